@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/config/accept"
 	"mycelium/internal/config/servers"
+	"mycelium/internal/config/shipped"
 	"mycelium/internal/config/source"
 	"mycelium/internal/config/watch"
 	"mycelium/internal/policy"
@@ -46,6 +48,7 @@ type Acceptance struct {
 	main     string // absolute path of the folder's mycelium.yaml, or of the file that replaces it
 	lock     string // to hold while an operator changes the files
 	store    accept.Store
+	ships    *shipped.Files   // what comes with the program
 	accepted *accept.Accepted // nil: nothing, or it cannot be read
 	kept     accept.Set       // of files that were read as they are on disk: those that govern; else nil
 	unkept   []policy.Problem // why some of them cannot be accepted
@@ -54,13 +57,15 @@ type Acceptance struct {
 // findAccepted says which folders govern, and where what was accepted of them lies: of the user's folder one copy for every project, and
 // of a project that is used with another main file (--config) one for each.
 func findAccepted(p *Project) {
+	ships := cmp.Or(p.options.Shipped, shipped.Own())
 	p.User = Acceptance{origin: ofUser, home: p.Home, dir: p.UserDir, main: filepath.Join(p.UserDir, source.MainFile),
-		lock: p.State.UserEditLock(), store: accept.At(p.State.UserAccepted())}
+		lock: p.State.UserEditLock(), store: accept.At(p.State.UserAccepted()), ships: ships}
 	if p.Dir == p.UserDir {
 		p.Acceptance = p.User
 		return
 	}
 	p.Acceptance = Acceptance{origin: ofProject, home: p.Home, dir: p.Dir, main: p.main, lock: p.State.EditLock(),
+		ships: ships,
 		store: accept.At(filepath.Join(p.State.Accepted(), accept.StoreName(p.Dir, p.main)))}
 }
 
@@ -154,6 +159,11 @@ func (l *layer) keep(path string, data []byte) {
 	}
 }
 
+// keepShipped adds a file of the program to those that govern, under the name that it has when it lies in the folder.
+func (l *layer) keepShipped(path string, data []byte) {
+	l.kept[accept.Name(l.dir, path)] = accept.File{Data: data, Time: shipped.Time(), Shipped: true}
+}
+
 // forget takes back that a file was read, because it belongs to another program.
 func (l *layer) forget(path string) {
 	l.files = l.files[:len(l.files)-1]
@@ -178,7 +188,7 @@ func (l *layer) keepFile(path string, loose bool) {
 }
 
 // keepSkills adds every file of the skills, scripts and templates among them.
-func (l *layer) keepSkills(dir string, fsys fs.FS) {
+func (l *layer) keepSkills(dir string, fsys shipped.Skills) {
 	if l.copy != nil {
 		return
 	}
@@ -190,7 +200,11 @@ func (l *layer) keepSkills(dir string, fsys fs.FS) {
 	total := 0
 	for _, name := range names {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		l.keepFile(path, false)
+		if data := fsys.Shipped(name); data != nil {
+			l.keepShipped(path, data)
+		} else {
+			l.keepFile(path, false)
+		}
 		if total += len(l.kept[accept.Name(l.dir, path)].Data); total > maxKeptAll {
 			l.unkept = append(l.unkept, source.Fault(l.shown(dir), 0, fmt.Sprintf("cannot be accepted: its files have more than %d MiB",
 				maxKeptAll>>20), "move what no skill needs to another folder"))

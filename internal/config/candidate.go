@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config/accept"
+	"mycelium/internal/config/shipped"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
@@ -295,7 +297,7 @@ func (c *Candidate) Summary() string {
 	const most = 5
 	var names []string
 	for _, ch := range c.Changes {
-		names = append(names, ch.File+" ("+ch.Kind+")")
+		names = append(names, ch.File+" ("+ch.What()+")")
 	}
 	if len(names) > most {
 		names = append(names[:most], fmt.Sprintf("%d more", len(names)-most))
@@ -305,3 +307,35 @@ func (c *Candidate) Summary() string {
 
 // Revoke takes back what was accepted of the folder, and reports whether something was.
 func (a *Acceptance) Revoke() (bool, error) { return a.store.Remove() }
+
+// Shipped returns the files that come with the program and do not lie in a folder, the project's or the user's, by their names there. Of a
+// skill or role that is accepted they are the accepted ones, else the program's.
+func (a *Acceptance) Shipped(p *Project) (map[string][]byte, error) {
+	o := p.options
+	o.disk = a.origin
+	on, err := Load(o)
+	if err != nil {
+		return nil, err
+	}
+	files := on.kept
+	if a.origin == ofUser {
+		files, a = on.User.kept, &p.User
+	}
+	out, units := map[string][]byte{}, map[string]bool{}
+	for name, f := range files {
+		if f.Shipped {
+			out[name], units[shipped.Unit(name)] = f.Data, true
+		}
+	}
+	if a.accepted == nil {
+		return out, nil
+	}
+	accepted := slices.DeleteFunc(slices.Clone(a.accepted.Files), func(e accept.Entry) bool { return !units[shipped.Unit(e.Path)] })
+	for _, e := range accepted {
+		maps.DeleteFunc(out, func(name string, _ []byte) bool { return shipped.Unit(name) == shipped.Unit(e.Path) })
+	}
+	for _, e := range accepted {
+		out[e.Path] = a.Accepted(e.Path)
+	}
+	return out, nil
+}

@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -23,6 +22,7 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/config/accept"
 	"mycelium/internal/config/observe"
+	"mycelium/internal/config/shipped"
 	"mycelium/internal/config/source"
 	"mycelium/internal/config/watch"
 	"mycelium/internal/lazy"
@@ -140,12 +140,13 @@ func (p *Project) SecretOptions() secret.Options {
 
 // Options say which files to read.
 type Options struct {
-	Dir     string      // project folder; links are resolved
-	File    string      // --config; empty: $MYCELIUM_CONFIG_PATH, else mycelium.yaml in Dir. A relative path is relative to Dir
-	Home    string      // empty: $HOME
-	UserDir string      // empty: $XDG_CONFIG_HOME/mycelium, else ~/.config/mycelium
-	State   state.Paths // where the program keeps the state of the project; zero: as for a command of a person with Environ
-	Policy  string      // a folder whose files replace the project's own, accepted or not: to try out a policy, not to enforce one
+	Dir     string         // project folder; links are resolved
+	File    string         // --config; empty: $MYCELIUM_CONFIG_PATH, else mycelium.yaml in Dir. A relative path is relative to Dir
+	Home    string         // empty: $HOME
+	UserDir string         // empty: $XDG_CONFIG_HOME/mycelium, else ~/.config/mycelium
+	State   state.Paths    // where the program keeps the state of the project; zero: as for a command of a person with Environ
+	Shipped *shipped.Files // what comes with the program; nil: with this one
+	Policy  string         // a folder whose files replace the project's own, accepted or not: to try out a policy, not to enforce one
 	// the files as they are on disk, accepted or not: to check or accept them, not to enforce them
 	OnDisk   bool
 	UserOnly bool     // Dir belongs to no project: only the user's own files count
@@ -223,7 +224,7 @@ func load(p *Project) {
 	switch {
 	case o.Policy != "":
 		p.Trusted = true
-		project = newLayer(&Acceptance{origin: ofProject, home: p.Home, dir: o.Policy,
+		project = newLayer(&Acceptance{origin: ofProject, home: p.Home, dir: o.Policy, ships: p.ships,
 			main: filepath.Join(o.Policy, source.MainFile)}).readAll()
 	case o.UserOnly:
 	case p.Dir != p.UserDir:
@@ -290,13 +291,13 @@ func (p *Project) findFolders() error {
 			source.Warning("", 0, "everybody on this machine may write to the project folder, and so change what is allowed here",
 				"run: chmod o-w "+p.Dir))
 	}
-	home, user := Folders(p.options.Environ)
+	home, user := source.HomeFolders(p.options.Environ)
 	p.Home = source.Resolve(cmp.Or(p.options.Home, home))
 	p.UserDir = source.Resolve(cmp.Or(p.options.UserDir, user))
 	main := p.options.File
 	switch {
-	case main == "" && getenv(p.options.Environ, "MYCELIUM_CONFIG_PATH") != "":
-		main = getenv(p.options.Environ, "MYCELIUM_CONFIG_PATH")
+	case main == "" && source.Variable(p.options.Environ, "MYCELIUM_CONFIG_PATH") != "":
+		main = source.Variable(p.options.Environ, "MYCELIUM_CONFIG_PATH")
 	case main == "":
 		main = source.MainFile
 	}
@@ -310,28 +311,6 @@ func (p *Project) findFolders() error {
 				"work in a folder of its own, or name one with -C"))
 	}
 	return nil
-}
-
-// Folders returns the home folder and the folder of the user's own files, as an environment has them; "" where it does not say.
-func Folders(environ []string) (home, user string) {
-	home = getenv(environ, "HOME")
-	switch x := getenv(environ, "XDG_CONFIG_HOME"); {
-	case filepath.IsAbs(x): // XDG specification: relative paths are ignored
-		user = filepath.Join(x, "mycelium")
-	case home != "":
-		user = filepath.Join(home, ".config", "mycelium")
-	}
-	return home, user
-}
-
-// getenv returns a variable of an environment. The last entry counts, as in a process.
-func getenv(environ []string, key string) string {
-	for i := len(environ) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(environ[i], key+"="); ok {
-			return v
-		}
-	}
-	return ""
 }
 
 // reference is ${NAME} in a text of the configuration.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"mycelium/internal/approval"
@@ -13,6 +14,7 @@ import (
 	"mycelium/internal/config/accept"
 	"mycelium/internal/config/observe"
 	"mycelium/internal/config/servers"
+	"mycelium/internal/config/shipped"
 	"mycelium/internal/config/source"
 	"mycelium/internal/config/watch"
 	"mycelium/internal/policy"
@@ -27,6 +29,7 @@ type layer struct {
 	main        string // absolute path of its mycelium.yaml
 	home        string
 	copy        *accept.Accepted // where the files are read; nil: where they lie
+	ships       *shipped.Files   // what comes with the program
 	doc         document
 	docFile     string // of doc, as shown; empty: there is no mycelium.yaml
 	docData     []byte
@@ -78,6 +81,7 @@ type document struct {
 	Spawn      *Spawn                    `yaml:"spawn"`
 	Agents     *Agents                   `yaml:"agents"`
 	Trust      string                    `yaml:"trust"`
+	Shipped    bool                      `yaml:"shipped"`
 	State      string                    `yaml:"state"`
 }
 
@@ -96,7 +100,8 @@ const (
 
 // newLayer returns a layer whose files are not read yet.
 func newLayer(a *Acceptance) *layer {
-	return &layer{origin: a.origin, dir: a.dir, main: a.main, home: a.home, places: places{}, texts: map[string][]byte{}, kept: accept.Set{}}
+	return &layer{origin: a.origin, dir: a.dir, main: a.main, home: a.home, ships: a.ships, places: places{},
+		texts: map[string][]byte{}, kept: accept.Set{}}
 }
 
 // readAll reads every file of the layer. A folder that does not exist is an empty layer.
@@ -120,6 +125,14 @@ func (l *layer) at(path string) string {
 		return path
 	}
 	return l.copy.Path(accept.Name(l.dir, path))
+}
+
+// shipped is what comes with the program and counts in this layer; nil: nothing. The accepted copy has these files as its own.
+func (l *layer) shipped() *shipped.Files {
+	if !l.doc.Shipped || l.copy != nil {
+		return nil
+	}
+	return l.ships
 }
 
 // shown returns a path for people: relative to the project, or with ~ for the home folder.
@@ -248,7 +261,7 @@ func (l *layer) readClient(path string, sharedName, wantServers bool) {
 	if !ok {
 		return
 	}
-	if sharedName && !isOurs(data) {
+	if sharedName && !servers.Ours(data) {
 		l.forget(path)
 		return
 	}
@@ -280,51 +293,33 @@ func (l *layer) readClient(path string, sharedName, wantServers bool) {
 	}
 }
 
-// isOurs reports whether a config.json is for this program: it has mcpServers, or a session with our keys. A file that cannot be parsed
-// counts as ours, so that the mistake is seen.
-func isOurs(data []byte) bool {
-	var loose map[string]any
-	if source.Faulty(yamlfile.Decode(source.ConfigFile, data, &loose)) {
-		return true
-	}
-	if _, ok := loose["mcpServers"]; ok {
-		return true
-	}
-	session, ok := loose["session"].(map[string]any)
-	if !ok {
-		return false
-	}
-	for _, key := range []string{"defaultRole", "agentRole", "defaultSkills", "roles", "promotion", "requireApproval"} {
-		if _, ok := session[key]; ok {
-			return true
-		}
-	}
-	return false
-}
-
 // readSkills reads the skill folders. A broken skill removes itself only.
 func (l *layer) readSkills() {
 	dir := filepath.Join(l.dir, source.SkillsFolder)
 	l.watched.Note(dir)
 	st, err := os.Stat(l.at(dir))
-	if errors.Is(err, fs.ErrNotExist) {
+	none := errors.Is(err, fs.ErrNotExist)
+	if none && l.shipped() == nil {
 		return
 	}
 	shown := l.shown(dir)
-	if err != nil || !st.IsDir() {
+	if !none && (err != nil || !st.IsDir()) {
 		l.problems = append(l.problems, source.Fault(shown, 0, "is not a folder that can be read", "make it a folder with one folder per skill"))
 		return
 	}
-	fsys := atomicfile.DirFS(l.at(dir))
+	fsys := l.shipped().SkillsUnder(atomicfile.DirFS(l.at(dir)))
 	skills, problems := skill.Load(fsys, shown, skill.Source(l.origin))
 	l.skills = skills
 	l.problems = append(l.problems, problems...)
 	loaded := map[string]bool{}
 	for _, s := range skills {
-		l.files = append(l.files, s.File)
-		loaded[filepath.Base(filepath.Dir(filepath.FromSlash(s.File)))] = true
+		folder, file := path.Split(s.File)
+		folder = path.Base(folder)
+		if loaded[folder] = true; fsys.Shipped(path.Join(folder, file)) == nil {
+			l.files = append(l.files, s.File)
+		}
 	}
-	list, err := os.ReadDir(l.at(dir))
+	list, err := fs.ReadDir(fsys, ".")
 	if err != nil {
 		l.problems = append(l.problems, source.Fault(shown, 0, "cannot be read: "+source.Reason(err), "make it a readable folder"))
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,10 +36,7 @@ func (l *layer) readRoles() {
 	dir := filepath.Join(l.dir, source.RolesFolder)
 	l.watched.Note(dir)
 	list, err := os.ReadDir(l.at(dir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		l.problems = append(l.problems, source.Fault(l.shown(dir), 0, "cannot be read: "+source.Reason(err),
 			"make it a folder with one file per role"))
 		l.breakAll(l.shown(dir))
@@ -56,6 +54,13 @@ func (l *layer) readRoles() {
 			l.problems = append(l.problems, source.Warning(l.shown(path), 0, "is not read: a role file ends in .yaml", "rename it"))
 		}
 	}
+	more := l.shipped().RolesBeside(list, func(id string) bool { return len(l.places[id]) > 0 })
+	for _, name := range slices.Sorted(maps.Keys(more)) {
+		path := filepath.Join(dir, name)
+		l.texts[l.shown(path)] = more[name]
+		l.keepShipped(path, more[name])
+		l.declareRole(l.shown(path), strings.TrimSuffix(name, filepath.Ext(name)), more[name])
+	}
 }
 
 // readRole reads one role file.
@@ -68,6 +73,11 @@ func (l *layer) readRole(path, stem string) {
 		}
 		return
 	}
+	l.declareRole(file, stem, data)
+}
+
+// declareRole takes the role of a file, as shown, with its content.
+func (l *layer) declareRole(file, stem string, data []byte) {
 	var doc roleDocument
 	if l.report(yamlfile.Decode(file, data, &doc)) {
 		l.breakRole(file, stem, data)

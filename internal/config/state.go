@@ -62,6 +62,6 @@ func (o *Options) state(dir string) (state.Paths, error) {
 	if o.State.Root != "" {
 		return o.State, nil
 	}
-	root, err := state.OfPerson(func(key string) string { return getenv(o.Environ, key) })
+	root, err := state.OfPerson(func(key string) string { return source.Variable(o.Environ, key) })
 	return root.Of(dir), err
 }

@@ -20,6 +20,8 @@ type File struct {
 	Exec  bool      // somebody may execute it
 	Time  time.Time // of its last change, for people
 	Loose bool      // only its digest counts: it is used where it lies, so no copy is kept
+
+	Shipped bool // it comes with the program and does not lie in the folder
 }
 
 // sum returns the SHA-256 of the content, as hexadecimal digits.
@@ -89,6 +91,16 @@ type Change struct {
 	File  string
 	Kind  string    // New, Changed or Removed
 	Since time.Time // when the file was changed last; for a removed file, when it was accepted
+
+	Shipped bool // the file comes with the program and does not lie in the folder
+}
+
+// What says what became of the file, for people.
+func (c Change) What() string {
+	if c.Shipped {
+		return c.Kind + ", shipped by the program"
+	}
+	return c.Kind
 }
 
 // Changes compares files with what was accepted; nil accepted is nothing. The result is sorted by name.
@@ -99,16 +111,16 @@ func (s Set) Changes(a *Accepted) []Change {
 		for _, e := range a.Files {
 			was[e.Path] = e
 			if _, ok := s[e.Path]; !ok {
-				out = append(out, Change{e.Path, Removed, e.Since})
+				out = append(out, Change{File: e.Path, Kind: Removed, Since: e.Since})
 			}
 		}
 	}
 	for name, f := range s {
 		switch e, ok := was[name]; {
 		case !ok:
-			out = append(out, Change{name, New, f.Time})
+			out = append(out, Change{name, New, f.Time, f.Shipped})
 		case e.Sum != f.sum() || e.Exec != f.Exec:
-			out = append(out, Change{name, Changed, f.Time})
+			out = append(out, Change{name, Changed, f.Time, f.Shipped})
 		}
 	}
 	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.File, b.File) })

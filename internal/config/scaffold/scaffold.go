@@ -15,15 +15,13 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config/fromclaude"
+	"mycelium/internal/config/shipped"
 	"mycelium/internal/config/source"
 	"mycelium/internal/skill"
 )
 
-//go:embed initial
+//go:embed initial minimal
 var initial embed.FS
-
-//go:embed minimal
-var minimalMain embed.FS
 
 // Written says what Init did. Paths are relative to Dir and sorted.
 type Written struct {
@@ -34,13 +32,14 @@ type Written struct {
 
 // Options say what Init writes.
 type Options struct {
-	Minimal  bool             // no skills and no roles, so that nothing is granted
+	Minimal  bool             // nothing is granted: not even the skills and roles of the program are used
 	Template string           // the template of package skill from which another skill is written; "": none
 	Import   *fromclaude.Plan // what another program's files mean; nil: nothing. Its files are written too, and the others name them
 }
 
-// Init makes a folder a project: mycelium.yaml, rules.yaml, skills/ and roles/. It keeps files that exist. An unknown template is an error
-// before anything is written. So is an import into a folder that has a mycelium.yaml, because it would change what that says.
+// Init makes a folder a project: mycelium.yaml, rules.yaml, and empty folders skills/ and roles/, because its skills and roles are those of
+// the program (see package shipped). It keeps files that exist. An unknown template is an error before anything is written. So is an import
+// into a folder that has a mycelium.yaml, because it would change what that says.
 func Init(dir string, o Options) (*Written, error) {
 	files, err := initialFiles(o.Minimal, o.Template)
 	if err != nil {
@@ -90,46 +89,17 @@ type file struct {
 
 // initialFiles returns the files to write, sorted by path.
 func initialFiles(minimal bool, template string) ([]file, error) {
-	var out []file
-	add := func(fsys fs.FS, root, to string) error {
-		return fs.WalkDir(fsys, root, func(p string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			data, err := fs.ReadFile(fsys, p)
-			if err != nil {
-				return err
-			}
-			rel := strings.TrimPrefix(strings.TrimPrefix(p, root), "/")
-			if minimal && rel != source.RulesFile {
-				return nil
-			}
-			out = append(out, file{path.Join(to, rel), data})
-			return nil
-		})
-	}
-	if err := add(initial, "initial", ""); err != nil {
-		return nil, fmt.Errorf("read initial files: %w", err)
-	}
+	main := "initial/" + source.MainFile
 	if minimal {
-		data, err := fs.ReadFile(minimalMain, "minimal/"+source.MainFile)
+		main = "minimal/" + source.MainFile
+	}
+	var out []file
+	for _, from := range []string{main, "initial/" + source.RulesFile} {
+		data, err := fs.ReadFile(initial, from)
 		if err != nil {
 			return nil, fmt.Errorf("read initial files: %w", err)
 		}
-		out = append(out, file{source.MainFile, data})
-	}
-	shipped := skill.Shipped()
-	names, err := fs.ReadDir(shipped, ".")
-	if err != nil {
-		return nil, fmt.Errorf("read shipped skills: %w", err)
-	}
-	for _, e := range names {
-		if minimal {
-			break
-		}
-		if err := add(shipped, e.Name(), path.Join(source.SkillsFolder, e.Name())); err != nil {
-			return nil, fmt.Errorf("read shipped skill %s: %w", e.Name(), err)
-		}
+		out = append(out, file{path.Base(from), data})
 	}
 	if template != "" {
 		files, err := skill.Render(template, template)
@@ -141,26 +111,36 @@ func initialFiles(minimal bool, template string) ([]file, error) {
 		}
 	}
 	slices.SortFunc(out, func(a, b file) int { return strings.Compare(a.path, b.path) })
-	out = slices.CompactFunc(out, func(a, b file) bool { return a.path == b.path }) // the template is one of the shipped skills
 	return out, nil
 }
 
+// developer is the file of the role that gets what is imported.
+const developer = source.RolesFolder + "/developer.yaml"
+
 // withImport returns the files of a project with those of an import, sorted by path. The developer may use the imported skills, they are
-// active at the start, and the imported rules are among the rules.
+// active at the start, and the imported rules are among the rules. So the role of the developer is a file of the project.
 func withImport(files []file, from *fromclaude.Plan) ([]file, error) {
 	own := map[string]bool{}
 	for _, f := range from.Files {
 		own[f.Path] = true
 	}
 	files = slices.DeleteFunc(files, func(f file) bool { return own[f.path] })
+	if len(from.Skills) > 0 && !own[developer] {
+		data, err := fs.ReadFile(shipped.Own().Roles, path.Base(developer))
+		if err != nil {
+			return nil, fmt.Errorf("init --from: %w", err)
+		}
+		files = append(files, file{developer, data})
+	}
 	more := ""
 	for _, s := range from.Skills {
 		more += ", " + s
 	}
 	type change struct{ file, old, new string }
-	changes := []change{
-		{"roles/developer.yaml", "allowedSkills: [common,", "allowedSkills: [common" + more + ","},
-		{source.MainFile, "defaultSkills: [common,", "defaultSkills: [common" + more + ","},
+	var changes []change
+	if len(from.Skills) > 0 {
+		changes = append(changes, change{developer, "allowedSkills: [common,", "allowedSkills: [common" + more + ","},
+			change{source.MainFile, "defaultSkills: [common,", "defaultSkills: [common" + more + ","})
 	}
 	if own[fromclaude.RulesFile] {
 		changes = append(changes, change{source.MainFile, "rules: [rules.yaml]", "rules: [rules.yaml, " + fromclaude.RulesFile + "]"})

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/config/source"
+	"mycelium/internal/yamlfile"
 )
 
 // self are the names under which this program is or was installed.
@@ -107,4 +109,26 @@ func (r *reader) ownAddress(raw string) bool {
 func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Ours reports whether a config.json is for this program: it has mcpServers, or a session with our keys. A file that cannot be parsed
+// counts as ours, so that the mistake is seen.
+func Ours(data []byte) bool {
+	var loose map[string]any
+	if source.Faulty(yamlfile.Decode(source.ConfigFile, data, &loose)) {
+		return true
+	}
+	if _, ok := loose["mcpServers"]; ok {
+		return true
+	}
+	session, ok := loose["session"].(map[string]any)
+	if !ok {
+		return false
+	}
+	for _, key := range []string{"defaultRole", "agentRole", "defaultSkills", "roles", "promotion", "requireApproval"} {
+		if _, ok := session[key]; ok {
+			return true
+		}
+	}
+	return false
 }

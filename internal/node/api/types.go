@@ -42,6 +42,8 @@ type StatusReply struct {
 type PendingFile struct {
 	File  string    `json:"file"`
 	Since time.Time `json:"since"`
+
+	Shipped bool `json:"shipped,omitzero"` // by the program: the file is not in the folder
 }
 
 // DaemonStatus says whether a process owns the project, and which.

@@ -17,7 +17,8 @@ type RoleCheck struct {
 	Memory  memoryPolicy `json:"memory"`
 	Prompt  string       `json:"prompt"`
 
-	Model *policy.Model `json:"model,omitempty"`
+	Model   *policy.Model `json:"model,omitempty"`
+	Shipped bool          `json:"shipped,omitzero"` // its file comes with the program and is not in the project
 }
 
 type roleSkill struct {

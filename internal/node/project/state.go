@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"mycelium/internal/atomicfile"
-	"mycelium/internal/config"
 	"mycelium/internal/config/source"
 	"mycelium/internal/daemon"
 	"mycelium/internal/hook"
@@ -173,7 +172,7 @@ func (l *Loader) know(p state.Paths) error {
 		return err
 	}
 	now := note
-	now.Home, now.Config = config.Folders(l.Environ)
+	now.Home, now.Config = source.HomeFolders(l.Environ)
 	now.Environ = kept(l.Environ)
 	if err := makeKey(p.DaemonKey()); err != nil {
 		return err

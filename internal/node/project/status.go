@@ -25,7 +25,7 @@ func (v *View) Status() api.StatusReply {
 	r.Pending = []api.PendingFile{}
 	if c, err := v.Project.Candidate(); err == nil {
 		for _, ch := range c.Changes {
-			r.Pending = append(r.Pending, api.PendingFile{File: ch.File, Since: ch.Since})
+			r.Pending = append(r.Pending, api.PendingFile{File: ch.File, Since: ch.Since, Shipped: ch.Shipped})
 		}
 	}
 	r.Damage = []string{}

@@ -7,6 +7,8 @@ git config --global advice.detachedHead false
 cd ~/shop
 git init -q
 myc init >/dev/null
+myc skill eject --all >/dev/null # what governs lies in the project, where the chains attack it
+myc roles eject --all >/dev/null
 mkdir -p src tests tools scripts notes docs private skills/notes/scripts
 cat > .gitignore <<'X'
 .env

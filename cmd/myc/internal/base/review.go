@@ -131,7 +131,7 @@ func showLines(out io.Writer, c *config.Candidate) {
 		case i > 0 && c.Changes[i-1].Yours && !ch.Yours:
 			fmt.Fprint(out, "\nThe project's:\n\n")
 		}
-		fmt.Fprintf(out, "%s (%s)\n", text.OneLine(ch.File), ch.Kind)
+		fmt.Fprintf(out, "%s (%s)\n", text.OneLine(ch.File), ch.What())
 		for line := range strings.Lines(ChangeLines(ch)) {
 			fmt.Fprintf(out, "  %s", line)
 		}

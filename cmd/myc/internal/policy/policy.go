@@ -39,7 +39,7 @@ func (a *app) policyCmd() *cobra.Command {
 			if role == "" {
 				return failure.Usagef("policy check: which role? Name one with --role")
 			}
-			return a.roleCheck(role)
+			return a.roleCheck(role, false)
 		}}
 	check.Flags().StringVarP(&role, "role", "r", "", "role")
 	var q question
@@ -53,7 +53,7 @@ func (a *app) policyCmd() *cobra.Command {
 	c.AddCommand(check,
 		&cobra.Command{Use: "roles", Short: "Show every role with its skills, tools, servers and memory",
 			Example: "  myc policy roles --json", Args: base.NoArgs,
-			RunE: func(*cobra.Command, []string) error { return a.rolesList() }},
+			RunE: func(*cobra.Command, []string) error { return a.rolesList(false) }},
 		explain,
 		&cobra.Command{Use: "eval", Short: "Decide calls: JSON Lines on stdin, decisions on stdout", Args: base.NoArgs,
 			Example: `  echo '{"id":1,"tool":"files__read_file","args":{"path":"a"},"role":"guest"}' | myc policy eval`,

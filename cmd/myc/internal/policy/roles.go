@@ -23,34 +23,40 @@ type roleRow struct {
 	Servers  []string `json:"servers"`
 	Memory   string   `json:"memory"`
 	Inherits []string `json:"inherits"`
+	Shipped  bool     `json:"shipped,omitzero"` // its file comes with the program and is not in the project
 }
 
 func (a *app) rolesCmd() *cobra.Command {
 	c := &cobra.Command{Use: "roles", Short: "List and show roles",
 		Example: "  myc roles list\n  myc roles show guest", Args: base.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return a.rolesList() }}
+		RunE: func(*cobra.Command, []string) error { return a.rolesList(true) }}
 	c.AddCommand(
 		&cobra.Command{Use: "list", Short: "List roles", Example: "  myc roles list --json", Args: base.NoArgs,
-			RunE: func(*cobra.Command, []string) error { return a.rolesList() }},
+			RunE: func(*cobra.Command, []string) error { return a.rolesList(true) }},
 		&cobra.Command{Use: "show ROLE", Short: "Show a role: its skills, tools and prompt", Example: "  myc roles show developer",
 			Args: base.ArgRange(1, 1, "one role"),
-			RunE: func(_ *cobra.Command, args []string) error { return a.roleCheck(args[0]) }},
+			RunE: func(_ *cobra.Command, args []string) error { return a.roleCheck(args[0], true) }},
 	)
 	return c
 }
 
-func (a *app) rolesList() error {
+// rolesList lists the roles. files tells with --json which of their files are shipped, which myc policy roles does not promise.
+func (a *app) rolesList(files bool) error {
 	v, err := a.OpenView()
 	if err != nil {
 		return err
 	}
 	defer v.Close()
+	of, err := filesOf(v.Project)
+	if err != nil {
+		return err
+	}
 	rows := []roleRow{}
 	for _, id := range v.Policy.Roles() {
 		c, _ := v.Check(id)
 		servers := slices.DeleteFunc(c.Tools, func(t project.RoleTool) bool { return strings.HasPrefix(t.Name, policy.AgentServer+"__") })
 		row := roleRow{Role: id, Skills: []string{}, Tools: len(servers), Servers: c.Servers, Memory: c.Memory.Policy,
-			Inherits: c.Chain[1:]}
+			Inherits: c.Chain[1:], Shipped: files && of.shipped(id)}
 		for _, s := range c.Skills {
 			row.Skills = append(row.Skills, s.Name)
 		}
@@ -62,16 +68,17 @@ func (a *app) rolesList() error {
 	var cells [][]string
 	for _, r := range rows {
 		cells = append(cells, []string{r.Role, fmt.Sprint(r.Tools), base.OrDash(strings.Join(r.Servers, ", ")), r.Memory,
-			base.OrDash(strings.Join(r.Inherits, " → ")), strings.Join(r.Skills, ", ")})
+			base.OrDash(strings.Join(r.Inherits, " → ")), strings.Join(r.Skills, ", "), of.shown(r.Role)})
 	}
 	a.Table(base.Column{Name: "ROLE"}, base.Column{Name: "TOOLS"}, base.Column{Name: "SERVERS", Least: 12, Drop: 2},
-		base.Column{Name: "MEMORY", Drop: 3}, base.Column{Name: "INHERITS", Least: 8, Drop: 4}, base.Column{Name: "SKILLS", Least: 20, Drop: 1}).
+		base.Column{Name: "MEMORY", Drop: 3}, base.Column{Name: "INHERITS", Least: 8, Drop: 4}, base.Column{Name: "SKILLS", Least: 20, Drop: 1},
+		base.Column{Name: "FILE", Least: 12, Drop: 5}).
 		Print(cells...)
 	return a.RefuseBroken(v.Problems)
 }
 
-// roleCheck shows one role; for an unknown one it lists the known ones.
-func (a *app) roleCheck(role string) error {
+// roleCheck shows one role; for an unknown one it lists the known ones. files is as for rolesList.
+func (a *app) roleCheck(role string, files bool) error {
 	v, err := a.OpenView()
 	if err != nil {
 		return err
@@ -82,6 +89,11 @@ func (a *app) roleCheck(role string) error {
 		return failure.Hint(fmt.Errorf("role %q: no skill and no role file names it", role),
 			"known roles: "+strings.Join(v.Policy.Roles(), ", "))
 	}
+	of, err := filesOf(v.Project)
+	if err != nil {
+		return err
+	}
+	c.Shipped = files && of.shipped(role)
 	if a.JSON {
 		if err := a.PrintJSON(c); err != nil {
 			return err
@@ -101,7 +113,8 @@ func (a *app) roleCheck(role string) error {
 		memory += " (" + strings.Join(c.Memory.Teams, ", ") + ")"
 	}
 	a.Facts([][]string{
-		{"role", c.Role}, {"chain", strings.Join(c.Chain, " → ")}, {"skills", base.OrDash(strings.Join(skills, ", "))},
+		{"role", c.Role}, {"file", of.shown(role)}, {"chain", strings.Join(c.Chain, " → ")},
+		{"skills", base.OrDash(strings.Join(skills, ", "))},
 		{"servers", base.OrDash(strings.Join(c.Servers, ", "))}, {"memory", memory}, {"model", base.OrDash(modelText(c.Model))},
 		{"prompt", base.OrDash(c.Prompt)},
 	})

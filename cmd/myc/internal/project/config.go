@@ -52,10 +52,14 @@ func (a *app) configShow(sources bool) error {
 	if !sources {
 		return nil
 	}
+	ships, err := v.Project.Shipped(v.Project)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintln(a.Out)
 	var rows [][]string
 	for key, file := range v.Project.Sources {
-		rows = append(rows, []string{key, file})
+		rows = append(rows, []string{key, base.WithShipped(file, ships)})
 	}
 	slices.SortFunc(rows, slices.Compare)
 	a.Table(base.Column{Name: "KEY", Least: 20}, base.Column{Name: "FROM", Least: 20}).Print(rows...)

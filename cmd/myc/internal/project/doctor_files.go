@@ -32,7 +32,7 @@ func doctorTrust(v *project.View, add base.Report) {
 			if ch.Yours && p.User.Missing() {
 				continue // told above
 			}
-			add("warning", "trust", fmt.Sprintf("%s (%s) waits to be accepted; until then it has no effect", ch.File, ch.Kind),
+			add("warning", "trust", fmt.Sprintf("%s (%s) waits to be accepted; until then it has no effect", ch.File, ch.What()),
 				"look at the change and accept it: myc trust")
 		}
 		for _, pr := range c.Why {
@@ -86,7 +86,7 @@ func doctorSkills(v *project.View, add base.Report) {
 	}
 	for _, s := range v.Skills.All() {
 		if why := v.WhyClosed(s); why != "" {
-			add("warning", "skill "+s.Name, why, "name the skill there, or remove it")
+			add("warning", "skill "+s.Name, why, "let a role use it: myc skill grant "+s.Name+" ROLE; or remove it")
 		}
 	}
 	add("ok", "skills", fmt.Sprintf("%d valid", len(v.Skills.Grants())), "")

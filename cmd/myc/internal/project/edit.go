@@ -58,6 +58,9 @@ func (a *app) edit(ctx context.Context, what string, user bool) error {
 	if e.name, err = e.find(); err != nil {
 		return err
 	}
+	if e.ships, err = e.accepted().Shipped(p); err != nil {
+		return fmt.Errorf("edit %s: %w", e.name, err)
+	}
 	e.copy, e.base = filepath.Join(e.edits(), "copy", filepath.FromSlash(e.name)), filepath.Join(e.edits(), "base", filepath.FromSlash(e.name))
 	if err := e.open(); err != nil {
 		return fmt.Errorf("edit %s: %w", e.name, err)

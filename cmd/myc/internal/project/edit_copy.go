@@ -26,6 +26,8 @@ type editing struct {
 	dir  string // the project, or the user's folder
 
 	copy, base string // paths
+
+	ships map[string][]byte // files of the program that count in dir, by name
 }
 
 // file is the path of the file in a folder: the project, or a copy of what is accepted.
@@ -35,7 +37,7 @@ func (e *editing) file(folder string) string {
 
 // open makes the copy, or goes on with the one of a run before.
 func (e *editing) open() error {
-	now, err := readFile(e.file(e.dir))
+	now, err := e.now()
 	if err != nil {
 		return err
 	}
@@ -143,15 +145,17 @@ func (e *editing) candidate(data []byte) (*config.Candidate, error) {
 
 // save accepts the copy and writes the file, unless the file is no longer what was copied.
 func (e *editing) save(was, data []byte) error {
-	path := e.file(e.dir)
 	err := e.accepted().Write(time.Now(), func(folders []string) error {
-		now, err := readFile(path)
+		now, err := e.now()
 		if err != nil {
 			return err
 		}
 		if !bytes.Equal(now, was) {
 			return failure.New(failure.Conflict, errors.New("the file has changed meanwhile and is not overwritten"),
 				e.again()+" goes on with the copy and shows what changed")
+		}
+		if err := e.eject(); err != nil {
+			return err
 		}
 		for _, folder := range folders {
 			if err := writeKeepingMode(e.file(folder), data); err != nil {

@@ -80,8 +80,8 @@ func statusWaiting(r api.StatusReply) (rows [][]string) {
 		if i == 0 {
 			what = "pending"
 		}
-		rows = append(rows, []string{what, fmt.Sprintf("%s, since %s: no effect before myc trust", text.OneLine(f.File),
-			f.Since.Local().Format(time.DateTime))})
+		rows = append(rows, []string{what, fmt.Sprintf("%s%s, since %s: no effect before myc trust", text.OneLine(f.File),
+			map[bool]string{true: " (shipped)"}[f.Shipped], f.Since.Local().Format(time.DateTime))})
 	}
 	if r.Approvals > 0 {
 		verb := "wait"

@@ -45,6 +45,8 @@ func (a *app) changesShape(p *config.Project, c *config.Candidate, accepted bool
 		Yours bool     `json:"yours"` // of the user's own files
 		Kind  string   `json:"change"`
 		Lines []string `json:"lines"`
+
+		Shipped bool `json:"shipped,omitzero"` // by the program: the file is not in the folder
 	}
 	out := struct {
 		Digest   string   `json:"digest"`
@@ -63,7 +65,8 @@ func (a *app) changesShape(p *config.Project, c *config.Candidate, accepted bool
 	}
 	out.Narrows = len(c.Why) == 0 && meaning.OnlyNarrows(out.Meaning)
 	for _, ch := range c.Changes {
-		out.Changes = append(out.Changes, change{ch.File, ch.Yours, ch.Kind, strings.Split(strings.TrimSuffix(base.ChangeLines(ch), "\n"), "\n")})
+		out.Changes = append(out.Changes, change{ch.File, ch.Yours, ch.Kind, strings.Split(strings.TrimSuffix(base.ChangeLines(ch), "\n"), "\n"),
+			ch.Shipped})
 	}
 	return out
 }

@@ -21,6 +21,8 @@ func complete(a *base.App, root *cobra.Command) {
 		"skill show":        {skills},
 		"skill preview":     {skills},
 		"skill load":        {skills},
+		"skill eject":       {skills},
+		"roles eject":       {roles},
 		"call":              {toolNames},
 		"approvals show":    {requests},
 		"approvals approve": {requests},

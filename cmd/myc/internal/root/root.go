@@ -15,6 +15,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/cmd/myc/internal/cost"
 	"mycelium/cmd/myc/internal/demo"
+	"mycelium/cmd/myc/internal/eject"
 	"mycelium/cmd/myc/internal/manual"
 	"mycelium/cmd/myc/internal/policy"
 	"mycelium/cmd/myc/internal/project"
@@ -75,14 +76,16 @@ func command(a *base.App) *cobra.Command {
 	mcp := serve.MCP(a)
 	mcp.AddCommand(project.Status(a))
 	skills := skill.Command(a)
-	skills.AddCommand(server.Grant(a))
+	skills.AddCommand(server.Grant(a), eject.Skill(a))
+	roles := policy.Roles(a)
+	roles.AddCommand(eject.Roles(a))
 	for _, g := range []struct {
 		title    string
 		commands []*cobra.Command
 	}{
 		{"Start here:", []*cobra.Command{demo.Command(a), project.Init(a, agents.Install(a)), agents.Claude(a), approvals.Command(a),
 			audit.Command(a), project.Doctor(a, agents.Check(a))}},
-		{"What agents may do:", []*cobra.Command{policy.Roles(a), skills, policy.Command(a), project.Trust(a), project.Edit(a),
+		{"What agents may do:", []*cobra.Command{roles, skills, policy.Command(a), project.Trust(a), project.Edit(a),
 			project.Watch(a)}},
 		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a), cost.Command(a)}},
 		{"How agents come in:", []*cobra.Command{server.Command(a), mcp, agents.Hook(a)}},

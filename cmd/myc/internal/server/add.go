@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/backend"
@@ -54,26 +53,14 @@ func (a *app) add(ctx context.Context, n addition) error {
 	if err := a.consent(n); err != nil {
 		return err
 	}
-	err = p.Write(time.Now(), func(folders []string) error {
-		var all changes
-		for _, dir := range folders {
-			if err := all.plan(dir, n, s, probe, p.File.Session.DefaultSkills); err != nil {
-				return err
-			}
-		}
-		for _, folder := range folders[:len(folders)-1] {
-			if err := all.planRun(folder, p.Dir, run); err != nil {
-				return err
-			}
-		}
-		return all.write()
-	})
+	all, err := n.write(p, s, probe, run)
 	if err != nil {
 		return fmt.Errorf("server add: %w", err)
 	}
 	if !n.yes { // the answer came after the first start, so its catalog was not kept
 		_ = a.Probe(ctx, p, s, true, nil) // a client learns it otherwise
 	}
+	all.tellShipped(a.Out)
 	fmt.Fprintf(a.Out, "added %s: myc tools --role %s shows its tools\n", n.name, n.role)
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/backend"
+	"mycelium/internal/config"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/yamlfile"
@@ -25,14 +26,15 @@ type change struct {
 	before, after []byte
 	mode          fs.FileMode // 0: 0644
 	made          bool        // its folder was made for it
+	shipped       string      // the name of the file that was one of the program; empty: it was not
 }
 
 // changes are written all or not at all.
 type changes []change
 
 // plan computes what adding a server changes in one folder.
-func (c *changes) plan(dir string, n addition, s backend.Server, p project.Probe, defaults []string) error {
-	file := filepath.Join(dir, "mycelium.yaml")
+func (c *changes) plan(at folder, n addition, s backend.Server, p project.Probe, defaults []string) error {
+	file := filepath.Join(at.dir, "mycelium.yaml")
 	old, err := read(file)
 	if err != nil {
 		return err
@@ -47,33 +49,53 @@ func (c *changes) plan(dir string, n addition, s backend.Server, p project.Probe
 		}
 	}
 	*c = append(*c, change{path: file, before: old, after: text})
-	file = filepath.Join(dir, "skills", n.skill, "SKILL.yaml")
+	file = filepath.Join(at.dir, "skills", n.skill, "SKILL.yaml")
 	if _, err := os.Stat(filepath.Dir(file)); !errors.Is(err, fs.ErrNotExist) {
 		return failure.Hint(fmt.Errorf("skills/%s exists", n.skill), "choose another name with --skill")
 	}
 	*c = append(*c, change{path: file, after: []byte(n.skillText(p))})
-	return c.planRole(dir, n)
+	return c.planRole(at, n)
+}
+
+// write writes what adding a server changes, in all folders, and returns it.
+func (n addition) write(p *config.Project, s backend.Server, probe project.Probe, run []string) (all changes, err error) {
+	err = p.Write(time.Now(), func(folders []string) error {
+		where, err := foldersOf(p, folders)
+		if err != nil {
+			return err
+		}
+		for _, at := range where {
+			if err := all.plan(at, n, s, probe, p.File.Session.DefaultSkills); err != nil {
+				return err
+			}
+		}
+		for _, folder := range folders[:len(folders)-1] {
+			if err := all.planRun(folder, p.Dir, run); err != nil {
+				return err
+			}
+		}
+		return all.write()
+	})
+	return all, err
 }
 
 // planRole adds the skill to the role's file, where that file bounds the role's skills.
-func (c *changes) planRole(dir string, n addition) error {
-	file := filepath.Join(dir, "roles", n.role+".yaml")
-	old, err := read(file)
-	if err != nil || old == nil {
+func (c *changes) planRole(at folder, n addition) error {
+	ch, err := at.change("roles/" + n.role + ".yaml")
+	if err != nil || ch.after == nil {
 		return err
 	}
 	var role struct {
 		AllowedSkills []string `yaml:"allowedSkills"`
 	}
-	_ = yamlfile.Decode("role", old, &role) // its other keys are unknown here
+	_ = yamlfile.Decode("role", ch.after, &role) // its other keys are unknown here
 	if len(role.AllowedSkills) == 0 || slices.Contains(role.AllowedSkills, "*") || slices.Contains(role.AllowedSkills, n.skill) {
 		return nil
 	}
-	text, err := yamlfile.AddItem(old, "allowedSkills", n.skill)
-	if err != nil {
+	if ch.after, err = yamlfile.AddItem(ch.after, "allowedSkills", n.skill); err != nil {
 		return fmt.Errorf("roles/%s.yaml: %w", n.role, err)
 	}
-	*c = append(*c, change{path: file, before: old, after: text})
+	*c = append(*c, ch)
 	return nil
 }
 

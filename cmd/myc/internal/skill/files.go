@@ -12,6 +12,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/config/shipped"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -27,8 +28,8 @@ func (a *app) skillTemplates() error {
 	for _, t := range skill.Templates() {
 		rows = append(rows, row{t.Name, "template", t.Description})
 	}
-	shipped, _ := skill.Load(skill.Shipped(), "shipped", "shipped")
-	for _, s := range shipped {
+	ours, _ := skill.Load(skill.Shipped(), "shipped", "shipped")
+	for _, s := range ours {
 		rows = append(rows, row{s.Name, "shipped", s.Description})
 	}
 	if a.JSON {
@@ -54,6 +55,16 @@ func (a *app) skillAdd(name, template string) error {
 	files, err := skill.Render(name, template)
 	if err != nil {
 		return failure.Usagef("skill add: %w", err)
+	}
+	ships, err := p.Shipped(p)
+	if err != nil {
+		return fmt.Errorf("skill add: %w", err)
+	}
+	for file := range ships {
+		if shipped.Unit(file) == "skills/"+name {
+			return failure.Hint(fmt.Errorf("skill add: the skill %s is shipped by the program and is used here already", name),
+				"myc skill eject "+name+" writes it into the project, to be changed")
+		}
 	}
 	err = p.Write(time.Now(), func(folders []string) error {
 		for _, dir := range slices.Backward(folders) { // the project first, because it may have such a folder

@@ -80,14 +80,18 @@ func (a *app) skillList() error {
 		return err
 	}
 	defer v.Close()
+	ships, err := v.Project.Shipped(v.Project)
+	if err != nil {
+		return err
+	}
 	served := servedRows(v.Pool.Catalog().Skills)
-	rows := append(skillRows(v, v.Skills), served...)
+	rows := append(skillRows(v, v.Skills, ships), served...)
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
 	var cells [][]string
 	for _, s := range v.Skills.All() {
-		cells = append(cells, []string{s.Name, string(s.State), string(s.Source),
+		cells = append(cells, []string{s.Name, string(s.State), sourceOf(s, ships),
 			strings.Join(v.RolesOf(s), ", "), fmt.Sprint(len(s.AllowedTools)), s.Description})
 	}
 	for _, s := range v.Pool.Catalog().Skills {
@@ -107,6 +111,14 @@ func (a *app) skillList() error {
 	return nil
 }
 
+// sourceOf says where a skill comes from: the project, the user's folder or the program.
+func sourceOf(s skill.Checked, ships map[string][]byte) string {
+	if ships[s.File] != nil {
+		return "shipped"
+	}
+	return string(s.Source)
+}
+
 // printProblems shows problems on stderr.
 func (a *app) printProblems(v *project.View, which func(policy.Problem) bool) {
 	for _, p := range v.Problems {
@@ -116,12 +128,12 @@ func (a *app) printProblems(v *project.View, which func(policy.Problem) bool) {
 	}
 }
 
-func skillRows(v *project.View, lib *skill.Library) []skillRow {
+func skillRows(v *project.View, lib *skill.Library, ships map[string][]byte) []skillRow {
 	rows := []skillRow{}
 	for _, s := range lib.All() {
 		r := skillRow{Name: s.Name, DisplayName: s.DisplayName, Description: s.Description, Roles: v.RolesOf(s),
 			Tools: s.AllowedTools, Triggers: s.Triggers,
-			Valid: s.State == skill.Valid, Problems: []base.ProblemShape{}, Source: string(s.Source)}
+			Valid: s.State == skill.Valid, Problems: []base.ProblemShape{}, Source: sourceOf(s, ships)}
 		for _, p := range s.Problems {
 			r.Problems = append(r.Problems, base.ShapeOf(p))
 		}
@@ -142,8 +154,12 @@ func (a *app) skillShow(name string) error {
 		return a.noSkill(v, name)
 	}
 	s := all[i]
+	ships, err := v.Project.Shipped(v.Project)
+	if err != nil {
+		return err
+	}
 	if a.JSON {
-		rows := skillRows(v, v.Skills)
+		rows := skillRows(v, v.Skills, ships)
 		j := slices.IndexFunc(rows, func(r skillRow) bool { return r.Name == name })
 		return a.PrintJSON(struct {
 			skillRow
@@ -151,7 +167,7 @@ func (a *app) skillShow(name string) error {
 			Commands     []skill.Command `json:"commands"`
 		}{rows[j], s.Instructions, s.Commands})
 	}
-	a.Facts([][]string{{"skill", s.Name}, {"state", string(s.State)}, {"file", s.File},
+	a.Facts([][]string{{"skill", s.Name}, {"state", string(s.State)}, {"file", base.WithShipped(s.File, ships)},
 		{"roles", base.OrDash(strings.Join(v.RolesOf(s), ", "))},
 		{"tools", base.OrDash(strings.Join(s.AllowedTools, ", "))}, {"triggers", base.OrDash(strings.Join(s.Triggers, ", "))},
 		{"commands", base.OrDash(strings.Join(commandTexts(s.Commands), ", "))}, {"description", s.Description}})

@@ -43,7 +43,7 @@ func (a *app) skillValidate(args []string) error {
 			fmt.Fprintln(a.Err, project.ProblemText(p))
 		}
 	}
-	rows := skillRows(v, lib)
+	rows := skillRows(v, lib, nil)
 	for _, s := range lib.All() {
 		if s.State == skill.Invalid {
 			bad++
