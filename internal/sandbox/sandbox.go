@@ -48,10 +48,10 @@ type Worktree struct {
 
 // Result says how a command ended.
 type Result struct {
-	ExitCode int           `json:"exitCode"`
-	TimedOut bool          `json:"timedOut"`
-	Left     Left          `json:"left,omitzero"`
-	Duration time.Duration `json:"duration,format:sec"`
+	ExitCode int     `json:"exitCode"`
+	TimedOut bool    `json:"timedOut"`
+	Left     Left    `json:"left,omitzero"`
+	Seconds  float64 `json:"seconds"`
 }
 
 // Run runs a command and waits for it. self is the argument vector with which this program runs the child ([jail.Main]). If a wall cannot
@@ -75,9 +75,9 @@ func (c *Command) run(ctx context.Context, self []string, w *work) (*Result, err
 		return nil, err
 	}
 	began := time.Now()
-	if c.Profile.Timeout > 0 {
+	if limit := c.Profile.Timeout(); limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.Profile.Timeout)
+		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
 	j, err := jail.Start(ctx, self, spec, jail.Streams{In: c.In, Out: c.Out, Err: c.Err})
@@ -88,7 +88,7 @@ func (c *Command) run(ctx context.Context, self []string, w *work) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	return &Result{ExitCode: code, TimedOut: errors.Is(ctx.Err(), context.DeadlineExceeded), Duration: time.Since(began)}, nil
+	return &Result{ExitCode: code, TimedOut: errors.Is(ctx.Err(), context.DeadlineExceeded), Seconds: time.Since(began).Seconds()}, nil
 }
 
 // withHint says how to find out what is wrong.

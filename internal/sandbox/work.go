@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"syscall"
 	"time"
 
+	"mycelium/internal/atomicfile"
 	"mycelium/internal/sandbox/gitconfig"
 	"mycelium/internal/sandbox/jail"
 )
@@ -22,7 +22,8 @@ const inside = "/run/mycelium"
 // work is what is made for one run on a project, and what is done after it.
 type work struct {
 	guarded *Guarded
-	folder  string // on the machine: the private copies
+	folder  string // on the machine: the private copies, and the note of what was there before
+	lock    *atomicfile.Lock
 	copies  []copied
 }
 
@@ -36,15 +37,18 @@ func (c *Command) prepare() (*work, error) {
 		return w, nil
 	}
 	var err error
+	if err := c.Recover(); err != nil {
+		return nil, err
+	}
 	if w.guarded, err = c.guard(); err != nil {
 		return nil, err
 	}
-	if w.folder, err = os.MkdirTemp(c.Scratch, "sandbox-"); err != nil {
+	if err := w.begin(c.Scratch); err != nil {
 		return nil, fmt.Errorf("make a folder for private copies: %w", err)
 	}
 	for i, dir := range w.guarded.Git {
 		if err := w.copyConfig(dir, strconv.Itoa(i)); err != nil {
-			return nil, errors.Join(err, os.RemoveAll(w.folder))
+			return nil, errors.Join(err, w.end())
 		}
 	}
 	return w, nil
@@ -109,18 +113,22 @@ func (w *work) settle(ctx context.Context, c *Command) (left Left, err error) {
 		left.Settings = append(left.Settings, dropped...)
 		err = errors.Join(err, mergeErr)
 	}
-	now, guardErr := c.guard()
-	if guardErr != nil {
-		return left, errors.Join(err, guardErr)
+	var awayErr error
+	left.Quarantined, awayErr = c.putAway(w.guarded)
+	return left, errors.Join(err, awayErr, w.end())
+}
+
+// putAway moves what governs and was not there before to the quarantine.
+func (c *Command) putAway(before *Guarded) (moved []string, err error) {
+	now, err := c.guard()
+	if err != nil {
+		return nil, err
 	}
-	for _, path := range now.Since(w.guarded) {
-		if slices.Contains(c.Protect, path) {
-			continue
-		}
+	for _, path := range now.Since(before) {
 		err = errors.Join(err, c.quarantine(path))
-		left.Quarantined = append(left.Quarantined, path)
+		moved = append(moved, path)
 	}
-	return left, errors.Join(err, os.RemoveAll(w.folder))
+	return moved, err
 }
 
 // quarantine moves a file out of the project.

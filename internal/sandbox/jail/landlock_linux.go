@@ -67,6 +67,9 @@ func (c *child) allowPaths(rules int, handled uint64) *StageError {
 		}
 	}
 	for _, b := range c.spec.Binds {
+		if b.Kind == Temp && !c.has(Mount) {
+			continue // without its mount it would be the machine's
+		}
 		rights := uint64(readRights)
 		if b.Write || b.Kind == Temp {
 			rights = handled

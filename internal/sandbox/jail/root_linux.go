@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,8 +37,8 @@ func (c *child) root() *StageError {
 	if err != nil {
 		return failed(Mount, "mount an empty root", err)
 	}
-	for _, t := range trees {
-		if err := t.attach(base); err != nil {
+	for i, t := range trees {
+		if err := t.attach(base, trees[:i]); err != nil {
 			return failed(Mount, "mount "+t.bind.Target, err)
 		}
 	}
@@ -117,8 +119,8 @@ func openTree(b Bind) (tree, error) {
 	return tree{bind: b, fd: fd, dir: st.Mode&unix.S_IFMT == unix.S_IFDIR}, nil
 }
 
-// attach puts a part into the root.
-func (t tree) attach(base string) error {
+// attach puts a part into the root, in which the earlier parts are.
+func (t tree) attach(base string, earlier []tree) error {
 	target := filepath.Join(base, t.bind.Target)
 	switch t.bind.Kind {
 	case Link:
@@ -133,7 +135,7 @@ func (t tree) attach(base string) error {
 		return nil
 	}
 	defer func() { _ = unix.Close(t.fd) }()
-	if err := makeTarget(target, t.dir); err != nil {
+	if err := t.makeTarget(target, earlier); err != nil {
 		return err
 	}
 	return unix.MoveMount(t.fd, "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH)
@@ -163,12 +165,23 @@ func attachLink(base, to, target string) error {
 	return os.Remove(link)
 }
 
-// makeTarget makes the place of a mount. Inside a part that is already there it exists, because the part is the machine's own folder.
-func makeTarget(target string, dir bool) error {
+// makeTarget makes the place of a mount, in the sandbox's own memory. In a part that is the machine's it must be there: nothing is made on
+// the machine.
+func (t tree) makeTarget(target string, earlier []tree) error {
 	if _, err := os.Lstat(target); err == nil {
 		return nil
 	}
-	if dir {
+	for _, e := range slices.Backward(earlier) {
+		if rest, ok := strings.CutPrefix(t.bind.Target, e.bind.Target+"/"); ok && rest != "" {
+			if e.fd >= 0 {
+				return unix.ENOENT
+			}
+			if e.bind.Kind == Temp {
+				break
+			}
+		}
+	}
+	if t.dir {
 		return os.MkdirAll(target, 0o755) //nolint:gosec // a folder of the root of the sandbox
 	}
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil { //nolint:gosec // as above
@@ -262,7 +275,7 @@ func mountDevices(base string) error {
 			return err
 		}
 		t.bind = Bind{Kind: Tree, Target: "/dev/" + name}
-		if err := t.attach(base); err != nil {
+		if err := t.attach(base, nil); err != nil {
 			return err
 		}
 	}

@@ -2,20 +2,15 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/jail"
-	"mycelium/internal/text"
 )
 
 // app is the program with the commands of this family.
@@ -52,124 +47,6 @@ func self() ([]string, error) {
 	return []string{program, childName}, nil
 }
 
-// request is what `myc sandbox exec` was asked for.
-type request struct {
-	profile     string
-	network     bool
-	read, write []string
-	timeout     time.Duration
-}
-
-func (a *app) execCmd() *cobra.Command {
-	var r request
-	c := &cobra.Command{
-		Use: "exec [flags] -- COMMAND [ARGUMENT]...", Short: "Run a command in the sandbox",
-		Long: "The command finds the system's programs, an empty home folder with your tools, and this folder; nothing else is there.\n" +
-			"If a wall cannot be built on this machine, nothing runs. Its exit code is the command's; 128 and the signal if one ended it.",
-		Example: "  myc sandbox exec -- python3 script.py\n  myc sandbox exec --profile project -- go test ./...",
-		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(c *cobra.Command, args []string) error { return a.exec(c, r, args) },
-	}
-	c.Flags().StringVar(&r.profile, "profile", "standard", "strict, standard, permissive or project")
-	c.Flags().BoolVar(&r.network, "allow-network", false, "with the network of this machine")
-	c.Flags().StringArrayVar(&r.read, "read", nil, "a further file or folder that it may read")
-	c.Flags().StringArrayVar(&r.write, "write", nil, "a file or folder that it may write")
-	c.Flags().DurationVar(&r.timeout, "timeout", 0, "end it after this time; default: that of the profile")
-	return c
-}
-
-func (a *app) exec(c *cobra.Command, r request, args []string) error {
-	if err := a.NeedPerson("run a command in the sandbox"); err != nil {
-		return err
-	}
-	command, err := a.command(r, args)
-	if err != nil {
-		return err
-	}
-	argv, err := self()
-	if err != nil {
-		return err
-	}
-	result, err := sandbox.Run(c.Context(), argv, command)
-	if result != nil {
-		a.say(command, result.Left)
-	}
-	if err != nil {
-		return err
-	}
-	if result.TimedOut {
-		fmt.Fprintf(a.Err, "myc: the command was ended after %s\n", command.Profile.Timeout)
-	}
-	if result.ExitCode != 0 {
-		return base.Exit{Code: result.ExitCode}
-	}
-	return nil
-}
-
-// command makes the command of the sandbox.
-func (a *app) command(r request, args []string) (*sandbox.Command, error) {
-	p, ok := sandbox.Find(r.profile)
-	if !ok {
-		var names []string
-		for _, p := range sandbox.Profiles() {
-			names = append(names, p.Name)
-		}
-		err := failure.Usagef("there is no profile %q", r.profile)
-		if near := text.Nearest(r.profile, names); near != "" {
-			return nil, text.Hinted(err, "did you mean "+near+"?")
-		}
-		return nil, text.Hinted(err, "myc sandbox profiles lists them")
-	}
-	p.Network = p.Network || r.network
-	if r.timeout > 0 {
-		p.Timeout = r.timeout
-	}
-	dir, err := resolve(".")
-	if err != nil {
-		return nil, err
-	}
-	out := &sandbox.Command{Argv: args, Dir: dir, Project: dir, Profile: p, Environ: a.Environ, In: a.In, Out: a.Out, Err: a.Err}
-	if home := a.Getenv("HOME"); home != "" {
-		if out.Home, err = resolve(home); err != nil {
-			return nil, err
-		}
-	}
-	if p.Project {
-		if err := a.ofProject(out); err != nil {
-			return nil, err
-		}
-	}
-	for _, list := range []struct {
-		to   *[]string
-		from []string
-	}{{&out.Read, r.read}, {&out.Write, r.write}} {
-		for _, name := range list.from {
-			path, err := resolve(name)
-			if err != nil {
-				return nil, err
-			}
-			*list.to = append(*list.to, path)
-		}
-	}
-	return out, nil
-}
-
-// resolve returns the absolute path of what exists, without links.
-func resolve(name string) (string, error) {
-	path, err := filepath.Abs(name)
-	if err == nil {
-		path, err = filepath.EvalSymlinks(path)
-	}
-	if err != nil {
-		var at *os.PathError
-		if errors.As(err, &at) {
-			err = at.Err
-		}
-		return "", failure.Usagef("%s: %w", name, err)
-	}
-	return path, nil
-}
-
 func (a *app) profilesCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "profiles", Short: "List what the profiles allow", Example: "  myc sandbox profiles --json", Args: base.NoArgs,
@@ -181,7 +58,7 @@ func (a *app) profilesCmd() *cobra.Command {
 			var rows [][]string
 			for _, p := range all {
 				rows = append(rows, []string{p.Name, yes(p.Network, "machine", "own loopback"), number(p.Procs), number(p.Files),
-					number(p.Memory >> 20), yes(p.Timeout > 0, p.Timeout.String(), "-"), p.Says})
+					number(p.Memory >> 20), yes(p.Seconds > 0, p.Timeout().String(), "-"), p.Says})
 			}
 			a.Table(base.Column{Name: "NAME"}, base.Column{Name: "NETWORK"}, base.Column{Name: "PROCESSES", Drop: 1},
 				base.Column{Name: "FILES", Drop: 2}, base.Column{Name: "MEMORY MiB", Drop: 1}, base.Column{Name: "TIME", Drop: 1},
