@@ -17,6 +17,8 @@ func TestMain(m *testing.M) {
 			os.Exit(attackMain(os.Args[2:]))
 		case "attacks":
 			os.Exit(attacksMain(os.Args[2:]))
+		case "run-endless":
+			os.Exit(runEndless(os.Args[2:]))
 		case "drive":
 			os.Exit(driveMain())
 		}
