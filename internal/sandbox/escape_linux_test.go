@@ -178,8 +178,8 @@ func copyOfSelf(t *testing.T, dir string) string {
 // lay lays the bait.
 func lay(t *testing.T, dir, self string, uid int) *bait {
 	t.Helper()
-	b := &bait{Project: filepath.Join(dir, "project"), Outside: filepath.Join(dir, "outside"), Socket: filepath.Join(dir, "outside", "socket"),
-		Name: "mycelium-bait-" + filepath.Base(dir)}
+	b := &bait{Project: filepath.Join(dir, "project"), Outside: filepath.Join(dir, "outside"),
+		Socket: filepath.Join(dir, "outside", "socket"), Name: "mycelium-bait-" + filepath.Base(dir)}
 	tcp := listen(t, "tcp", "127.0.0.1:0")
 	b.TCP = tcp.Addr().(*net.TCPAddr).Port
 	listen(t, "unix", b.Socket)
@@ -269,7 +269,8 @@ func TestLayers(t *testing.T) {
 		t.Fatal(err)
 	}
 	head, _, _ := strings.Cut(string(page), "\n| What is tried")
-	want := head + "\n| What is tried | Gets out, as root, without | As an ordinary user, without |\n| --- | --- | --- |\n" + strings.Join(rows, "\n") + "\n"
+	want := head + "\n| What is tried | Gets out, as root, without | As an ordinary user, without |\n| --- | --- | --- |\n" +
+		strings.Join(rows, "\n") + "\n"
 	if *update {
 		if err := os.WriteFile(tablePage, []byte(want), 0o644); err != nil {
 			t.Fatal(err)

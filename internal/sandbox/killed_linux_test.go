@@ -45,7 +45,8 @@ func self(t *testing.T) []string {
 }
 
 // endless says "ready" and the descriptors' view of itself, and stays until it is killed, with children that left its session.
-const endless = `mkdir -p .gemini; echo '{}' > .gemini/settings.json; setsid sleep infinity & setsid -f sleep infinity; echo ready; exec sleep infinity`
+const endless = `mkdir -p .gemini; echo '{}' > .gemini/settings.json
+setsid sleep infinity & setsid -f sleep infinity; echo ready; exec sleep infinity`
 
 // TestKilled kills the program with -9 while a command runs, and then the first process of the sandbox. Each time everything ends, and the
 // next run puts away what would govern.

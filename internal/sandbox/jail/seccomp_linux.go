@@ -70,7 +70,8 @@ func (f *filter) only(nr uint32, arg int, values []uint32, action uint32) {
 	f.load(offsetNr)
 }
 
-// denyCoreLimit refuses prlimit64 of core dumps with a new value, whose address is not zero in either half. To ask for the limit is allowed.
+// denyCoreLimit refuses prlimit64 of core dumps with a new value, whose address is not zero in either half. To ask for the limit is
+// allowed.
 func (f *filter) denyCoreLimit() {
 	f.add(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, 0, 8, unix.SYS_PRLIMIT64)
 	f.load(offsetArgs + 8)

@@ -28,14 +28,15 @@ type request struct {
 func (a *app) execCmd() *cobra.Command {
 	var r request
 	c := &cobra.Command{
-		Use: "exec [flags] -- COMMAND [ARGUMENT]...", Short: "Run a command in the sandbox",
+		Use: "exec COMMAND [ARGUMENT]...", Short: "Run a command in the sandbox",
 		Long: "The command finds the system's programs, an empty home folder with your tools, and this folder; nothing else is there.\n" +
 			"If a wall cannot be built on this machine, nothing runs. Its exit code is the command's; 128 and the\n" +
 			"signal if one ended it, 124 after the time-out, 127 if there is no such program.",
 		Example: "  myc sandbox exec -- python3 script.py\n  myc sandbox exec --profile project -- go test ./...",
-		Args:    base.ArgRange(1, math.MaxInt, "a command after --"),
+		Args:    base.ArgRange(1, math.MaxInt, "a command"),
 		RunE:    func(c *cobra.Command, args []string) error { return a.exec(c, r, args) },
 	}
+	c.Flags().SetInterspersed(false) // what follows the command is its own
 	c.Flags().StringVar(&r.profile, "profile", "standard", "strict, standard, permissive or project")
 	c.Flags().BoolVar(&r.network, "allow-network", false, "with the network of this machine")
 	c.Flags().StringArrayVar(&r.read, "read", nil, "a further file or folder that it may read")

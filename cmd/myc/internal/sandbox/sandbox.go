@@ -93,7 +93,8 @@ func (a *app) capabilitiesCmd() *cobra.Command {
 }
 
 func (a *app) printCapabilities(c *sandbox.Capabilities) {
-	a.Facts([][]string{{"system", c.System + ", Linux " + c.Kernel}, {"user", c.User}, {"Landlock ABI", number(uint64(c.ABI))}}) //nolint:gosec // small
+	a.Facts([][]string{{"system", c.System + ", kernel " + c.Kernel}, {"user", c.User},
+		{"Landlock ABI", number(uint64(c.ABI))}}) //nolint:gosec // a small number
 	var rows [][]string
 	for _, l := range c.Layers {
 		why := l.Cause
