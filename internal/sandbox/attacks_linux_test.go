@@ -207,7 +207,7 @@ var attacks = []attack{
 
 	{"make a user namespace", func(*bait) error { return starts(&syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER}) }},
 	{"make one by unshare", func(*bait) error { return unix.Unshare(unix.CLONE_NEWNS) }},
-	{"mount", func(b *bait) error { return unix.Mount("x", "/tmp", "tmpfs", 0, "") }},
+	{"mount", func(*bait) error { return unix.Mount("x", "/tmp", "tmpfs", 0, "") }},
 	{"change the root", func(*bait) error { return unix.Chroot("/tmp") }},
 	{"enter the namespace of the first process", func(*bait) error {
 		fd, err := unix.Open("/proc/1/ns/mnt", unix.O_RDONLY, 0)

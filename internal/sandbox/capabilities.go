@@ -96,6 +96,7 @@ func mend(e *jail.StageError) string {
 			return "this is a container, whose own profile forbids mounts: run myc outside of it, or give the container that right"
 		}
 		return "user namespaces are there and have no rights: AppArmor or another security module forbids it"
+	case jail.Privilege, jail.Seccomp: // every kernel that has the layers before them has them
 	case jail.Landlock:
 		return "Linux 6.2 or later, with Landlock among the security modules (lsm=landlock,… on the kernel's command line)"
 	}

@@ -105,7 +105,7 @@ func try(t *testing.T, uid int, without []jail.Layer) map[string]string {
 	t.Helper()
 	dir := open(t, uid)
 	self := copyOfSelf(t, dir)
-	in, err := json.Marshal(job{Bait: *lay(t, dir, self, uid), Home: filepath.Join(dir, "home"), Without: without})
+	in, err := json.Marshal(job{Bait: *lay(t, dir, uid), Home: filepath.Join(dir, "home"), Without: without})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func copyOfSelf(t *testing.T, dir string) string {
 }
 
 // lay lays the bait.
-func lay(t *testing.T, dir, self string, uid int) *bait {
+func lay(t *testing.T, dir string, uid int) *bait {
 	t.Helper()
 	b := &bait{Project: filepath.Join(dir, "project"), Outside: filepath.Join(dir, "outside"),
 		Socket: filepath.Join(dir, "outside", "socket"), Name: "mycelium-bait-" + filepath.Base(dir)}

@@ -41,7 +41,8 @@ func (c *child) landlock() *StageError {
 		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 	}
 	attr.Handled_access_fs = handled
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET,
+		uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0) //nolint:gosec // the kernel reads the structure during the call
 	if errno != 0 {
 		return failed(Landlock, "make the rules of Landlock", errno)
 	}
@@ -98,7 +99,7 @@ func allow(rules int, path string, rights uint64) error {
 	}
 	attr := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(fd)} //nolint:gosec // a descriptor
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH,
-		uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
+		uintptr(unsafe.Pointer(&attr)), 0, 0, 0) //nolint:gosec // as above
 	if errno != 0 {
 		return errno
 	}

@@ -130,6 +130,7 @@ func (t tree) attach(base string, earlier []tree) error {
 			return err
 		}
 		return unix.Mount("myc", target, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0700,size=25%")
+	case Tree:
 	}
 	if t.fd < 0 {
 		return nil

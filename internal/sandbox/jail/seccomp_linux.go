@@ -153,7 +153,8 @@ var absent = []uint32{unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URIN
 func (c *child) seccomp() *StageError {
 	f := program(c.spec.Fork)
 	prog := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]} //nolint:gosec // some hundred
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog)))
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0,
+		uintptr(unsafe.Pointer(&prog))) //nolint:gosec // the kernel reads the structure during the call
 	runtime.KeepAlive(f)
 	if errno != 0 {
 		return failed(Seccomp, "put the filter of system calls in force", errno)
