@@ -25,7 +25,7 @@ type Answer struct {
 type Block struct {
 	Type     string    `json:"type"`
 	Text     *string   `json:"text,omitzero"`
-	Resource *Resource `json:"Resource,omitempty"`
+	Resource *Resource `json:"resource,omitempty"`
 }
 
 // Resource is content that is not text.
