@@ -134,7 +134,8 @@ func moveFile(_ context.Context, s *Server, _ policy.Scope, a moveArgs) (builtin
 		return builtin.Answer{}, explain("move", a.Source, err)
 	}
 	if _, err := s.root.Lstat(to); err == nil {
-		return builtin.Answer{}, fmt.Errorf("cannot move to %q: it exists already, and nothing is overwritten; name the new path in full", a.Destination)
+		return builtin.Answer{}, fmt.Errorf("cannot move to %q: it exists already, and nothing is overwritten; name the new path in full",
+			a.Destination)
 	}
 	if err := s.parents(to); err != nil {
 		return builtin.Answer{}, explain("move to", a.Destination, err)

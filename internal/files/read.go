@@ -149,7 +149,8 @@ func textPage(t []byte, offset, size, limit int64) builtin.Answer {
 func paged(a builtin.Answer, offset, n, size int64) builtin.Answer {
 	switch {
 	case offset+n < size:
-		a.Content = append(a.Content, builtin.TextBlock(fmt.Sprintf("[bytes %d to %d of %d; read on with offset %d]", offset, offset+n, size, offset+n)))
+		a.Content = append(a.Content, builtin.TextBlock(fmt.Sprintf("[bytes %d to %d of %d; read on with offset %d]", offset, offset+n, size,
+			offset+n)))
 	case offset > 0:
 		a.Content = append(a.Content, builtin.TextBlock(fmt.Sprintf("[bytes %d to %d of %d; this is the end]", offset, offset+n, size)))
 	}

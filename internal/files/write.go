@@ -103,7 +103,8 @@ func editFile(_ context.Context, s *Server, _ policy.Scope, a editArgs) (builtin
 		return builtin.Answer{}, fmt.Errorf("cannot edit %q: oldText is not in the file%s; read it again and copy the text exactly", a.Path,
 			lineEndings(data, a.OldText))
 	case n > 1 && !a.ReplaceAll:
-		return builtin.Answer{}, fmt.Errorf("cannot edit %q: oldText appears %d times in the file (lines %s); give more of what surrounds it, or set "+
+		return builtin.Answer{}, fmt.Errorf("cannot edit %q: oldText appears %d times in the file (lines %s); give more of what surrounds it, "+
+			"or set "+
 			"replaceAll", a.Path, n, lineNumbers(data, a.OldText))
 	}
 	if size := len(data) + n*(len(a.NewText)-len(a.OldText)); size > maxEdit {

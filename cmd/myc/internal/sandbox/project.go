@@ -2,37 +2,26 @@ package sandbox
 
 import (
 	"fmt"
-	"os"
 
 	"mycelium/internal/node/project"
+	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
-	"mycelium/internal/worktree"
 )
 
-// ofProject lets a command work on the project: its tree, with the repository of a linked worktree, and the folders that the state keeps.
-func (a *app) ofProject(c *sandbox.Command) error {
+// ofProject is what a command on the project has.
+func (a *app) ofProject() (sandbox.Command, error) {
 	if err := a.Find(project.NeedsProject); err != nil {
-		return err
+		return sandbox.Command{}, err
 	}
-	var err error
-	if c.Project, err = a.Folder(); err != nil {
-		return err
+	folder, err := a.Folder()
+	if err != nil {
+		return sandbox.Command{}, err
 	}
 	paths, err := a.Know()
 	if err != nil {
-		return err
+		return sandbox.Command{}, err
 	}
-	if t, ok := worktree.Of(c.Project); ok {
-		own, common := worktree.Repository(t.Dir)
-		c.Worktree = &sandbox.Worktree{Own: own, Common: common}
-	}
-	c.Caches, c.Scratch, c.Quarantine = paths.Sandbox("cache"), paths.Sandbox("scratch"), paths.Sandbox("quarantine")
-	for _, dir := range []string{c.Caches, c.Scratch, c.Quarantine} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("make a folder of the sandbox: %w", err)
-		}
-	}
-	return nil
+	return sandboxed.Command(folder, paths, a.Getenv("HOME"), a.Environ)
 }
 
 // say tells what the command left that did not stay.
