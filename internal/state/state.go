@@ -230,6 +230,9 @@ func (p Paths) Run(session string) string { return p.file("run", session) }
 // OperatorToken holds the digest of the token that answers approvals over HTTP.
 func (p Paths) OperatorToken() string { return p.file("operator.json") }
 
+// Sandbox holds what the sandbox keeps for the project: its caches, private copies while a command runs, and what was put in quarantine.
+func (p Paths) Sandbox(name string) string { return p.file("sandbox", name) }
+
 // Accepted holds what a person has accepted of the files that govern the project.
 func (p Paths) Accepted() string { return p.file("accepted") }
 

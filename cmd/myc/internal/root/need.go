@@ -87,7 +87,8 @@ func needOf(c *cobra.Command, args []string) project.Need {
 	switch path(c) {
 	case "", "help", "demo", "init", "trust", "version", "completion", "man", "keeper", "audit", "policy", "config":
 		return project.NeedsFolder
-	case "hook status", "hook check", "skill templates", "mcp login", "mcp logout", "stop", "mcp stop":
+	case "sandbox", "sandbox exec", "sandbox profiles", "sandbox capabilities",
+		"hook status", "hook check", "skill templates", "mcp login", "mcp logout", "stop", "mcp stop":
 		return project.MayHave
 	case "skill validate", "policy test":
 		if len(args) > 0 { // files that it names

@@ -19,6 +19,7 @@ import (
 	"mycelium/cmd/myc/internal/manual"
 	"mycelium/cmd/myc/internal/policy"
 	"mycelium/cmd/myc/internal/project"
+	"mycelium/cmd/myc/internal/sandbox"
 	"mycelium/cmd/myc/internal/serve"
 	"mycelium/cmd/myc/internal/server"
 	"mycelium/cmd/myc/internal/session"
@@ -31,6 +32,9 @@ import (
 
 // Main runs the program once and returns its exit code.
 func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer, environ []string) int {
+	if code, ok := sandbox.Child(args); ok {
+		return code
+	}
 	a := &base.App{In: in, Out: out, Loader: loaded.Loader{Err: errs, Environ: environ, Version: base.Version()}}
 	if code, ok := agents.QuickHook(ctx, a, args); ok {
 		return code
@@ -87,7 +91,7 @@ func command(a *base.App) *cobra.Command {
 			audit.Command(a), project.Doctor(a, agents.Check(a))}},
 		{"What agents may do:", []*cobra.Command{roles, skills, policy.Command(a), project.Trust(a), project.Edit(a),
 			project.Watch(a)}},
-		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a), cost.Command(a)}},
+		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a), sandbox.Command(a), cost.Command(a)}},
 		{"How agents come in:", []*cobra.Command{server.Command(a), mcp, agents.Hook(a)}},
 		{"This program:", []*cobra.Command{serve.Serve(a), project.Status(a), serve.Stop(a), project.Config(a), project.Version(a),
 			project.Completion(a), manual.Command(a), serve.Keeper(a)}},

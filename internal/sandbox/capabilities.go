@@ -1,0 +1,123 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"mycelium/internal/sandbox/jail"
+)
+
+// Capabilities say what holds here, now: the whole chain was built in a child, and a program ran in it.
+type Capabilities struct {
+	Holds  bool         `json:"holds"` // every layer stands: a command may run in the sandbox
+	System string       `json:"system"`
+	Kernel string       `json:"kernel,omitzero"`
+	ABI    int          `json:"landlockABI,omitzero"`
+	User   string       `json:"user"` // root or ordinary
+	Layers []Capability `json:"layers"`
+}
+
+// Capability is one layer.
+type Capability struct {
+	Layer jail.Layer `json:"layer"`
+	Holds bool       `json:"holds"`
+	Tried bool       `json:"tried"` // false: a layer that it depends on failed
+	Doing string     `json:"doing,omitzero"`
+	Cause string     `json:"cause,omitzero"`
+	Mend  string     `json:"mend,omitzero"`
+}
+
+// Probe builds the walls around a program that does nothing. A layer that fails is left out then, so that the later ones are tried too.
+func Probe(ctx context.Context, self []string) *Capabilities {
+	out := &Capabilities{System: runtime.GOOS + "/" + runtime.GOARCH, Kernel: kernel(), User: "ordinary"}
+	if os.Getuid() == 0 {
+		out.User = "root"
+	}
+	profile, _ := Find("standard")
+	c := &Command{Argv: []string{"true"}, Dir: "/", Profile: profile, Environ: []string{"PATH=/usr/bin:/bin"}}
+	spec, err := c.spec(&work{guarded: &Guarded{}})
+	failed := map[jail.Layer]Capability{}
+	for err == nil {
+		var j *jail.Jailed
+		if j, err = jail.Start(ctx, self, spec, jail.Streams{}); err == nil {
+			out.ABI = j.ABI
+			_, _, err = j.Wait()
+			break
+		}
+		var stage *jail.StageError
+		if !errors.As(err, &stage) {
+			break
+		}
+		failed[stage.Layer] = Capability{Layer: stage.Layer, Tried: true, Doing: stage.Doing, Cause: stage.Cause, Mend: mend(stage)}
+		if stage.Layer == jail.User || slices.Contains(spec.Without, stage.Layer) {
+			break
+		}
+		spec.Without, err = append(spec.Without, stage.Layer), nil
+	}
+	out.Holds = err == nil && len(failed) == 0
+	for _, l := range jail.Layers() {
+		c, bad := failed[l]
+		if _, none := failed[jail.User]; !bad && none {
+			c = Capability{Layer: l}
+		} else if !bad {
+			c = Capability{Layer: l, Tried: true, Holds: err == nil}
+		}
+		out.Layers = append(out.Layers, c)
+	}
+	return out
+}
+
+// settings are settings of the kernel that forbid user namespaces, each with the value that does and what to do.
+var settings = []struct{ file, bad, mend string }{
+	{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
+		"AppArmor forbids user namespaces to programs without a profile (Ubuntu 23.10 and later): docs/sandbox.md has one for myc"},
+	{"/proc/sys/kernel/unprivileged_userns_clone", "0", "user namespaces are switched off: sysctl kernel.unprivileged_userns_clone=1"},
+	{"/proc/sys/user/max_user_namespaces", "0", "user namespaces are switched off: sysctl user.max_user_namespaces=10000"},
+}
+
+// mend says what makes a layer possible.
+func mend(e *jail.StageError) string {
+	switch e.Layer {
+	case jail.User:
+		for _, s := range settings {
+			if value, err := os.ReadFile(s.file); err == nil && strings.TrimSpace(string(value)) == s.bad {
+				return s.mend
+			}
+		}
+		if inContainer() {
+			return "this is a container, whose own profile forbids namespaces: run myc outside of it, or give the container that right"
+		}
+	case jail.Mount, jail.PID, jail.Net:
+		if inContainer() {
+			return "this is a container, whose own profile forbids mounts: run myc outside of it, or give the container that right"
+		}
+		return "user namespaces are there and have no rights: AppArmor or another security module forbids it"
+	case jail.Privilege, jail.Seccomp: // every kernel that has the layers before them has them
+	case jail.Landlock:
+		return "Linux 6.2 or later, with Landlock among the security modules (lsm=landlock,… on the kernel's command line)"
+	}
+	return ""
+}
+
+// inContainer reports whether this machine is a container, as far as engines say so.
+func inContainer() bool {
+	for _, mark := range []string{"/.dockerenv", "/run/.containerenv"} {
+		if _, err := os.Stat(mark); err == nil {
+			return true
+		}
+	}
+	return os.Getenv("container") != ""
+}
+
+// kernel returns the release of the kernel; "" where it is not to be had.
+func kernel() string {
+	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(release))
+}

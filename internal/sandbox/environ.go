@@ -1,0 +1,34 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// passed are the variables that a command inherits. None of them has a secret in common use. A name that ends with * is a beginning.
+var passed = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR",
+	"COLUMNS", "LINES", "SHELL", "CI", "SOURCE_DATE_EPOCH",
+	"GOFLAGS", "GOPATH", "GOTOOLCHAIN", "GOOS", "GOARCH", "CGO_ENABLED", "GO111MODULE", "GOROOT", "GOPRIVATE",
+	"NODE_ENV", "NODE_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYENV_ROOT", "PYENV_VERSION", "NVM_DIR", "CARGO_HOME",
+	"RUSTUP_HOME",
+	"RUSTFLAGS", "RUST_BACKTRACE", "JAVA_HOME", "MAVEN_OPTS", "GRADLE_USER_HOME", "CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "MAKEFLAGS",
+	"DEBUG", "VERBOSE"}
+
+// environ is the environment of the command.
+func (c *Command) environ() []string {
+	var out []string
+	for _, v := range c.Environ {
+		name, _, _ := strings.Cut(v, "=")
+		if slices.ContainsFunc(passed, func(p string) bool {
+			begin, open := strings.CutSuffix(p, "*")
+			return name == p || open && strings.HasPrefix(name, begin)
+		}) && name != "HOME" {
+			out = append(out, v)
+		}
+	}
+	if c.Home != "" {
+		out = append(out, "HOME="+c.Home, "XDG_CACHE_HOME="+filepath.Join(c.Home, ".cache"))
+	}
+	return append(out, "TMPDIR=/tmp", "MYCELIUM_SANDBOX="+c.Profile.Name)
+}

@@ -1,0 +1,292 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/sandbox/jail"
+)
+
+var update = flag.Bool("update", false, "write docs/proofs/escapes.md")
+
+// job is what the driver does, as the user that it runs as.
+type job struct {
+	Bait    bait
+	Home    string
+	Without []jail.Layer
+}
+
+// driveMain runs the attacks in a sandbox without some layers. It reads a job and prints the verdicts.
+func driveMain() int {
+	var j job
+	data, err := io.ReadAll(os.Stdin)
+	if err != nil || json.Unmarshal(data, &j) != nil {
+		return 2
+	}
+	// A descriptor that the parent forgot to close.
+	fd, err := syscall.Open(j.Bait.Outside, syscall.O_RDONLY, 0)
+	if err != nil {
+		return 2
+	}
+	j.Bait.FD = fd
+	args, err := json.Marshal(j.Bait)
+	if err != nil {
+		return 2
+	}
+	self, _ := os.Executable()
+	profile, _ := Find("project")
+	c := &Command{
+		Argv: []string{self, "attacks", string(args)}, Dir: j.Bait.Project, Project: j.Bait.Project, Profile: profile, Home: j.Home,
+		Read:    []string{self},
+		Protect: []string{filepath.Join(j.Bait.Project, ".claude/settings.json"), filepath.Join(j.Bait.Project, "a/b/c/mycelium.yaml")},
+		Environ: append(os.Environ(), "ANTHROPIC_API_KEY=bait-secret", "AWS_SECRET_ACCESS_KEY=bait-secret", "GITHUB_TOKEN=bait-secret"),
+		Out:     os.Stdout, Err: os.Stderr,
+	}
+	w, err := c.prepare()
+	if err != nil {
+		return 2
+	}
+	spec, err := c.spec(w)
+	if err != nil {
+		return 2
+	}
+	spec.Without = j.Without
+	run, err := jail.Start(context.Background(), []string{self, "sandbox-child"}, spec, jail.Streams{Out: c.Out, Err: c.Err})
+	if err != nil {
+		_, _ = os.Stderr.WriteString(err.Error())
+		return 1
+	}
+	code, _, err := run.Wait()
+	if err != nil {
+		return 1
+	}
+	return code
+}
+
+// ordinary is the account of the ordinary user, if this is root: nobody (Debian's base-passwd).
+const ordinary = 65534
+
+// users are those as whom the attacks are tried.
+func users() map[string]int {
+	if os.Getuid() != 0 {
+		return map[string]int{"an ordinary user": os.Getuid()}
+	}
+	return map[string]int{"root": 0, "an ordinary user": ordinary}
+}
+
+// TestEscapes tries every way out that is known, as root and as an ordinary user. With all layers none may succeed.
+func TestEscapes(t *testing.T) {
+	for name, uid := range users() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for attack, why := range try(t, uid, nil) {
+				if why == "" {
+					t.Errorf("escaped: %s", attack)
+				}
+			}
+		})
+	}
+}
+
+// try runs the attacks as a user in a sandbox without some layers.
+func try(t *testing.T, uid int, without []jail.Layer) map[string]string {
+	t.Helper()
+	dir := open(t, uid)
+	self := copyOfSelf(t, dir)
+	in, err := json.Marshal(job{Bait: *lay(t, dir, uid), Home: filepath.Join(dir, "home"), Without: without})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, "drive")
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + filepath.Join(dir, "home")}
+	cmd.Stdin = bytes.NewReader(in)
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	if uid != os.Getuid() {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid), NoSetGroups: false} //nolint:gosec // an id
+	}
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s%s", err, out.String(), errs.String())
+	}
+	verdicts := map[string]string{}
+	if err := json.Unmarshal(out.Bytes(), &verdicts); err != nil || len(verdicts) != len(attacks) {
+		t.Fatalf("%v: %s", err, out.String())
+	}
+	return verdicts
+}
+
+// open makes a folder that a user may enter and write.
+func open(t *testing.T, uid int) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "sandbox")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"project/.claude", "project/a/b/c", "outside", "home"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"project/.claude/settings.json", "project/a/b/c/mycelium.yaml", "outside/secret"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("bait"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if err != nil || uid == os.Getuid() {
+			return err
+		}
+		return os.Chown(path, uid, uid)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// copyOfSelf copies the test binary to where every user may execute it.
+func copyOfSelf(t *testing.T, dir string) string {
+	t.Helper()
+	data, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "attacker")
+	if err := os.WriteFile(path, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// lay lays the bait.
+func lay(t *testing.T, dir string, uid int) *bait {
+	t.Helper()
+	b := &bait{Project: filepath.Join(dir, "project"), Outside: filepath.Join(dir, "outside"),
+		Socket: filepath.Join(dir, "outside", "socket"), Name: "mycelium-bait-" + filepath.Base(dir)}
+	tcp := listen(t, "tcp", "127.0.0.1:0")
+	b.TCP = tcp.Addr().(*net.TCPAddr).Port
+	listen(t, "unix", b.Socket)
+	listen(t, "unix", "@"+b.Name)
+	if err := os.Chmod(b.Socket, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = udp.Close() })
+	go func() {
+		buf := make([]byte, 16)
+		for {
+			n, from, err := udp.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			_, _ = udp.WriteTo(buf[:n], from)
+		}
+	}()
+	b.UDP = udp.LocalAddr().(*net.UDPAddr).Port
+	b.Core = strings.TrimSpace(string(must(os.ReadFile("/proc/sys/kernel/core_pattern"))))
+	victim := exec.Command("sleep", "infinity")
+	victim.Args[0] = "victim"
+	victim.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if uid != os.Getuid() {
+		victim.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)} //nolint:gosec // an id
+	}
+	if err := victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = victim.Process.Kill(); _ = victim.Wait() })
+	b.Victim = victim.Process.Pid
+	return b
+}
+
+// listen accepts every connection.
+func listen(t *testing.T, network, addr string) net.Listener {
+	t.Helper()
+	l, err := net.Listen(network, addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.Close()
+		}
+	}()
+	return l
+}
+
+// tablePage is what TestLayers writes with -update, and compares with.
+const tablePage = "../../docs/proofs/escapes.md"
+
+// TestLayers takes each layer away in turn, and compares what gets out then with the page. Where nothing more gets out without a layer,
+// others hold the same.
+func TestLayers(t *testing.T) {
+	opened := map[string]map[string][]string{} // by attack and user: the layers without which it gets out
+	for name, uid := range users() {
+		for _, layer := range jail.Layers() {
+			if layer == jail.User && uid != 0 {
+				continue // an ordinary user has no namespace without a user namespace: the sandbox refuses
+			}
+			for attack, why := range try(t, uid, []jail.Layer{layer}) {
+				if why == "" {
+					if opened[attack] == nil {
+						opened[attack] = map[string][]string{}
+					}
+					opened[attack][name] = append(opened[attack][name], string(layer))
+				}
+			}
+		}
+	}
+	var rows []string
+	for _, a := range attacks {
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s |", a.name, words(opened[a.name]["root"]), words(opened[a.name]["an ordinary user"])))
+	}
+	page, err := os.ReadFile(tablePage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, _ := strings.Cut(string(page), "\n| What is tried")
+	want := head + "\n| What is tried | Gets out, as root, without | As an ordinary user, without |\n| --- | --- | --- |\n" +
+		strings.Join(rows, "\n") + "\n"
+	if *update {
+		if err := os.WriteFile(tablePage, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if os.Getuid() != 0 {
+		return // the page needs both users
+	}
+	if string(page) != want && !*update {
+		t.Errorf("%s is not what was found; -update writes it\n%s", tablePage, strings.Join(rows, "\n"))
+	}
+}
+
+func words(layers []string) string {
+	if len(layers) == 0 {
+		return "–"
+	}
+	return strings.Join(layers, ", ")
+}

@@ -1,0 +1,73 @@
+// Package jail is the inside of the sandbox: what the re-executed child does before the command runs, and while it runs.
+//
+// The parent ([Start]) starts this program again in namespaces of its own. The child ([Main]) builds a root of what the [Spec] names and
+// nothing else, gives up every privilege on the thread that starts the command, and waits for it. Restrictions of Linux belong to a thread:
+// they are made on a locked thread, and the command is started from that very thread, so it has all of them.
+package jail
+
+import "fmt"
+
+// Spec is a command and all that it finds. The parent sends it to the child as JSON.
+type Spec struct {
+	Argv  []string // the program and its arguments; the program is found in the PATH of Env, inside
+	Env   []string // all of the environment
+	Dir   string   // the working directory, inside
+	Host  string   // the host name that the command sees
+	Binds []Bind   // what the root has, in order: a later one covers an earlier one
+	Masks []string // absolute paths that exist in the root and are covered: a file by an empty one, a folder by an empty one
+
+	Network bool   // the command has the network of the machine; otherwise it has a loopback of its own
+	Fork    bool   // the command may start processes
+	Procs   uint64 // most processes at once; 0: no limit
+	Files   uint64 // most open files of one process; 0: no limit
+	Memory  uint64 // most bytes of data of one process; 0: no limit
+
+	Without []Layer // layers that are left out: for the test of escapes, which takes each away in turn
+}
+
+// Bind is a part of the root.
+type Bind struct {
+	Kind   Kind
+	Source string // of Tree: the path outside; of Link: what the link says
+	Target string // absolute and clean, inside
+	Write  bool   // the command may write there
+}
+
+// Kind says what a part of the root is.
+type Kind string
+
+// The kinds of parts.
+const (
+	Tree Kind = "tree" // a file or folder of the machine with all below it; what does not exist is left out
+	Temp Kind = "temp" // an empty folder in memory
+	Link Kind = "link" // a symbolic link
+)
+
+// Layer is one of the walls. Each is there for what the others let through.
+type Layer string
+
+// The layers, in the order in which they are built.
+const (
+	User      Layer = "user"      // user namespace: no privilege outside
+	Mount     Layer = "mount"     // mount namespace and a root of its own: what is not named is not there
+	PID       Layer = "pid"       // process namespace: no other process is seen, and all end together
+	Net       Layer = "network"   // network namespace: no host, no local service, no abstract socket
+	Privilege Layer = "privilege" // no capability, and none by setuid programs
+	Landlock  Layer = "landlock"  // the kernel's own check of every path and signal, which does not depend on mounts
+	Seccomp   Layer = "seccomp"   // no system call with which walls were broken before
+)
+
+// Layers lists every layer in order.
+func Layers() []Layer { return []Layer{User, Mount, PID, Net, Privilege, Landlock, Seccomp} }
+
+// StageError says at which layer the wall could not be built. Nothing of the command has run.
+type StageError struct {
+	Layer Layer  `json:"layer"`
+	Doing string `json:"doing"` // what was tried: "mount proc"
+	Errno int    `json:"errno,omitzero"`
+	Cause string `json:"cause"` // in the words of the system
+}
+
+func (e *StageError) Error() string {
+	return fmt.Sprintf("the sandbox cannot be built here: %s: %s (layer %s)", e.Doing, e.Cause, e.Layer)
+}

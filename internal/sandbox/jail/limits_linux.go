@@ -1,0 +1,53 @@
+//go:build amd64 || arm64
+
+package jail
+
+import (
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// limits sets the limits of processes, files and memory. The limit of processes counts those of the user in this namespace; the kernel
+// does not hold root to it, so that the numbers of processes are limited too (Linux 6.14 and later).
+func (c *child) limits() *StageError {
+	type limit struct {
+		what string
+		id   int
+		most uint64
+	}
+	// A core dump goes to a program of the machine if core_pattern says so. Of the values that make no dump, 1 is the one with which that
+	// program is not started (core(5)).
+	all := []limit{{"core dumps", unix.RLIMIT_CORE, 1}}
+	if c.spec.Files > 0 {
+		all = append(all, limit{"open files", unix.RLIMIT_NOFILE, c.spec.Files})
+	}
+	if c.spec.Memory > 0 {
+		all = append(all, limit{"memory", unix.RLIMIT_DATA, c.spec.Memory})
+	}
+	if c.spec.Procs > 0 {
+		// This process and its threads count: they are those of the Go runtime, and come on top.
+		all = append(all, limit{"processes", unix.RLIMIT_NPROC, c.spec.Procs + ownThreads})
+		if c.has(PID) && c.has(Mount) && os.Getuid() == 0 {
+			_ = os.WriteFile(pidMax, []byte(strconv.FormatUint(max(c.spec.Procs, leastPIDs), 10)), 0o600) // /proc/sys is read-only by now
+		}
+	}
+	for _, l := range all {
+		var now unix.Rlimit
+		if err := unix.Getrlimit(l.id, &now); err != nil {
+			return failed(Privilege, "limit "+l.what, err)
+		}
+		most := min(l.most, now.Max) // the caller's own limit may be lower
+		if err := unix.Setrlimit(l.id, &unix.Rlimit{Cur: most, Max: most}); err != nil {
+			return failed(Privilege, "limit "+l.what, err)
+		}
+	}
+	return nil
+}
+
+const (
+	ownThreads = 16                         // threads that this process may have while the command runs
+	pidMax     = "/proc/sys/kernel/pid_max" // of this namespace
+	leastPIDs  = 301                        // the least that the kernel takes (RESERVED_PIDS + 1)
+)

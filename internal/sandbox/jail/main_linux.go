@@ -1,0 +1,184 @@
+//go:build amd64 || arm64
+
+package jail
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/sys/unix"
+)
+
+// Main is the body of the child. It returns the exit code of the command.
+func Main() int {
+	// The command gets the three streams and nothing else that somebody left open.
+	if err := unix.CloseRange(controlFD, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		_, _ = os.Stderr.WriteString("myc: the sandbox needs Linux 5.11 or later: close_range: " + err.Error() + "\n")
+		return 1
+	}
+	control := os.NewFile(controlFD, "sandbox")
+	in := bufio.NewReader(control)
+	line, err := in.ReadBytes('\n')
+	var spec Spec
+	if err != nil || json.Unmarshal(line, &spec) != nil {
+		_, _ = os.Stderr.WriteString("myc: no command on descriptor 3 (this command is started by Mycelium, not by people)\n")
+		return 2
+	}
+	runtime.LockOSThread()
+	c := &child{spec: &spec, control: control}
+	if err := c.build(); err != nil {
+		c.say(report{Failed: err})
+		return 1
+	}
+	go func() { // the parent is gone: nobody waits for the command any more
+		_, _ = io.Copy(io.Discard, in)
+		os.Exit(1)
+	}()
+	return c.run()
+}
+
+// child is the state of the child before the command runs.
+type child struct {
+	spec    *Spec
+	control *os.File
+	abi     int
+}
+
+// say sends the one report.
+func (c *child) say(r report) {
+	r.ABI = c.abi
+	data, err := json.Marshal(r)
+	if err == nil {
+		_, _ = c.control.Write(append(data, '\n'))
+	}
+}
+
+func (c *child) has(l Layer) bool { return !slices.Contains(c.spec.Without, l) }
+
+// build builds every layer, in order. The last ones hold for this thread and for what it starts.
+func (c *child) build() *StageError {
+	if c.has(Mount) {
+		if err := c.root(); err != nil {
+			return err
+		}
+	}
+	if c.has(Net) && !c.spec.Network {
+		if err := loopback(); err != nil {
+			return failed(Net, "bring up the loopback", err)
+		}
+	}
+	if c.has(PID) && c.spec.Host != "" {
+		if err := unix.Sethostname([]byte(c.spec.Host)); err != nil {
+			return failed(PID, "set the host name", err)
+		}
+	}
+	if err := os.Chdir(c.spec.Dir); err != nil {
+		return failed(Mount, "enter "+c.spec.Dir, err)
+	}
+	if err := c.limits(); err != nil {
+		return err
+	}
+	for _, layer := range []struct {
+		layer Layer
+		build func() *StageError
+	}{{Privilege, c.dropPrivileges}, {Landlock, c.landlock}, {Seccomp, c.seccomp}} {
+		if !c.has(layer.layer) {
+			continue
+		}
+		if err := layer.build(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failed makes the report of a step.
+func failed(l Layer, doing string, err error) *StageError {
+	out := &StageError{Layer: l, Doing: doing, Cause: err.Error()}
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		out.Errno, out.Cause = int(errno), errno.Error()
+	}
+	return out
+}
+
+// run starts the command and waits for it. A command that may not start processes takes the place of this one.
+func (c *child) run() int {
+	program, err := lookPath(c.spec.Argv[0], c.spec.Env)
+	if err != nil {
+		c.say(report{Start: err.Error()})
+		return 127
+	}
+	if !c.spec.Fork && c.has(Seccomp) {
+		c.say(report{})
+		err := syscall.Exec(program, c.spec.Argv, c.spec.Env) //nolint:gosec // the command that was asked for
+		_, _ = os.Stderr.WriteString("myc: " + c.spec.Argv[0] + ": " + err.Error() + "\n")
+		return 126
+	}
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	pid, err := syscall.ForkExec(program, c.spec.Argv, &syscall.ProcAttr{Env: c.spec.Env, Files: []uintptr{0, 1, 2}})
+	if err != nil {
+		c.say(report{Start: c.spec.Argv[0] + ": " + err.Error()})
+		return 126
+	}
+	c.say(report{})
+	go func() {
+		for s := range signals {
+			_ = syscall.Kill(pid, s.(syscall.Signal))
+		}
+	}()
+	return reap(pid)
+}
+
+// reap waits for the command, and takes the zombies of what it left behind. Its exit ends them all.
+func reap(pid int) int {
+	for {
+		var ws syscall.WaitStatus
+		got, err := syscall.Wait4(-1, &ws, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return 1
+		case got != pid:
+		case ws.Signaled():
+			return 128 + int(ws.Signal())
+		case ws.Exited():
+			return ws.ExitStatus()
+		}
+	}
+}
+
+// lookPath finds a program as a shell does, in the PATH of the command.
+func lookPath(name string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	search := "/usr/local/bin:/usr/bin:/bin"
+	for _, v := range env {
+		if p, ok := strings.CutPrefix(v, "PATH="); ok {
+			search = p
+		}
+	}
+	for _, dir := range filepath.SplitList(search) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		if found, err := exec.LookPath(path); err == nil {
+			return found, nil
+		}
+	}
+	return "", errors.New(name + ": there is no such program in the PATH of the sandbox (" + search + ")")
+}

@@ -1,0 +1,161 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mycelium/internal/sandbox/jail"
+)
+
+// system are the folders of the machine's programs, which every command reads.
+var system = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/etc"}
+
+// private are folders that are empty and the command's own.
+var private = []string{"/tmp", "/var/tmp", "/run"}
+
+// tools are the parts of a home folder that have programs and what programs have downloaded. A command reads them.
+var tools = []string{"go/bin", "go/pkg/mod", ".cargo/bin", ".cargo/registry", ".cargo/git", ".rustup", ".nvm", ".fnm", ".volta", ".bun/bin",
+	".deno/bin", ".pyenv", ".rbenv", ".asdf", ".sdkman", ".m2/repository", ".gradle/wrapper", ".npm/_cacache", ".local/bin", ".local/lib",
+	".local/pipx", ".local/share/mise", ".local/share/pnpm", ".local/share/uv"}
+
+// root lists the parts of the command's root, and what is covered in it. A later part covers an earlier one.
+func (c *Command) root(w *work) (binds []jail.Bind, masks []string) {
+	for _, dir := range system {
+		binds = append(binds, part(dir)...)
+	}
+	for _, dir := range private {
+		binds = append(binds, jail.Bind{Kind: jail.Temp, Target: dir})
+	}
+	if c.Home != "" {
+		binds = append(binds, jail.Bind{Kind: jail.Temp, Target: c.Home})
+		for _, t := range tools {
+			binds = append(binds, tree(filepath.Join(c.Home, t), false))
+		}
+		if c.Caches != "" {
+			binds = append(binds, jail.Bind{Kind: jail.Tree, Source: c.Caches, Target: filepath.Join(c.Home, ".cache"), Write: true})
+		}
+	}
+	if c.Project != "" {
+		binds = append(binds, tree(c.Project, c.Profile.Project))
+	}
+	for _, p := range c.Read {
+		binds = append(binds, tree(p, false))
+	}
+	for _, p := range c.Write {
+		binds = append(binds, tree(p, true))
+	}
+	if c.Worktree != nil {
+		binds = append(binds, tree(c.Worktree.Common, c.Profile.Project))
+	}
+	fixed := slices.Concat(c.Protect, w.guarded.Fixed)
+	var linked []string
+	for _, own := range w.copies {
+		linked = append(linked, own.original)
+	}
+	binds = append(binds, protected(binds, fixed, linked)...)
+	if c.Worktree != nil {
+		binds = append(binds, c.Worktree.own(c.Profile.Project)...)
+	}
+	return append(binds, w.binds()...), slices.Concat(hidden(), w.guarded.Hidden, c.Hide)
+}
+
+// own shows the worktree's own part of the repository, without those of others. What says where it belongs stays.
+func (w *Worktree) own(write bool) []jail.Bind {
+	out := []jail.Bind{tree(w.Own, write)}
+	for _, name := range []string{"commondir", "gitdir", "config.worktree"} {
+		out = append(out, tree(filepath.Join(w.Own, name), false))
+	}
+	return out
+}
+
+// part is a folder of the system: a link stays one.
+func part(path string) []jail.Bind {
+	st, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil
+	case st.Mode()&os.ModeSymlink != 0:
+		to, err := os.Readlink(path)
+		if err != nil {
+			return nil
+		}
+		return []jail.Bind{{Kind: jail.Link, Source: to, Target: path}}
+	}
+	return []jail.Bind{tree(path, false)}
+}
+
+// tree is a path that is inside where it is outside.
+func tree(path string, write bool) jail.Bind {
+	return jail.Bind{Kind: jail.Tree, Source: path, Target: path, Write: write}
+}
+
+// protected makes what must not change read-only. A mount alone does not hold a file: whoever renames a folder above it takes the mount
+// away with the folder, and makes a new one. A mount point cannot be renamed or removed, so every folder between the writable part and the
+// file becomes one.
+// The folders above a path that is linked elsewhere are kept in the same way.
+func protected(binds []jail.Bind, paths, linked []string) []jail.Bind {
+	var above, fixed []string
+	for i, p := range slices.Concat(paths, linked) {
+		top := writable(binds, p)
+		if _, err := os.Lstat(p); top == "" || err != nil {
+			continue
+		}
+		for dir := filepath.Dir(p); len(dir) > len(top); dir = filepath.Dir(dir) {
+			above = append(above, dir)
+		}
+		if i < len(paths) {
+			fixed = append(fixed, p)
+		}
+	}
+	slices.Sort(above) // a folder comes before what is in it
+	slices.Sort(fixed)
+	var out []jail.Bind
+	for _, dir := range slices.Compact(above) {
+		if !slices.Contains(fixed, dir) {
+			out = append(out, tree(dir, true))
+		}
+	}
+	for _, p := range slices.Compact(fixed) {
+		out = append(out, tree(p, false))
+	}
+	return out
+}
+
+// writable returns the folder that may be written and has the path below it; "" if there is none.
+func writable(binds []jail.Bind, path string) string {
+	top := ""
+	for _, b := range binds {
+		if b.Kind == jail.Tree && (path == b.Target || strings.HasPrefix(path, b.Target+"/")) {
+			top = ""
+			if b.Write {
+				top = b.Target
+			}
+		}
+	}
+	return top
+}
+
+// hidden lists the files of /etc that only their owner reads, if this is root: an ordinary user cannot read them anyway.
+func hidden() []string {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	var out []string
+	_ = filepath.WalkDir("/etc", func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // what cannot be read is not shown either
+		}
+		st, err := d.Info()
+		if err != nil || st.Mode()&os.ModeSymlink != 0 || st.Mode().Perm()&0o004 != 0 {
+			return nil //nolint:nilerr // as above
+		}
+		out = append(out, path)
+		if d.IsDir() {
+			return filepath.SkipDir
+		}
+		return nil
+	})
+	return out
+}

@@ -1,0 +1,125 @@
+// Package sandbox runs a command where the operating system keeps it from everything that its profile does not name: files, network,
+// other processes, and the memory of the machine. It holds or it refuses; it never runs a command with a wall missing.
+//
+// What a command finds is a root of its own: the system's programs, read-only; an empty home with the tools of the user; the project; and
+// private folders for temporary files. What is not named is not there.
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"mycelium/internal/sandbox/jail"
+	"mycelium/internal/text"
+)
+
+// Command is a command and what it may touch.
+type Command struct {
+	Argv    []string
+	Dir     string // absolute: the working directory, inside the project or one of the paths
+	Profile Profile
+
+	Project  string    // absolute and resolved: the folder that the command is about
+	Read     []string  // absolute: further files and folders that it may read
+	Write    []string  // absolute: and write
+	Protect  []string  // absolute: further files and folders that stay as they are, although they lie in what may be written
+	Hide     []string  // absolute: further files and folders that look empty
+	Worktree *Worktree // the repository of a linked worktree, outside of the project; nil: the project has its own, or none
+
+	Caches     string   // absolute: a folder that is kept for the project, in which the command finds its ~/.cache; empty: nothing is kept
+	Scratch    string   // absolute: a folder for the time of the command
+	Quarantine string   // absolute: a folder for files that would govern; empty: the project has none and is not looked at
+	Home       string   // absolute: the home folder of the user, which is empty inside
+	Environ    []string // of the caller; what is in it of secrets does not reach the command
+
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Worktree names the two folders of git of a linked working tree. The caller has checked that they belong to it.
+type Worktree struct {
+	Own    string // absolute: its own part of the repository
+	Common string // absolute: what all working trees share
+}
+
+// Result says how a command ended.
+type Result struct {
+	ExitCode int  `json:"exitCode"`
+	TimedOut bool `json:"timedOut"`
+
+	// MemoryExceeded: it failed, and its largest process came to nine tenths of the limit. A single large request for memory is refused
+	// without a trace.
+	MemoryExceeded bool `json:"memoryExceeded"`
+
+	Left    Left    `json:"left,omitzero"`
+	Seconds float64 `json:"seconds"`
+}
+
+// Run runs a command and waits for it. self is the argument vector with which this program runs the child ([jail.Main]). If a wall cannot
+// be built, nothing runs and the error is a [*jail.StageError].
+func Run(ctx context.Context, self []string, c *Command) (*Result, error) {
+	w, err := c.prepare()
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.run(ctx, self, w)
+	left, settleErr := w.settle(ctx, c)
+	if out != nil {
+		out.Left = left
+	}
+	return out, errors.Join(err, settleErr)
+}
+
+func (c *Command) run(ctx context.Context, self []string, w *work) (*Result, error) {
+	spec, err := c.spec(w)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if limit := c.Profile.Timeout(); limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	j, err := jail.Start(ctx, self, spec, jail.Streams{In: c.In, Out: c.Out, Err: c.Err})
+	if err != nil {
+		return nil, withHint(err)
+	}
+	code, most, err := j.Wait()
+	if err != nil {
+		return nil, err
+	}
+	return &Result{ExitCode: code, MemoryExceeded: code != 0 && spec.Memory > 0 && most > spec.Memory/10*9,
+		TimedOut: errors.Is(ctx.Err(), context.DeadlineExceeded), Seconds: time.Since(began).Seconds()}, nil
+}
+
+// withHint says how to find out what is wrong.
+func withHint(err error) error {
+	var stage *jail.StageError
+	if errors.As(err, &stage) {
+		return text.Hinted(err, "nothing was run; myc sandbox capabilities tells which layer fails and why")
+	}
+	return err
+}
+
+// spec is what the child is told.
+func (c *Command) spec(w *work) (*jail.Spec, error) {
+	if len(c.Argv) == 0 {
+		return nil, errors.New("there is no command")
+	}
+	for _, p := range append([]string{c.Dir, c.Project, c.Home}, c.Read...) {
+		if p != "" && !filepath.IsAbs(p) {
+			return nil, fmt.Errorf("%s is not an absolute path", p)
+		}
+	}
+	p := c.Profile
+	binds, masks := c.root(w)
+	return &jail.Spec{
+		Argv: c.Argv, Env: c.environ(), Dir: c.Dir, Host: "sandbox", Binds: binds, Masks: masks,
+		Network: p.Network, Fork: p.Fork, Procs: p.Procs, Files: p.Files, Memory: p.Memory,
+	}, nil
+}

@@ -1,0 +1,174 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"mycelium/internal/atomicfile"
+	"mycelium/internal/sandbox/gitconfig"
+	"mycelium/internal/sandbox/jail"
+)
+
+// inside is the folder of the sandbox's own things, as the command sees it.
+const inside = "/run/mycelium"
+
+// work is what is made for one run on a project, and what is done after it.
+type work struct {
+	guarded *Guarded
+	folder  string // on the machine: the private copies, and the note of what was there before
+	lock    *atomicfile.Lock
+	copies  []copied
+}
+
+// copied is a git configuration with its private copy.
+type copied struct{ original, before, after, link string }
+
+// prepare looks at the project and makes the private copies.
+func (c *Command) prepare() (*work, error) {
+	w := &work{guarded: &Guarded{}}
+	if !c.guards() {
+		return w, nil
+	}
+	var err error
+	if err := c.Recover(); err != nil {
+		return nil, err
+	}
+	if w.guarded, err = c.guard(); err != nil {
+		return nil, err
+	}
+	if err := w.begin(c.Scratch); err != nil {
+		return nil, fmt.Errorf("make a folder for private copies: %w", err)
+	}
+	for i, dir := range w.guarded.Git {
+		if err := w.copyConfig(dir, strconv.Itoa(i)); err != nil {
+			return nil, errors.Join(err, w.end())
+		}
+	}
+	return w, nil
+}
+
+// guards reports whether the command may write a project that has something to guard.
+func (c *Command) guards() bool { return c.Quarantine != "" && (c.Profile.Project || len(c.Write) > 0) }
+
+// guard looks at the project and at the repository of a linked worktree.
+func (c *Command) guard() (*Guarded, error) {
+	g, err := Guard(c.Project, c.Home)
+	if err == nil && c.Worktree != nil {
+		g.Git = append(g.Git, c.Worktree.Common)
+		g.Fixed = append(g.Fixed, gitFixed(c.Worktree.Common)...)
+	}
+	return g, err
+}
+
+// copyConfig makes the private copy of a repository's configuration. The command finds a link to it.
+func (w *work) copyConfig(dir, name string) error {
+	original := filepath.Join(dir, "config")
+	data, err := os.ReadFile(original)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("copy the configuration of git: %w", err)
+	}
+	own := copied{original, filepath.Join(w.folder, "was"+name), filepath.Join(w.folder, "git", name, "config"),
+		filepath.Join(inside, "git", name, "config")}
+	err = errors.Join(os.MkdirAll(filepath.Dir(own.after), 0o700), os.WriteFile(own.before, data, 0o600), os.WriteFile(own.after, data, 0o600))
+	if err != nil {
+		return fmt.Errorf("copy the configuration of git: %w", err)
+	}
+	w.copies = append(w.copies, own)
+	return nil
+}
+
+// binds are the parts of the root that show the copies.
+func (w *work) binds() []jail.Bind {
+	if len(w.copies) == 0 {
+		return nil
+	}
+	out := []jail.Bind{{Kind: jail.Tree, Source: filepath.Join(w.folder, "git"), Target: filepath.Join(inside, "git"), Write: true}}
+	for _, c := range w.copies {
+		out = append(out, jail.Bind{Kind: jail.Link, Source: c.link, Target: c.original})
+	}
+	return out
+}
+
+// Left is what a command left that is not taken over as it is.
+type Left struct {
+	Quarantined []string `json:"quarantined,omitzero"` // files that would govern: they are in the quarantine now
+	Settings    []string `json:"settings,omitzero"`    // keys of a git configuration that were dropped
+}
+
+// settle takes over what may be, and moves away what would govern.
+func (w *work) settle(ctx context.Context, c *Command) (left Left, err error) {
+	if !c.guards() {
+		return left, nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	for _, own := range w.copies {
+		dropped, mergeErr := gitconfig.Merge(ctx, own.original, own.before, own.after)
+		left.Settings = append(left.Settings, dropped...)
+		err = errors.Join(err, mergeErr)
+	}
+	var awayErr error
+	left.Quarantined, awayErr = c.putAway(w.guarded)
+	return left, errors.Join(err, awayErr, w.end())
+}
+
+// putAway moves what governs and was not there before to the quarantine.
+func (c *Command) putAway(before *Guarded) (moved []string, err error) {
+	now, err := c.guard()
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range now.Since(before) {
+		err = errors.Join(err, c.quarantine(path))
+		moved = append(moved, path)
+	}
+	return moved, err
+}
+
+// quarantine moves a file out of the project.
+func (c *Command) quarantine(path string) error {
+	rel, err := filepath.Rel(c.Project, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		rel = filepath.Base(path)
+	}
+	to := filepath.Join(c.Quarantine, time.Now().UTC().Format("20060102-150405.000000"), rel)
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return fmt.Errorf("move %s to quarantine: %w", path, err)
+	}
+	err = os.Rename(path, to)
+	if errors.Is(err, syscall.EXDEV) {
+		err = copyAway(path, to)
+	}
+	if err != nil {
+		return fmt.Errorf("move %s to quarantine: %w", path, err)
+	}
+	return nil
+}
+
+// copyAway moves a file or folder to another file system. What is neither, such as a link or a pipe, is removed: it has no content.
+func copyAway(path, to string) error {
+	st, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	switch {
+	case st.IsDir():
+		err = os.CopyFS(to, os.DirFS(path))
+	case st.Mode().IsRegular():
+		var data []byte
+		if data, err = os.ReadFile(path); err == nil {
+			err = os.WriteFile(to, data, 0o600)
+		}
+	}
+	// What could not be copied must not stay either: it would govern the next agent.
+	return errors.Join(err, os.RemoveAll(path))
+}
