@@ -102,7 +102,8 @@ func (b *Budget) Check(session string, transcript harness.Transcript) Spending {
 	b.sum()
 	out := Spending{USD: s.usd, Turns: s.turns, Total: b.total, Guessed: s.guessed}
 	if err != nil && (limits.Session > 0 || limits.Total > 0 || limits.Turns > 0) {
-		out.Stop = fmt.Sprintf("The costs or turns of this session are limited and cannot be followed any more: %v. Stop here and tell your person.", err)
+		out.Stop = fmt.Sprintf("The costs or turns of this session are limited and cannot be followed any more: %v. Stop here and tell your "+
+			"person.", err)
 		return out
 	}
 	b.judge(s, limits, &out)
