@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -30,23 +31,30 @@ type change struct {
 // changes are written all or not at all.
 type changes []change
 
-// plan computes what adding a server changes in one folder.
+// plan computes what adding a server, or a skill over its tools, changes in one folder.
 func (c *changes) plan(dir string, n addition, s backend.Server, p project.Probe, defaults []string) error {
 	file := filepath.Join(dir, "mycelium.yaml")
 	old, err := read(file)
 	if err != nil {
 		return err
 	}
-	text, err := yamlfile.AddEntry(old, "mcpServers", n.name, entryLines(s))
-	if err != nil {
-		return fmt.Errorf("mycelium.yaml: %w", err)
+	text := old
+	if !n.known {
+		if text, err = yamlfile.AddEntry(old, "mcpServers", n.name, entryLines(s)); err != nil {
+			return fmt.Errorf("mycelium.yaml: %w", err)
+		}
 	}
-	if len(defaults) > 0 && !slices.Contains(defaults, n.skill) {
+	if !n.login && len(defaults) > 0 && !slices.Contains(defaults, n.skill) {
 		if text, err = yamlfile.AddItem(text, "defaultSkills", n.skill); err != nil {
 			return fmt.Errorf("mycelium.yaml: %w", err)
 		}
 	}
-	*c = append(*c, change{path: file, before: old, after: text})
+	if !bytes.Equal(text, old) {
+		*c = append(*c, change{path: file, before: old, after: text})
+	}
+	if n.login {
+		return nil
+	}
 	file = filepath.Join(dir, "skills", n.skill, "SKILL.yaml")
 	if _, err := os.Stat(filepath.Dir(file)); !errors.Is(err, fs.ErrNotExist) {
 		return failure.Hint(fmt.Errorf("skills/%s exists", n.skill), "choose another name with --skill")
