@@ -68,6 +68,9 @@ func (a *app) add(ctx context.Context, n addition) error {
 	if err != nil {
 		return fmt.Errorf("server add: %w", err)
 	}
+	if err := base.Reload(ctx, a.App); err != nil {
+		return err
+	}
 	if n.login {
 		fmt.Fprintf(a.Out, "added %s; log in next: myc mcp login %s; and then make a skill of its tools: myc skill add %s --from %s --role %s\n",
 			n.name, n.name, n.skill, n.name, n.role)

@@ -60,6 +60,9 @@ func AddSkill(ctx context.Context, b *base.App, k Skill) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", n.act(), err)
 	}
+	if err := base.Reload(ctx, b); err != nil {
+		return err
+	}
 	fmt.Fprintf(a.Out, "added the skill %s: myc tools --role %s shows its tools\n", n.skill, n.role)
 	return nil
 }
