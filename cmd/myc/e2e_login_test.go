@@ -197,7 +197,8 @@ func TestAddServerThatWantsALogin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	allowed := strings.Replace(string(text), "  type: http\n", "  type: http\n    oauth: {hosts: [\""+strings.TrimPrefix(r.URL, "http://")+"\"]}\n", 1)
+	hosts := "    oauth: {hosts: [\"" + strings.TrimPrefix(r.URL, "http://") + "\"]}\n"
+	allowed := strings.Replace(string(text), "  type: http\n", "  type: http\n"+hosts, 1)
 	if err := os.WriteFile(file, []byte(allowed), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal starts a command at a terminal of its own, with further variables, and returns the side of the person: what is typed is written to it,
-// and what is shown is read from it. It ends with an error when the command is gone.
+// terminal starts a command at a terminal of its own, with further variables, and returns the side of the person: what is typed is written
+// to it, and what is shown is read from it. It ends with an error when the command is gone.
 func (p *project) terminal(cmd *exec.Cmd, more ...string) *os.File {
 	p.t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -74,7 +74,8 @@ func TestServerThatCannotStartIsRed(t *testing.T) {
 			{"\x1b[31m✗\x1b[0m server gone: ", 4, []string{"doctor"}},
 		} {
 			name := fmt.Sprintf("%s with %s daemon", c.args[0], daemon)
-			if text, exit := p.shown(nil, c.args...); exit != c.exit || !strings.Contains(text, c.red) || !strings.Contains(text, "no-such-program") {
+			text, exit := p.shown(nil, c.args...)
+			if exit != c.exit || !strings.Contains(text, c.red) || !strings.Contains(text, "no-such-program") {
 				t.Errorf("%s: exit %d: %q", name, exit, text)
 			}
 			if text, _ := p.shown([]string{"NO_COLOR=1"}, c.args...); strings.Contains(text, "\x1b") || !strings.Contains(text, "gone") {
@@ -83,7 +84,8 @@ func TestServerThatCannotStartIsRed(t *testing.T) {
 			if text, _ := p.shown(nil, append([]string{"--no-color"}, c.args...)...); strings.Contains(text, "\x1b") {
 				t.Errorf("%s, --no-color: %q", name, text)
 			}
-			if text, _, _ := p.run(c.args...); strings.Contains(text, "\x1b") || !strings.Contains(text, "gone") || strings.Contains(text, "PATH=") {
+			text, _, _ = p.run(c.args...)
+			if strings.Contains(text, "\x1b") || !strings.Contains(text, "gone") || strings.Contains(text, "PATH=") {
 				t.Errorf("%s, on a pipe: %q", name, text)
 			}
 		}
@@ -93,7 +95,8 @@ func TestServerThatCannotStartIsRed(t *testing.T) {
 // TestServerAddAsksAtATerminal: what is not a yes changes no file, and a yes writes the plan.
 func TestServerAddAsksAtATerminal(t *testing.T) {
 	t.Parallel()
-	p := newProject(t, world(map[string]string{"tools.json": `[{"name":"echo","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]`}))
+	p := newProject(t, world(map[string]string{"tools.json": `[{"name":"echo","inputSchema":{"type":"object"},` +
+		`"annotations":{"readOnlyHint":true}}]`}))
 	entry := filepath.Join(p.dir, "skills", "fix", "SKILL.yaml")
 	for _, c := range []struct {
 		word, says string
