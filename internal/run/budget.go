@@ -16,6 +16,7 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/harness"
+	"mycelium/internal/text"
 )
 
 // DefaultWarn is the share of a budget at which people are warned (requirements, E20).
@@ -127,7 +128,7 @@ func (b *Budget) judge(s *spending, l Limits, out *Spending) {
 		out.Stop = fmt.Sprintf("The budget of today is used up: $%.2f of $%.2f%s. Stop here, and say what is left to do.", b.total, l.Total,
 			guess)
 	case l.Turns > 0 && s.turns > l.Turns: // the last turn may use its tools, as with --max-turns of Claude Code
-		out.Stop = fmt.Sprintf("The %d turns of this session are used up. Stop here, and say what is left to do.", l.Turns)
+		out.Stop = fmt.Sprintf("This session has used up its %s. Stop here, and say what is left to do.", text.Count(l.Turns, "turn"))
 	}
 	if l.Session > 0 && s.usd >= l.Warn*l.Session && !s.warned {
 		s.warned = true

@@ -122,7 +122,7 @@ func TestTurnsOfASession(t *testing.T) {
 	w.add("a", spent("m2", 1))
 	w.want("a", 0.05, 0.05, "", "") // the last turn may use its tools
 	w.add("a", spent("m3", 1))
-	w.want("a", 0.06, 0.06, "", "The 2 turns of this session are used up")
+	w.want("a", 0.06, 0.06, "", "This session has used up its 2 turns")
 }
 
 func TestBudgetOfADayOutlivesTheProcess(t *testing.T) {

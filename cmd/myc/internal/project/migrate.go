@@ -182,7 +182,7 @@ func (a *app) showMigration(m migration, write bool) {
 		fmt.Fprintf(a.Out, "# %s in its present form; no file was changed, --write does it.\n%s\n", m.File, strings.TrimRight(m.Text, "\n"))
 	}
 	if len(m.Added) > 0 {
-		fmt.Fprintf(a.Out, "\n# In %s:\n", source.MainFile)
+		fmt.Fprintf(a.Out, "# In %s:\n", source.MainFile)
 	}
 	for _, s := range m.Added {
 		fmt.Fprintf(a.Out, "#   %s\n", s)

@@ -68,6 +68,11 @@ func (a *app) add(ctx context.Context, n addition) error {
 	if err != nil {
 		return fmt.Errorf("server add: %w", err)
 	}
+	return a.added(ctx, p, n, s)
+}
+
+// added makes a server known that was written, and says what comes next.
+func (a *app) added(ctx context.Context, p *config.Project, n addition, s backend.Server) error {
 	if err := base.Reload(ctx, a.App); err != nil {
 		return err
 	}
