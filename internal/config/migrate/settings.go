@@ -48,10 +48,10 @@ func readSettings(name string, text, main []byte) (*Plan, []policy.Problem) {
 			s.section, s.key, s)
 	}
 	if o.Model != "" {
-		p.note("model: %s is of agents that Mycelium starts itself, which it does not do yet: give it to the agent", o.Model)
+		p.note("model: %s is of agents that Mycelium starts itself, which it does not do yet: it stays in %s", o.Model, name)
 	}
 	if o.Agents != nil {
-		p.note("maxAgents: %d is of agents that Mycelium starts itself, which it does not do yet", *o.Agents)
+		p.note("maxAgents: %d is of agents that Mycelium starts itself, which it does not do yet: it stays in %s", *o.Agents, name)
 	}
 	t := o.Telegram
 	if on := t.Enabled; on != nil && *on {

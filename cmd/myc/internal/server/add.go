@@ -73,7 +73,7 @@ func (a *app) add(ctx context.Context, n addition) error {
 
 // added makes a server known that was written, and says what comes next.
 func (a *app) added(ctx context.Context, p *config.Project, n addition, s backend.Server) error {
-	if err := base.Reload(ctx, a.App); err != nil {
+	if err := a.inForce(ctx, n); err != nil {
 		return err
 	}
 	if n.login {

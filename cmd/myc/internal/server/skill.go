@@ -60,10 +60,18 @@ func AddSkill(ctx context.Context, b *base.App, k Skill) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", n.act(), err)
 	}
-	if err := base.Reload(ctx, b); err != nil {
+	if err := a.inForce(ctx, n); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Out, "added the skill %s: myc tools --role %s shows its tools\n", n.skill, n.role)
+	return nil
+}
+
+// inForce makes a running daemon take what was written.
+func (a *app) inForce(ctx context.Context, n addition) error {
+	if err := base.Reload(ctx, a.App); err != nil {
+		return fmt.Errorf("%s: it was written, but is not in force: %w", n.act(), err)
+	}
 	return nil
 }
 
