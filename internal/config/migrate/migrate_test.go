@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mycelium/internal/config/rules"
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/yamlfile"
 )
@@ -196,4 +197,30 @@ agent: {maxTurnsPerAgent: 50, maxBudgetPerAgent: 5.00, consecutiveDenialLimit: 5
 	if p, problems := Read("x.yaml", []byte("a: 1\n"), nil); p != nil || len(problems) == 0 {
 		t.Errorf("%+v", p)
 	}
+}
+
+// FuzzRead: no file makes the migration panic; what it writes reads, and has nothing old that it could still write.
+func FuzzRead(f *testing.F) {
+	f.Add(oldRules, "session: {defaultRole: guest}\n")
+	f.Add("version: '1'\nrules: [{name: a, action: deny, match: {x: [{pattern: b}]}}]\n", "agents: {}\n")
+	f.Add("maxAgents: 5\nagent: {maxTurnsPerAgent: 9}\n", "agents: {turns: 3}\n")
+	f.Add("rules:\n- name: a\n  action: deny\n  match:\n    p: {pattern: 'x # y'} # z\n# end\n", "")
+	f.Fuzz(func(t *testing.T, text, main string) {
+		p, _ := Read("rules.yaml", []byte(text), []byte(main))
+		if p == nil {
+			return
+		}
+		if p.Text != nil {
+			if _, problems := rules.Parse("rules.yaml", p.Text); source.Faulty(problems) {
+				t.Errorf("%q became %q: %v", text, p.Text, problems)
+			}
+		}
+		if p.Main == nil {
+			return
+		}
+		var m map[string]any
+		if problems := yamlfile.Decode("mycelium.yaml", p.Main, &m); len(problems) > 0 {
+			t.Errorf("%q became %q: %v", main, p.Main, problems)
+		}
+	})
 }
