@@ -166,7 +166,7 @@ func lookPath(name, path, dir string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", text.Hinted(fmt.Errorf("command %s: not found in PATH", name), "is it installed? PATH="+path)
+	return "", text.Hinted(fmt.Errorf("command %s: not found in PATH", name), "install it, or write its whole path as the command")
 }
 
 func isProgram(file string) error {

@@ -23,7 +23,9 @@ type addition struct {
 	name, skill, role string
 	env, header       []string
 	command           []string // the command and its arguments, or one URL
-	yes               bool
+	yes, dry          bool
+	known             bool // the server is there, and only the skill is added
+	login             bool // the server wants a login, so its tools are not known, and only the server is added
 }
 
 func (a *app) serverCmd() *cobra.Command {
@@ -35,7 +37,8 @@ func (a *app) serverCmd() *cobra.Command {
 		Long: "Starts the server once, shows its tools, and proposes a skill: the tools that the server calls read-only are in it, the\n" +
 			"others are commented out. On a terminal the command asks before it writes; elsewhere --yes writes, and without --yes\n" +
 			"the plan is shown and no file changes. The entry in mycelium.yaml, the skill and the role's file change together or not\n" +
-			"at all, and are in force at once.",
+			"at all, and are in force at once. Of a server that wants a login, only the entry is written: after myc mcp login NAME,\n" +
+			"myc skill add NAME --from NAME makes the skill.",
 		Example: "  myc server add fs --role developer -- npx -y @modelcontextprotocol/server-filesystem .\n" +
 			"  myc server add docs https://example.com/mcp --header 'Authorization=Bearer ${DOCS_TOKEN}' --role guest --yes",
 		Args: base.ArgRange(2, 1000, "a name, and a command after -- or a URL"),
@@ -51,6 +54,7 @@ func (a *app) serverCmd() *cobra.Command {
 	add.Flags().StringArrayVar(&n.env, "env", nil, "K=V: a variable of the server; write a secret as K=${VAR}")
 	add.Flags().StringArrayVar(&n.header, "header", nil, "K=V: a header for a URL; write a secret as ${VAR}")
 	add.Flags().BoolVarP(&n.yes, "yes", "y", false, "do not ask")
+	add.Flags().BoolVar(&n.dry, "dry-run", false, "show what would be written, and change no file")
 	c.AddCommand(add,
 		&cobra.Command{Use: "list", Short: "List the servers that are accepted", Example: "  myc server list --json", Args: base.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return a.list() }},
