@@ -51,6 +51,8 @@ type Agent struct {
 	tools      []toolName
 	// oneUnderscore reports whether mcp_SERVER_TOOL is the name of an MCP server's tool, besides mcp__SERVER__TOOL.
 	oneUnderscore bool
+	// Resumes reports whether its argument --resume with the id of a session takes that session up.
+	Resumes bool
 	// transcribes reports whether its transcripts have the format that [Transcript] reads.
 	transcribes bool
 

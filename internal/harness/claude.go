@@ -35,7 +35,7 @@ var claude = Agent{
 	answer:     answerClaude,
 	// The canonical names are Claude Code's; these are its other names, present or past, for the same tools.
 	tools:       []toolName{{"Agent", "Task", ""}, {"KillBash", "KillShell", ""}},
-	transcribes: true,
+	transcribes: true, Resumes: true,
 	Hooks: Hooks{
 		unit: time.Second, argsFrom: "2.1.139", blockFrom: "2.1.295",
 		posts:    []string{"PreToolUse", "PermissionRequest", "PostToolUse"},

@@ -87,7 +87,7 @@ func New(o Options) (*Bot, error) {
 		o: o, client: c, kept: kept, outbox: out, pins: secrets, picks: choices, logger: o.Logger, now: o.Now,
 		inbox:     make(chan *models.Message, 64),
 		answers:   &answers{queue: o.Queue, client: c, outbox: out, views: seen, pins: secrets, render: render, read: o.Read, adopt: o.Adopt},
-		commands:  &commands{Options: o, client: c, outbox: out, picks: choices},
+		commands:  &commands{Options: o, client: c, outbox: out, picks: choices, past: &pastLists{}},
 		enrolment: &enrolment{chat: chat, users: conf.Users, logger: o.Logger, strangers: map[[2]int64]bool{}},
 		refusals:  &refusals{now: o.Now, used: map[int64]*allowance{}},
 	}
@@ -221,7 +221,7 @@ func (t *Bot) message(ctx context.Context, m *models.Message) {
 		t.respond(ctx, m.From.ID, p.message, r)
 	case text == "":
 		t.respond(ctx, m.From.ID, m.ID, refused("I read text only."))
-	case strings.HasPrefix(text, "/new"): // it waits for the agent
+	case strings.HasPrefix(text, "/new"), strings.HasPrefix(text, "/resume"): // it waits for the agent
 		t.work.Go(func() { t.respond(ctx, m.From.ID, m.ID, t.commands.run(ctx, m, text)) })
 	case strings.HasPrefix(text, "/"):
 		t.respond(ctx, m.From.ID, m.ID, t.commands.run(ctx, m, text))

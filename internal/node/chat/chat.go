@@ -19,6 +19,7 @@ import (
 	"mycelium/internal/approval/telegram"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config"
+	"mycelium/internal/node/presence"
 	"mycelium/internal/run"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
@@ -48,6 +49,8 @@ type Chats struct {
 	Options
 	Runs *run.Registry // the agents at work; it is set before Run
 
+	terminals presence.Terminals // of this machine: whether somebody is there
+
 	board   approval.Board // notices; each channel posts them
 	bells   chan bell
 	renewed chan struct{} // holds one: configuration or variables may have changed
@@ -57,6 +60,7 @@ type Chats struct {
 // New makes the connection. Nothing runs until Run is called.
 func New(o Options) *Chats {
 	c := &Chats{Options: o, bells: make(chan bell, 64), renewed: make(chan struct{}, 1)}
+	c.terminals.Panes = c.panes
 	c.restoreMode()
 	return c
 }

@@ -1,0 +1,60 @@
+package run
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/credential"
+	"mycelium/internal/harness"
+	"mycelium/internal/run/book"
+	"mycelium/internal/text"
+	"mycelium/internal/tmux"
+)
+
+// taskWords bounds the first prompt that is kept of a run, in characters (E18).
+const taskWords = 100
+
+// windowWithin bounds the question to tmux for the name of a window: a tmux server that hangs delays no agent for longer.
+const windowWithin = time.Second
+
+// enter enters the session of an event into the book, and returns what the book knows of it, with its name.
+func enter(ctx context.Context, b *book.Book, e harness.Event, now time.Time, alone bool) approval.AgentSession {
+	window := ""
+	if e.Tmux != "" && e.Pane != "" && !alone { // nobody sees a name in a process that lives for one event
+		within, cancel := context.WithTimeout(ctx, windowWithin)
+		defer cancel()
+		window = tmux.At(e.Tmux).GivenName(within, e.Pane)
+	}
+	return b.Begin(approval.AgentSession{ID: e.Session, Agent: e.Agent, Dir: e.Dir, Pane: e.Pane, Tmux: e.Tmux, State: approval.Active,
+		Since: now, Seen: now}, window)
+}
+
+// keep enters the present state of a run into the book, and saves the book where more has changed than the last call.
+func keep(b *book.Book, r *run, after harness.Kind) {
+	if after == harness.Stop || after == harness.SessionEnd { // the prompt came while no daemon ran
+		r.tasked(r.transcribed().RunTranscript().FirstPrompt)
+	}
+	b.Keep(r.view())
+	if slices.Contains([]harness.Kind{harness.SessionStart, harness.Prompt, harness.Stop, harness.SessionEnd}, after) {
+		b.Save()
+	}
+}
+
+// prompted keeps the first prompt of a run.
+func (r *run) prompted(e harness.Event) {
+	if e.Kind == harness.Prompt {
+		r.tasked(func() string { return e.Text })
+	}
+}
+
+// tasked sets the task of a run that has none.
+func (r *run) tasked(prompt func() string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.task == "" {
+		r.task = text.TruncateRunes(text.OneLine(strings.Join(strings.Fields(credential.Mask(prompt())), " ")), taskWords)
+	}
+}
