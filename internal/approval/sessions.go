@@ -92,9 +92,9 @@ type AgentControl interface {
 type Starter interface {
 	// Places returns the folders that a name given by a person can mean, absolute. See [Places].
 	Places(ctx context.Context, name string) ([]string, error)
-	// Start starts an agent in a folder that Places returned, with a first prompt unless it is empty, and returns the name of its
-	// window. resume names a past session to resume; "" is a new one.
-	Start(ctx context.Context, dir, prompt, resume string) (label string, err error)
+	// Start starts an agent in a folder that Places returned, with a first prompt unless it is empty, and returns the name of its session.
+	// resume is the id of a past session to resume; "" is a new one.
+	Start(ctx context.Context, dir, prompt, resume string) (name string, err error)
 }
 
 // Settings are the settings that people can see and change in a chat.

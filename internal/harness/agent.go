@@ -53,6 +53,9 @@ type Agent struct {
 	oneUnderscore bool
 	// Resumes reports whether its argument --resume with the id of a session takes that session up.
 	Resumes bool
+	// questions are texts that its terminal shows, with single spaces, while it asks its person something before its session begins. Until it
+	// is answered, no hook of it runs.
+	questions []string
 	// transcribes reports whether its transcripts have the format that [Transcript] reads.
 	transcribes bool
 
@@ -90,6 +93,17 @@ func Named(name string) (Agent, bool) {
 		}
 	}
 	return Agent{}, false
+}
+
+// AsksAtStart reports whether a terminal shows a question that an agent asks its person before its session begins: whether it may trust the
+// folder, or how to log in. The text has single spaces.
+func AsksAtStart(screen string) bool {
+	for _, a := range agents {
+		if slices.ContainsFunc(a.questions, func(q string) bool { return strings.Contains(screen, q) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // ungoverned are the programs of agents for which there is no hook.

@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/run"
+	"mycelium/internal/run/book"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
 )
@@ -79,9 +80,11 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 			return harness.Answer{}, errSessionEnded
 		}
 	}
-	runs := run.New(run.Options{Gate: g, Spec: v.AgentSession, People: nobody{}, Waiting: files, Logger: l.Logger(), Alone: true,
-		Abstains: abstains})
-	return runs.Event(ctx, s, e), nil
+	runs := run.Options{Gate: g, Spec: v.AgentSession, People: nobody{}, Waiting: files, Logger: l.Logger(), Alone: true, Abstains: abstains}
+	if !l.Outside && run.Remembers(e.Kind) { // a call is quicker without it
+		runs.Book = book.Open(v.Project.State.Agents(), l.Logger(), nil)
+	}
+	return run.New(runs).Event(ctx, s, e), nil
 }
 
 // compareAlone records that the environment of an agent differs from its person's, as a daemon does.

@@ -23,7 +23,7 @@ const windowWithin = time.Second
 // enter enters the session of an event into the book, and returns what the book knows of it, with its name.
 func enter(ctx context.Context, b *book.Book, e harness.Event, now time.Time, alone bool) approval.AgentSession {
 	window := ""
-	if e.Tmux != "" && e.Pane != "" && !alone { // nobody sees a name in a process that lives for one event
+	if e.Tmux != "" && e.Pane != "" && (!alone || Remembers(e.Kind)) { // a call is not delayed in a process that lives for one event
 		within, cancel := context.WithTimeout(ctx, windowWithin)
 		defer cancel()
 		window = tmux.At(e.Tmux).GivenName(within, e.Pane)
@@ -38,9 +38,14 @@ func keep(b *book.Book, r *run, after harness.Kind) {
 		r.tasked(r.transcribed().RunTranscript().FirstPrompt)
 	}
 	b.Keep(r.view())
-	if slices.Contains([]harness.Kind{harness.SessionStart, harness.Prompt, harness.Stop, harness.SessionEnd}, after) {
+	if Remembers(after) {
 		b.Save()
 	}
+}
+
+// Remembers reports whether more is kept of an event of this kind than of a call: the book is saved after it.
+func Remembers(k harness.Kind) bool {
+	return slices.Contains([]harness.Kind{harness.SessionStart, harness.Prompt, harness.Stop, harness.SessionEnd}, k)
 }
 
 // prompted keeps the first prompt of a run.

@@ -173,7 +173,7 @@ func (c *Chats) runTelegram(ctx context.Context, conf approval.TelegramConfig) {
 	defer func() { _ = lock.Unlock() }()
 	o := telegram.Options{
 		Config: conf, Queue: c.Queue, DB: c.DB, Board: &c.board, Agents: c, Control: c, Settings: c, Read: c.Replies.Read,
-		Adopt: c.Replies.Adopt, Logger: c.Logger,
+		Adopt: c.Replies.Adopt, Past: c.past, Logger: c.Logger,
 	}
 	if len(c.Project().File.Spawn.SearchPaths) > 0 {
 		o.Starter = c
