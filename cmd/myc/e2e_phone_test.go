@@ -116,7 +116,8 @@ func TestTelegramNames(t *testing.T) {
 // TestTelegramResumes: after a restart of the daemon /resume lists the sessions that ended with their first prompt, and takes one up in the
 // folder in which it began.
 func TestTelegramResumes(t *testing.T) {
-	f := newPhone(t, "spawn: {searchPaths: [DIR/src], command: [sh, DIR/agent.sh]}\n", map[string]string{"src/api/deep/x": "", "aaaa.jsonl": ""})
+	f := newPhone(t, "spawn: {searchPaths: [DIR/src], command: [sh, DIR/agent.sh]}\n",
+		map[string]string{"src/api/deep/x": "", "aaaa.jsonl": ""})
 	f.write("agent.sh", fmt.Sprintf(`printf '%%s ' "$PWD" "$@" > %q/started
 echo '{"session_id":"aaaa","cwd":"'$PWD'","hook_event_name":"SessionStart","source":"resume"}' |
 	%q hook claude --state %q --event SessionStart
@@ -168,8 +169,8 @@ func TestTelegramAutoMode(t *testing.T) {
 		f.answer("/mode", want)
 	}
 	call := func(id string) string {
-		return f.event("aaaa", f.dir, "PreToolUse", pane, `,"tool_name":"Bash","tool_input":{"command":"dd if=`+id+` of=x"},"tool_use_id":"`+id+`"`,
-			"CLAUDE_CODE_ENTRYPOINT=cli")
+		return f.event("aaaa", f.dir, "PreToolUse", pane,
+			`,"tool_name":"Bash","tool_input":{"command":"dd if=`+id+` of=x"},"tool_use_id":"`+id+`"`, "CLAUDE_CODE_ENTRYPOINT=cli")
 	}
 	f.serve()
 	mode("24h", "somebody typed at this machine")

@@ -105,8 +105,8 @@ type Settings interface {
 	Costs(ctx context.Context) (Costs, error)
 }
 
-// MergeSessions adds the agents that were seen in tmux, and that name did not name yet, to the sessions that reported themselves, unless one
-// of these has their pane.
+// MergeSessions adds the agents that were seen in tmux to the sessions that reported themselves, unless one of these has their pane. name
+// names those that it adds.
 func MergeSessions(known, seen []AgentSession, name func([]AgentSession)) []AgentSession {
 	at := func(s AgentSession) [2]string { return [2]string{SocketOf(s.Tmux), s.Pane} }
 	told := map[[2]string]bool{}

@@ -80,11 +80,17 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 			return harness.Answer{}, errSessionEnded
 		}
 	}
-	runs := run.Options{Gate: g, Spec: v.AgentSession, People: nobody{}, Waiting: files, Logger: l.Logger(), Alone: true, Abstains: abstains}
-	if !l.Outside && run.Remembers(e.Kind) { // a call is quicker without it
-		runs.Book = book.Open(v.Project.State.Agents(), l.Logger(), nil)
+	runs := run.New(run.Options{Gate: g, Spec: v.AgentSession, People: nobody{}, Waiting: files, Logger: l.Logger(), Alone: true,
+		Abstains: abstains, Book: bookAlone(l, v, e)})
+	return runs.Event(ctx, s, e), nil
+}
+
+// bookAlone is the book of the project, for an event after which it is saved. A call is quicker without it.
+func bookAlone(l *project.Loader, v *project.View, e harness.Event) *book.Book {
+	if l.Outside || !run.Remembers(e.Kind) {
+		return nil
 	}
-	return run.New(runs).Event(ctx, s, e), nil
+	return book.Open(v.Project.State.Agents(), l.Logger(), nil)
 }
 
 // compareAlone records that the environment of an agent differs from its person's, as a daemon does.

@@ -112,8 +112,7 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 		g.Logger.Error("an event of an agent's hook has no session", "agent", e.Agent, "event", e.Kind, "error", err)
 		return faulty(e, err)
 	}
-	defer keep(g.Book, r, e.Kind)
-	defer g.endSessions(context.WithoutCancel(ctx))
+	defer after(ctx, g, r, e.Kind)
 	r.recordLate(ctx)
 	if e.Kind != harness.Notification && e.Kind != harness.Permission {
 		g.stopRinging(r)
@@ -132,7 +131,6 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 		return g.briefChild(r, e)
 	case harness.SessionStart, harness.Prompt:
 		g.resetDenials(r)
-		r.prompted(e)
 		g.tellStart(r, e)
 		return g.brief(ctx, r, e)
 	case harness.Stop:

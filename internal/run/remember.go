@@ -32,14 +32,16 @@ func enter(ctx context.Context, b *book.Book, e harness.Event, now time.Time, al
 		Since: now, Seen: now}, window)
 }
 
-// keep enters the present state of a run into the book, and saves the book where more has changed than the last call.
-func keep(b *book.Book, r *run, after harness.Kind) {
-	if after == harness.Stop || after == harness.SessionEnd { // the prompt came while no daemon ran
-		r.tasked(r.transcribed().RunTranscript().FirstPrompt)
+// after ends the handling of an event: it ends sessions that no run uses any more, and enters the present state of the run into the book.
+// It saves the book where more has changed than the last call.
+func after(ctx context.Context, g *Registry, r *run, kind harness.Kind) {
+	g.endSessions(context.WithoutCancel(ctx))
+	if kind == harness.Stop || kind == harness.SessionEnd {
+		r.findTask()
 	}
-	b.Keep(r.view())
-	if Remembers(after) {
-		b.Save()
+	g.Book.Keep(r.view())
+	if Remembers(kind) {
+		g.Book.Save()
 	}
 }
 
@@ -48,18 +50,18 @@ func Remembers(k harness.Kind) bool {
 	return slices.Contains([]harness.Kind{harness.SessionStart, harness.Prompt, harness.Stop, harness.SessionEnd}, k)
 }
 
-// prompted keeps the first prompt of a run.
-func (r *run) prompted(e harness.Event) {
-	if e.Kind == harness.Prompt {
-		r.tasked(func() string { return e.Text })
+// findTask looks in the transcript for the first prompt of a run that gave it while no daemon ran.
+func (r *run) findTask() {
+	if r.view().Task != "" {
+		return
 	}
-}
-
-// tasked sets the task of a run that has none.
-func (r *run) tasked(prompt func() string) {
+	task := taskOf(r.transcribed().RunTranscript().FirstPrompt())
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.task == "" {
-		r.task = text.TruncateRunes(text.OneLine(strings.Join(strings.Fields(credential.Mask(prompt())), " ")), taskWords)
-	}
+	r.task = task
+}
+
+// taskOf is what is kept of a first prompt.
+func taskOf(prompt string) string {
+	return text.TruncateRunes(text.OneLine(strings.Join(strings.Fields(credential.Mask(prompt)), " ")), taskWords)
 }

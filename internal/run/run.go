@@ -154,6 +154,9 @@ func (r *run) note(e harness.Event, now time.Time) {
 	if e.Kind == harness.PreTool {
 		r.count++
 	}
+	if e.Kind == harness.Prompt && r.task == "" {
+		r.task = taskOf(e.Text)
+	}
 }
 
 // view returns the run as people see it.

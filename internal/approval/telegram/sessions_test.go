@@ -26,7 +26,9 @@ type pastAgents struct {
 	past func() []approval.AgentSession
 }
 
-func (p pastAgents) Past(context.Context) ([]approval.AgentSession, error) { return slices.Clone(p.past()), nil }
+func (p pastAgents) Past(context.Context) ([]approval.AgentSession, error) {
+	return slices.Clone(p.past()), nil
+}
 
 // TestTelegramStatus: /status has state, name, turns, denials, cost, task and result of each session, and of those that ended lately (E18).
 func TestTelegramStatus(t *testing.T) {

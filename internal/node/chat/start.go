@@ -29,8 +29,8 @@ func (c *Chats) Places(_ context.Context, name string) ([]string, error) {
 	return approval.Places(c.Project().File.Spawn.SearchPaths, name)
 }
 
-// Start starts an agent in a new tmux window, and returns its name when it has started. It checks the folder again, because the person chose
-// it a while ago.
+// Start starts an agent in a new tmux window, and returns its name when it has started. It checks the folder again, because the person
+// chose it a while ago.
 func (c *Chats) Start(ctx context.Context, dir, prompt, resume string) (string, error) {
 	conf := c.Project().File.Spawn
 	if err := approval.CheckPlace(conf.SearchPaths, dir); err != nil {

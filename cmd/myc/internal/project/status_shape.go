@@ -55,8 +55,8 @@ func statusShape(r api.StatusReply) any {
 		Unworkable []string          `json:"unworkable,omitempty"`
 		Hooks      []string          `json:"hooks,omitempty"`
 		Environs   []string          `json:"environs,omitempty"`
-	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions, r.Asked, agentsAtWork(r),
-		r.Approvals, r.Cost, r.Pending, r.Damage, r.State, r.Problem, r.Names, r.Unworkable, r.Hooks, r.Environs}
+	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions,
+		r.Asked, agentsAtWork(r), r.Approvals, r.Cost, r.Pending, r.Damage, r.State, r.Problem, r.Names, r.Unworkable, r.Hooks, r.Environs}
 	for _, b := range r.Backends {
 		out.Backends = append(out.Backends, server{b.Name, b.State, b.Tools, moment(b.Since), b.Error,
 			b.Hint, b.Breaker, moment(b.Retry), b.Restarts, b.Active, b.Waiting, b.Refused, b.Log})
