@@ -99,6 +99,10 @@ func TestTelegramNames(t *testing.T) {
 	if out := f.must("session", "list"); !strings.Contains(out, " shop-2 ") || !strings.Contains(out, " project-2 ") {
 		t.Errorf("%s", out)
 	}
+	f.event("bbbb", f.dir, "PreToolUse", second, `,"tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"b1"`)
+	if out := f.must("audit", "tail"); !strings.Contains(out, "claude shop-2 ") {
+		t.Errorf("the log does not name the agent:\n%s", out)
+	}
 	f.answer("/send shop-2 to the second", "Sent to shop-2")
 	f.eventually("it is there", func() bool { return f.read("two") == "to the second\n" })
 	f.must("stop")
