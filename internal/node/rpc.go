@@ -152,7 +152,7 @@ func (n *Node) sessionMethods(to methods) {
 		return n.Sessions.New(ctx, p)
 	})
 	handle(to, api.SessionList, func(ctx context.Context, _ daemon.Caller, _ api.None) ([]session.Summary, error) {
-		return n.named(n.Sessions.List(ctx))
+		return n.Sessions.List(ctx)
 	})
 	handle(to, api.SessionChange, func(ctx context.Context, _ daemon.Caller, p api.ChangeParams) (api.Session, error) {
 		return n.Sessions.Change(ctx, p)

@@ -36,16 +36,6 @@ func newRuns(n *Node) *Runs {
 	return &Runs{Registry: registry, gate: n.gate}
 }
 
-// named gives the sessions of agents the names that people know them by.
-func (n *Node) named(list []session.Summary, err error) ([]session.Summary, error) {
-	for _, s := range n.Runs.Sessions() {
-		if i := slices.IndexFunc(list, func(o session.Summary) bool { return o.ID == s.Session }); i >= 0 {
-			list[i].Name = s.Label
-		}
-	}
-	return list, err
-}
-
 // people are those who may be asked about the calls of agents.
 type people struct {
 	*chat.Chats
