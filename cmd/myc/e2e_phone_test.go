@@ -231,3 +231,40 @@ exec cat
 		t.Errorf("%s", m.Text)
 	}
 }
+
+// TestTelegramGeneralises: the phone shows what an approval as a program would have allowed of the recorded calls, and writes the rule.
+func TestTelegramGeneralises(t *testing.T) {
+	f := newPhone(t, "policy: {fallback: {agent: ask}}\n", map[string]string{
+		"skills/own/SKILL.yaml": "name: own\ndescription: The agent's own tools.\nallowedRoles: [guest]\nallowedTools: [agent__Bash]\n",
+	})
+	f.serve()
+	push := func(branch string) <-chan string {
+		answered := make(chan string, 1)
+		go func() {
+			answered <- f.event("aaaa", f.dir, "PreToolUse", tmux.Pane{},
+				`,"tool_name":"Bash","tool_input":{"command":"git push origin `+branch+`"},"tool_use_id":"`+branch+`"`)
+		}()
+		return answered
+	}
+	tap := func(text, button string) {
+		t.Helper()
+		if _, err := f.api.Tap(tgUser, f.message(text).ID, button); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := push("one")
+	tap("git push origin one", "❌ Deny")
+	if out := <-first; !strings.Contains(out, `"deny"`) {
+		t.Errorf("%s", out)
+	}
+	second := push("two")
+	tap("git push origin two", "↔️ More than this call…")
+	tap("git push origin …, in "+f.dir+" – of the last 2 recorded calls it matches 2, of which 2", "1. program, as a rule")
+	if out := <-second; !strings.Contains(out, `"allow"`) {
+		t.Errorf("%s", out)
+	}
+	f.message("✅ Approved (program) as a rule by user4200")
+	if out := <-push("three"); !strings.Contains(out, `"allow"`) || !strings.Contains(f.read("rules.yaml"), "git push origin") {
+		t.Errorf("%s\n%s", out, f.read("rules.yaml"))
+	}
+}

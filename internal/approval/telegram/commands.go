@@ -38,7 +38,7 @@ func (c *commands) table() []command {
 		{"status", "sessions and what waits", "", true, c.status},
 		{"send", "write to an agent", "WINDOW TEXT", agents, c.send},
 		{"new", "start an agent in a folder", "FOLDER [PROMPT]", c.Starter != nil, c.start},
-		{"resume", "take up a past session", "[NUMBER|NAME]", c.Starter != nil && c.Agents != nil, c.resume},
+		{"resume", "take up a past session", "[NUMBER|NAME] [PROMPT]", c.Starter != nil && c.Agents != nil, c.resume},
 		{"abort", "end a session", "WINDOW", agents, c.abort},
 		{"mode", "who answers: auto, local or remote", "[auto|local|remote]", c.Settings != nil, c.mode},
 		{"cost", "what models cost", "", c.Settings != nil, c.cost},

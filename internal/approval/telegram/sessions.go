@@ -150,19 +150,20 @@ func (l *pastLists) of(user int64) []approval.AgentSession {
 	return l.byID[user]
 }
 
-// resume takes up the past session with a number of the list or with a name. Without either it lists them, with their first prompts.
+// resume takes up the past session with a number of the list or with a name, with a further prompt if there is one (E19). Without either
+// it lists them, with their first prompts.
 func (c *commands) resume(ctx context.Context, user int64, args string) reply {
 	past, err := c.Agents.Past(ctx)
 	if err != nil {
 		return c.failed("Past sessions could not be listed", err)
 	}
 	past = slices.DeleteFunc(past, func(s approval.AgentSession) bool { return !s.Resumable })
-	name, _ := firstWord(args)
+	name, prompt := firstWord(args)
 	switch {
 	case len(past) == 0:
 		return said("No past session is known that can be resumed in spawn.searchPaths.")
 	case name != "":
-		return c.resumeOne(ctx, user, name, past)
+		return c.resumeOne(ctx, user, name, prompt, past)
 	}
 	shown := past[:min(len(past), approval.MaxPlaces)]
 	c.past.set(user, shown)
@@ -174,7 +175,8 @@ func (c *commands) resume(ctx context.Context, user int64, args string) reply {
 			p.text(": " + approval.Short(s.Task, 100))
 		}
 		p.text("\n")
-		choices = append(choices, choice{fmt.Sprintf("%d. %s", i+1, nameOf(s, 40)), func(ctx context.Context) string { return c.takeUp(ctx, s) }})
+		choices = append(choices, choice{fmt.Sprintf("%d. %s", i+1, nameOf(s, 40)),
+			func(ctx context.Context) string { return c.takeUp(ctx, s, "") }})
 	}
 	if more := len(past) - len(shown); more > 0 {
 		p.textf("… and %d more: /resume NAME\n", more)
@@ -184,7 +186,7 @@ func (c *commands) resume(ctx context.Context, user int64, args string) reply {
 }
 
 // resumeOne takes up the session that a person named: by its number in the list that was shown, else by its name.
-func (c *commands) resumeOne(ctx context.Context, user int64, name string, past []approval.AgentSession) reply {
+func (c *commands) resumeOne(ctx context.Context, user int64, name, prompt string, past []approval.AgentSession) reply {
 	wanted := named(name)
 	if n, err := strconv.Atoi(name); err == nil {
 		shown := c.past.of(user)
@@ -200,9 +202,9 @@ func (c *commands) resumeOne(ctx context.Context, user int64, name string, past 
 	if i < 0 {
 		return refused("No session that can be resumed has that name or number: nothing was started. /resume lists them.")
 	}
-	return said(c.takeUp(ctx, past[i]))
+	return said(c.takeUp(ctx, past[i], prompt))
 }
 
-func (c *commands) takeUp(ctx context.Context, s approval.AgentSession) string {
-	return c.spawn(ctx, s.Start, "", s.ID)
+func (c *commands) takeUp(ctx context.Context, s approval.AgentSession, prompt string) string {
+	return c.spawn(ctx, s.Start, prompt, s.ID)
 }

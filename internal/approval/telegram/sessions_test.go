@@ -15,8 +15,8 @@ import (
 type fakeStarter struct{ started *[]string }
 
 func (f fakeStarter) Places(context.Context, string) ([]string, error) { return nil, nil }
-func (f fakeStarter) Start(_ context.Context, dir, _, resume string) (string, error) {
-	*f.started = append(*f.started, dir+" "+resume)
+func (f fakeStarter) Start(_ context.Context, dir, prompt, resume string) (string, error) {
+	*f.started = append(*f.started, strings.TrimSpace(dir+" "+resume+" "+prompt))
 	return "shop-2", nil
 }
 
@@ -76,13 +76,13 @@ func TestTelegramResume(t *testing.T) {
 	}
 	now = past("c", "a", "b") // a session ended since
 	w.said(alice, "/resume 2", 0, "▶️ Started as shop-2 in /src/b")
-	w.said(alice, "/resume name-c", 0, "in /src/c")
+	w.said(alice, "/resume name-c go on, please", 0, "in /src/c")
 	w.said(alice, "/resume 3", 0, "The list has no number 3")
 	w.said(bob, "/resume 1", 0, "in /src/c") // he has seen no list: the present one
 	w.said(alice, "/resume gone", 0, "nothing was started")
 	w.tap(alice, m.ID, "1. name-a")
 	w.message("in /src/a")
-	if got := fmt.Sprint(started); got != "[/src/b b /src/c c /src/c c /src/a a]" {
+	if got := fmt.Sprint(started); got != "[/src/b b /src/c c go on, please /src/c c /src/a a]" {
 		t.Error(got)
 	}
 	now = past("gone")
