@@ -112,6 +112,11 @@ func TestTelegramNames(t *testing.T) {
 	f.eventually("it is there", func() bool { return f.read("three") == "to the third\n" })
 	f.event("dddd", filepath.Join(f.dir, "skills"), "UserPromptSubmit", none, `,"prompt":"x"`)
 	f.answer("/status", "project-2 (claude")
+	f.answer("/abort shop-2", "Ended: shop-2")
+	if out := f.event("bbbb", f.dir, "PreToolUse", second, `,"tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"b2"`); !strings.Contains(
+		out, "This session is over") {
+		t.Errorf("it was ended before it told the new daemon of itself: %s", out)
+	}
 	if f.read("one") != "" {
 		t.Error("the first agent got a text of another")
 	}

@@ -49,11 +49,11 @@ func (p people) Reachable() bool { return p.approvals.watchers.Load() > 0 || p.C
 // atWork are the people as an agent at work finds them: in the mode auto, a chat is for who is not at the machine.
 type atWork struct{ people }
 
-// Mode returns who is asked: in the mode auto with a chat, the chat if nobody is at the machine.
+// Mode returns who is asked: in the mode auto with a chat, [run.Away] if nobody is at the machine.
 func (p atWork) Mode() approval.Mode {
 	mode := p.Chats.Mode()
 	if mode == approval.Auto && p.approvals.watchers.Load() == 0 && p.Chat() && p.Presence() == chat.Away {
-		return approval.Remote
+		return run.Away
 	}
 	return mode
 }

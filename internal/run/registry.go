@@ -26,7 +26,7 @@ import (
 
 // People says who can be asked about the calls of agents.
 type People interface {
-	Mode() approval.Mode // who is asked
+	Mode() approval.Mode // who is asked; see also Away
 	Reachable() bool     // somebody would see a request sooner in the queue than at the agent's own terminal
 	Chat() bool          // a chat is configured: in remote mode it is asked about stops
 }

@@ -207,5 +207,12 @@ func (c *Chats) Abort(_ context.Context, s approval.AgentSession) error {
 	if strings.HasPrefix(s.ID, "pane:") {
 		return errors.New("this agent runs without our hook, so it cannot be ended from here: end it at its own terminal")
 	}
-	return c.Runs.Abort(s.ID, "a person ended this session from a chat")
+	err := c.Runs.Abort(s.ID, "a person ended this session from a chat")
+	if err == nil || s.Session == "" {
+		return err
+	}
+	s.State = approval.Halted // it has been silent since this process began: its next event finds this
+	c.Runs.Book.Keep(s)
+	c.Runs.Book.Save()
+	return nil
 }
