@@ -113,8 +113,8 @@ func TestTelegramNames(t *testing.T) {
 	f.event("dddd", filepath.Join(f.dir, "skills"), "UserPromptSubmit", none, `,"prompt":"x"`)
 	f.answer("/status", "project-2 (claude")
 	f.answer("/abort shop-2", "Ended: shop-2")
-	if out := f.event("bbbb", f.dir, "PreToolUse", second, `,"tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"b2"`); !strings.Contains(
-		out, "This session is over") {
+	out := f.event("bbbb", f.dir, "PreToolUse", second, `,"tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"b2"`)
+	if !strings.Contains(out, "This session is over") {
 		t.Errorf("it was ended before it told the new daemon of itself: %s", out)
 	}
 	if f.read("one") != "" {
