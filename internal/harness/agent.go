@@ -51,6 +51,11 @@ type Agent struct {
 	tools      []toolName
 	// oneUnderscore reports whether mcp_SERVER_TOOL is the name of an MCP server's tool, besides mcp__SERVER__TOOL.
 	oneUnderscore bool
+	// Resumes reports whether its argument --resume with the id of a session takes that session up.
+	Resumes bool
+	// questions are texts that its terminal shows, with single spaces, while it asks its person something before its session begins. Until it
+	// is answered, no hook of it runs.
+	questions []string
 	// transcribes reports whether its transcripts have the format that [Transcript] reads.
 	transcribes bool
 

@@ -35,7 +35,12 @@ var claude = Agent{
 	answer:     answerClaude,
 	// The canonical names are Claude Code's; these are its other names, present or past, for the same tools.
 	tools:       []toolName{{"Agent", "Task", ""}, {"KillBash", "KillShell", ""}},
-	transcribes: true,
+	transcribes: true, Resumes: true,
+	questions: []string{
+		"Do you trust the files in this folder?", "Yes, I trust this folder", "To trust this folder, first make the window taller",
+		"Select login method:", "Choose the text style that looks best with your terminal", "Claude Code running in Bypass Permissions mode",
+		"New MCP server found in this project",
+	},
 	Hooks: Hooks{
 		unit: time.Second, argsFrom: "2.1.139", blockFrom: "2.1.295",
 		posts:    []string{"PreToolUse", "PermissionRequest", "PostToolUse"},

@@ -19,6 +19,7 @@ import (
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/run"
+	"mycelium/internal/run/book"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
 )
@@ -82,8 +83,16 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 		}
 	}
 	runs := run.New(run.Options{Gate: g, Spec: v.AgentSession, People: nobody{}, Waiting: files, Logger: l.Logger(), Alone: true,
-		Abstains: abstains, Unanswered: unansweredIn(v.Project)})
+		Abstains: abstains, Book: bookAlone(l, v, e), Unanswered: unansweredIn(v.Project)})
 	return runs.Event(ctx, s, e), nil
+}
+
+// bookAlone is the book of the project, for an event after which it is saved. A call is quicker without it.
+func bookAlone(l *project.Loader, v *project.View, e harness.Event) *book.Book {
+	if l.Outside || !run.Remembers(e.Kind) {
+		return nil
+	}
+	return book.Open(v.Project.State.Agents(), l.Logger(), nil)
 }
 
 // compareAlone records that the environment of an agent differs from its person's, as a daemon does.

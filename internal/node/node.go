@@ -25,6 +25,7 @@ import (
 	"mycelium/internal/node/place"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/ungoverned"
+	"mycelium/internal/policy"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
 )
@@ -161,7 +162,8 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.onClose(n.gate.Close)
 	view.Files.Readable = n.gate.MaySearch
 	n.chats = chat.New(chat.Options{
-		Dir: n.dir, Project: n.files.Project, Expand: n.pool.Expand, Queue: queue, DB: n.db, Replies: n.judge,
+		Dir: n.dir, Project: n.files.Project, Policy: func() *policy.Policy { return n.View().Policy },
+		Expand: n.pool.Expand, Queue: queue, DB: n.db, Replies: n.judge,
 		State: n.state, Logger: n.logger,
 	})
 	n.files.post = n.chats.Post

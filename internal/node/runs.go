@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/node/chat"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/run"
+	"mycelium/internal/run/book"
 )
 
 // Runs are the coding agents at work on the project, as their hooks tell of them.
@@ -25,9 +26,10 @@ type Runs struct {
 func newRuns(n *Node) *Runs {
 	files := n.files
 	registry := run.New(run.Options{
-		Gate: n.gate, Spec: func() session.Spec { return files.View().AgentSession() }, People: people{n.chats, n.Approvals},
+		Gate: n.gate, Spec: func() session.Spec { return files.View().AgentSession() }, People: atWork{people{n.chats, n.Approvals}},
 		Queue:   n.Approvals.queue,
 		Waiting: func() string { return waiting(files.Project()) }, Unanswered: unansweredIn(files.Project()),
+		Book:    book.Open(n.state.Agents(), n.logger, nil),
 		Notices: n.chats, Budget: n.judge.budget, Logger: n.logger,
 		Denials: &run.Denials{Limits: func() (int, int) { return files.Project().File.Agents.Denials.Limits() }},
 	})
@@ -43,6 +45,23 @@ type people struct {
 // Reachable reports whether somebody would see a request and could answer it: a terminal shows the queue, or there is a chat. A notice
 // that something waits is not enough.
 func (p people) Reachable() bool { return p.approvals.watchers.Load() > 0 || p.Chat() }
+
+// atWork are the people as an agent at work finds them: in the mode auto, a chat is for who is not at the machine.
+type atWork struct{ people }
+
+// Mode returns who is asked: in the mode auto with a chat, [run.Away] if nobody is at the machine.
+func (p atWork) Mode() approval.Mode {
+	mode := p.Chats.Mode()
+	if mode == approval.Auto && p.approvals.watchers.Load() == 0 && p.Chat() && p.Presence() == chat.Away {
+		return run.Away
+	}
+	return mode
+}
+
+// Reachable reports whether somebody would see a request sooner in the queue than at the terminal of the agent.
+func (p atWork) Reachable() bool {
+	return p.people.Reachable() && (p.approvals.watchers.Load() > 0 || p.Presence() != chat.AtMachine)
+}
 
 // nobody are the people of a hook without a daemon: only the agent's own terminal can ask.
 type nobody struct{}

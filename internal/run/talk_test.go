@@ -62,6 +62,8 @@ func TestWhoIsAsked(t *testing.T) {
 		{approval.Auto, false, false, harness.Allow, 1},
 		{approval.Local, true, true, harness.Ask, 0},
 		{approval.Local, false, true, harness.Deny, 0},
+		{Away, true, true, harness.Allow, 1},
+		{Away, false, true, harness.Allow, 1},
 		{approval.Remote, true, false, harness.Allow, 1},
 		{approval.Remote, false, false, harness.Allow, 1},
 	} {
@@ -447,5 +449,19 @@ func TestBounds(t *testing.T) {
 	}
 	if n := len(h.Past()); n != 4 {
 		t.Errorf("%d runs are remembered", n)
+	}
+}
+
+// While nobody is at the machine, the chat is asked when an agent with a terminal wants to stop. A run without one ends by itself.
+func TestStopWhileAway(t *testing.T) {
+	for _, interactive := range []bool{true, false} {
+		p := coder()
+		p.people = crowd{mode: mode(Away), chat: func() bool { return true }, reach: func() bool { return true }}
+		h := build(t, p)
+		stop := h.answering(func(approval.Request) approval.Answer { return approval.Answer{Allow: true, Text: "go on"} })
+		a := h.send(harness.Event{Kind: harness.Stop, Text: "It is done.", Interactive: interactive})
+		if asked := len(stop()); a.Block != interactive || (asked == 1) != interactive {
+			t.Errorf("interactive %v: %+v, %d asked", interactive, a, asked)
+		}
 	}
 }

@@ -74,7 +74,7 @@ func (g *Registry) permit(e harness.Event, v harness.Verdict) harness.Answer {
 	switch {
 	case v == harness.Deny:
 		return harness.Answer{Verdict: harness.Deny, Reason: "Denied by policy."}
-	case v == harness.Allow && (g.People.Mode() == approval.Remote || !e.Interactive):
+	case v == harness.Allow && (elsewhere(g.People, e) || !e.Interactive):
 		return harness.Answer{Verdict: harness.Allow}
 	}
 	return harness.Answer{Verdict: harness.Pass}
@@ -198,6 +198,16 @@ func because(d policy.Decision) string {
 // asking says to the person at the agent's own terminal who asks, by which rule, and how to change that.
 func asking(d policy.Decision) string {
 	return "Mycelium asks: " + because(d) + ". To change that, edit rules.yaml; myc policy explain tells what decides"
+}
+
+// Away is the mode auto while it is known that nobody is at the machine, and a chat is there.
+const Away approval.Mode = "away"
+
+// elsewhere reports whether the person of an agent is asked elsewhere about all that its own terminal would ask: the mode says so, or its
+// terminal has nobody. An agent without a terminal asks nobody but about calls, as ever: it does not wait when it wants to stop.
+func elsewhere(p People, e harness.Event) bool {
+	mode := p.Mode()
+	return mode == approval.Remote || mode == Away && e.Interactive
 }
 
 // mayNotWait reports whether a question of the policy stays out of the queue.
