@@ -11,7 +11,6 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
-	"mycelium/internal/node/chat"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/run"
 )
@@ -25,7 +24,7 @@ type Runs struct {
 func newRuns(n *Node) *Runs {
 	files := n.files
 	registry := run.New(run.Options{
-		Gate: n.gate, Spec: func() session.Spec { return files.View().AgentSession() }, People: people{n.chats, n.Approvals},
+		Gate: n.gate, Spec: func() session.Spec { return files.View().AgentSession() }, People: n.chats,
 		Queue:   n.Approvals.queue,
 		Waiting: func() string { return waiting(files.Project()) },
 		Notices: n.chats, Budget: n.judge.budget, Logger: n.logger,
@@ -34,21 +33,15 @@ func newRuns(n *Node) *Runs {
 	return &Runs{Registry: registry, gate: n.gate}
 }
 
-// people are those who may be asked about the calls of agents.
-type people struct {
-	*chat.Chats
-	approvals *Approvals
+// reach says who can be asked now.
+func (n *Node) reach() approval.Reach {
+	return approval.Reach{Mode: n.chats.Mode(), Answers: n.Approvals.watchers.Load() > 0 || n.chats.Chat(), Notices: n.chats.Notices()}
 }
-
-// Reachable reports whether somebody would see a request and could answer it: a terminal shows the queue, or there is a chat. A notice
-// that something waits is not enough.
-func (p people) Reachable() bool { return p.approvals.watchers.Load() > 0 || p.Chat() }
 
 // nobody are the people of a hook without a daemon: only the agent's own terminal can ask.
 type nobody struct{}
 
 func (nobody) Mode() approval.Mode { return approval.Local }
-func (nobody) Reachable() bool     { return false }
 func (nobody) Chat() bool          { return false }
 
 // errSessionEnded is the failure of an agent whose token has no live session.

@@ -26,7 +26,6 @@ import (
 // People says who can be asked about the calls of agents.
 type People interface {
 	Mode() approval.Mode // who is asked
-	Reachable() bool     // somebody watches the queue, or a chat is configured
 	Chat() bool          // a chat is configured: in remote mode it is asked about stops
 }
 
