@@ -121,7 +121,9 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 	refusedThere(ctx, g, r, e)
 	switch e.Kind {
 	case harness.PostTool:
-		g.afterTool(ctx, r, e)
+		chosen := r.modeChosen(e)
+		g.afterTool(ctx, r, e, chosen)
+		return harness.Answer{Verdict: harness.Pass, Message: chosen.message(e)}
 	case harness.SubagentStart:
 		return g.briefChild(r, e)
 	case harness.SessionStart, harness.Prompt:

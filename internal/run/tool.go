@@ -175,7 +175,7 @@ func (g *Registry) refused(r *run, e harness.Event, err error) harness.Answer {
 	}
 	if denied.AtTerminal {
 		g.ring(r)
-		r.noteAsked(e)
+		r.noteAsked(e, denied.Decision.Rule)
 		return harness.Answer{Verdict: harness.Ask, Reason: asking(denied.Decision)}
 	}
 	return harness.Answer{Verdict: harness.Deny, Reason: because(denied.Decision)}
