@@ -166,6 +166,7 @@ func choosesAllEdits(t *testing.T, door agentDoor) {
 	}
 	p.write("rules.yaml", p.read("rules.yaml")+"  - "+offered+" \"DIR/**\"}]}}\n")
 	p.must("trust", "--yes")
+	p.must("skill", "reload") // the daemon has read it
 	a.key("1")
 	a.shows("as you wish")
 	for _, name := range []string{"c.txt", "one.txt", "two.txt", "three.txt"} {
