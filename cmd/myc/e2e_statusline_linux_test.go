@@ -34,7 +34,7 @@ func showsStatusLine(t *testing.T, door agentDoor) {
 	s := fake.New(bashStep("make things"), fake.Step{Text: "as you wish"})
 	defer s.Close()
 	p.write("rules.yaml", "version: 1\nrules: [{name: all, action: allow, tool: '*'}]\n")
-	a := p.atTerminal(door, s)
+	a := p.atTerminal(door, p.dir, s)
 	a.start()
 	a.shows("mycelium: waiting for myc trust: rules.yaml (changed) · developer [")
 	a.types("go")

@@ -36,8 +36,8 @@ func needTerminals(t *testing.T) {
 }
 
 // atTerminal returns the terminal of a version of Claude Code that talks to a fake. Nothing runs there until start. A person has trusted the
-// folder: before that, Claude Code asks about it, and runs no status line.
-func (p *project) atTerminal(door agentDoor, s *fake.Server) *agentTerminal {
+// folder dir: before that, Claude Code asks about it, and runs no status line.
+func (p *project) atTerminal(door agentDoor, dir string, s *fake.Server) *agentTerminal {
 	t := p.t
 	t.Helper()
 	program, err := exec.LookPath("tmux")
@@ -51,7 +51,7 @@ func (p *project) atTerminal(door agentDoor, s *fake.Server) *agentTerminal {
 	environ := append(p.agentEnv("claude", s), "PATH="+filepath.Dir(agent)+":"+os.Getenv("PATH"), "LC_ALL=C.UTF-8", "TERM=xterm-256color")
 	seeded := readAll(t, filepath.Join(p.home, ".claude", ".claude.json"))
 	p.write("../.claude/.claude.json", strings.Replace(seeded, "{",
-		fmt.Sprintf(`{"projects": {%q: {"hasTrustDialogAccepted": true}},`, p.dir), 1))
+		fmt.Sprintf(`{"projects": {%q: {"hasTrustDialogAccepted": true}},`, dir), 1))
 	server := tmux.Server{Socket: filepath.Join(p.home, "run", "t"), Config: "/dev/null", Pause: time.Millisecond, Env: environ}
 	t.Cleanup(func() {
 		_ = exec.Command(program, "-S", server.Socket, "kill-server").Run()
@@ -64,12 +64,17 @@ func (p *project) atTerminal(door agentDoor, s *fake.Server) *agentTerminal {
 	return &agentTerminal{project: p, door: door, program: program, server: server}
 }
 
-// start starts `myc claude` as a developer, with further arguments.
+// start starts `myc claude` in the project as a developer, with further arguments.
 func (a *agentTerminal) start(args ...string) {
 	a.t.Helper()
+	a.open(a.dir, append([]string{a.myc, "claude", "--unsafe-program", "--role", "developer"}, args...)...)
+}
+
+// open starts a command in a folder.
+func (a *agentTerminal) open(dir string, command ...string) {
+	a.t.Helper()
 	var err error
-	a.pane, err = a.server.Open(a.ctx, tmux.Window{Session: "w", Name: "agent", Dir: a.dir,
-		Command: append([]string{a.myc, "claude", "--unsafe-program", "--role", "developer"}, args...)})
+	a.pane, err = a.server.Open(a.ctx, tmux.Window{Session: "w", Name: "agent", Dir: dir, Command: command})
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -115,7 +120,8 @@ func (a *agentTerminal) tmux(command string, args ...string) {
 
 // TestOwnDialog: what the real Claude Code of both versions shows and tells where its own terminal asks for us. About a command, its dialog
 // says who asks, by which rule and how to change that, and offers no "don't ask again". About a file it does not say why, and offers to allow
-// all edits; who chooses that is told what it means here, the next edit asks all the same, and the rule that is offered means it.
+// all edits; who chooses that is told what it means here, the next edit asks all the same, and the rule that is offered means it. Outside of every project, Claude Code asks by itself; what "don't ask again" writes
+// there is taken over by an import, in the same words.
 func TestOwnDialog(t *testing.T) {
 	needTerminals(t)
 	if !withoutNetwork(t) {
@@ -126,6 +132,10 @@ func TestOwnDialog(t *testing.T) {
 			t.Run(door.name, func(t *testing.T) {
 				t.Parallel()
 				choosesAllEdits(t, door)
+			})
+			t.Run(door.name+", outside", func(t *testing.T) {
+				t.Parallel()
+				choosesNotToBeAskedAgain(t, door)
 			})
 		}
 	}
@@ -144,7 +154,7 @@ func choosesAllEdits(t *testing.T, door agentDoor) {
 	}
 	s := fake.New(bashStep("touch c.txt"), write("one.txt"), write("two.txt"), write("three.txt"), fake.Step{Text: "as you wish"})
 	defer s.Close()
-	a := p.atTerminal(door, s)
+	a := p.atTerminal(door, p.dir, s)
 	a.start("--permission-mode", "default")
 	a.shows("❯")
 	a.types("go")
@@ -187,5 +197,35 @@ func choosesAllEdits(t *testing.T, door agentDoor) {
 	if got := strings.Join(said, "\n"); strings.Count(got, "allow person") != 2 || strings.Count(got, "the agent's own mode acceptEdits") != 1 ||
 		strings.Count(got, "allow policy") != 1 {
 		t.Errorf("the log says\n%s", got)
+	}
+}
+
+func choosesNotToBeAskedAgain(t *testing.T, door agentDoor) {
+	p := newProject(t, nil)
+	dir := filepath.Join(p.home, "plain")
+	p.write("../plain/notes.md", "Remember the milk.\n")
+	p.write("../.config/mycelium/rules.yaml", "version: 1\nrules: []\n")
+	p.must("trust", "--yes")
+	p.must("hook", "install", "claude", "--user", "--unsafe-program")
+	s := fake.New(bashStep("npm run build"), bashStep("npm run test"), fake.Step{Text: "as you wish"})
+	defer s.Close()
+	a := p.atTerminal(door, dir, s)
+	a.open(dir, "claude", "--permission-mode", "default")
+	a.shows("❯")
+	a.types("go")
+	a.shows("Do you want to proceed?", "2. Yes, and don’t ask again for: npm run *")
+	a.key("2")
+	a.shows("as you wish") // the second command was not asked about
+	if got := readAll(t, filepath.Join(dir, ".claude", "settings.local.json")); !strings.Contains(got, `"Bash(npm run *)"`) {
+		t.Errorf("Claude Code wrote %s", got)
+	}
+	if got := p.must("audit", "query", "--outside"); strings.Count(got, " agent ") != 2 {
+		t.Errorf("the log says\n%s", got)
+	}
+	if stdout, stderr, code := p.as(p.env, "-C", dir, "init", "--from", "claude"); code != 0 {
+		t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	if got := readAll(t, filepath.Join(dir, "claude-rules.yaml")); !strings.Contains(got, "Bash(npm run *)") {
+		t.Errorf("the import wrote %s", got)
 	}
 }
