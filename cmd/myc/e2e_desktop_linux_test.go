@@ -15,7 +15,9 @@ import (
 type desktop struct{ shown chan string }
 
 // Notify is the method that shows a notice.
-func (d desktop) Notify(app string, _ uint32, _, summary, body string, _ []string, _ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
+func (d desktop) Notify(
+	app string, _ uint32, _, summary, body string, _ []string, _ map[string]dbus.Variant, _ int32,
+) (uint32, *dbus.Error) {
 	d.shown <- app + ": " + summary + ": " + body
 	return 1, nil
 }
@@ -65,8 +67,8 @@ func startDesktop(t *testing.T, folder string) (address string, shown <-chan str
 	return address, d.shown
 }
 
-// TestDesktopNotice: where a desktop is, a call that waits is shown there without a key in the files, without its arguments, and somebody can
-// be reached: a script's call waits. Where the files say desktop: false, it is denied at once.
+// TestDesktopNotice: where a desktop is, a call that waits is shown there without a key in the files, without its arguments. Somebody can
+// be reached, so a script's call waits. Where the files say desktop: false, it is denied at once.
 func TestDesktopNotice(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"dbus-daemon", "notify-send"} {

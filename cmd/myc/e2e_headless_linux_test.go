@@ -30,8 +30,8 @@ func headlessWorld(more string) map[string]string {
 var waitsLine = regexp.MustCompile(`^myc: agent__Bash waits for an approval, for [0-9ms]+ at most; ` +
 	`answer it with myc approvals watch, or myc approvals approve ([a-z2-9]+)$`)
 
-// headless runs `myc claude -p` with further arguments. When it says that a call waits, heard is called with the id that it names. It returns
-// what the model reads of its calls, and all that stood on stderr.
+// headless runs `myc claude -p` with further arguments. When it says that a call waits, heard is called with the id that it names. It
+// returns what the model reads of its calls, and all that stood on stderr.
 func (p *project) headless(heard func(id string), script []fake.Step, args ...string) (read, stderr string) {
 	p.t.Helper()
 	s := fake.New(append(script, fake.Step{Text: "done"})...)
@@ -62,7 +62,7 @@ func (p *project) headless(heard func(id string), script []fake.Step, args ...st
 	return read, said.String()
 }
 
-// TestHeadlessAsks: a call of a headless Claude Code that needs an approval waits where somebody can be reached, and says so on stderr while
+// TestHeadlessAsks: a call of a headless Claude Code that needs an approval waits where somebody can be reached, and stderr says so while
 // it waits. Else it is denied at once, with why and how to change that. --ask says it otherwise, for its own tools and the gateway's.
 func TestHeadlessAsks(t *testing.T) {
 	realAgent(t, "claude")

@@ -35,8 +35,8 @@ func needTerminals(t *testing.T) {
 	}
 }
 
-// atTerminal returns the terminal of a version of Claude Code that talks to a fake. Nothing runs there until start. A person has trusted the
-// folder dir: before that, Claude Code asks about it, and runs no status line.
+// atTerminal returns the terminal of a version of Claude Code that talks to a fake. Nothing runs there until start. A person has trusted
+// the folder dir: before that, Claude Code asks about it, and runs no status line.
 func (p *project) atTerminal(door agentDoor, dir string, s *fake.Server) *agentTerminal {
 	t := p.t
 	t.Helper()
@@ -118,10 +118,10 @@ func (a *agentTerminal) tmux(command string, args ...string) {
 	}
 }
 
-// TestOwnDialog: what the real Claude Code of both versions shows and tells where its own terminal asks for us. About a command, its dialog
-// says who asks, by which rule and how to change that, and offers no "don't ask again". About a file it does not say why, and offers to allow
-// all edits; who chooses that is told what it means here, the next edit asks all the same, and the rule that is offered means it. Outside of every project, Claude Code asks by itself; what "don't ask again" writes
-// there is taken over by an import, in the same words.
+// TestOwnDialog: what the real Claude Code of both versions shows and tells where its own terminal asks for us. About a command, its
+// dialog says who asks, by which rule and how to change that, and offers no "don't ask again". About a file it does not say why, and offers
+// to allow all edits. Who chooses that is told what it means here; the next edit asks all the same, and the rule that is offered means it.
+// Outside of every project, Claude Code asks by itself; what "don't ask again" writes there is taken over by an import, in the same words.
 func TestOwnDialog(t *testing.T) {
 	needTerminals(t)
 	if !withoutNetwork(t) {
@@ -150,7 +150,8 @@ func choosesAllEdits(t *testing.T, door agentDoor) {
 			"  - {name: ask-c, action: ask, tool: Bash, args: {command: ['touch c.txt']}, reason: c is asked for}\n",
 	}))
 	write := func(name string) fake.Step {
-		return fake.Step{ToolUses: []fake.ToolUse{{Name: "Write", Input: map[string]any{"file_path": filepath.Join(p.dir, name), "content": "x\n"}}}}
+		input := map[string]any{"file_path": filepath.Join(p.dir, name), "content": "x\n"}
+		return fake.Step{ToolUses: []fake.ToolUse{{Name: "Write", Input: input}}}
 	}
 	s := fake.New(bashStep("touch c.txt"), write("one.txt"), write("two.txt"), write("three.txt"), fake.Step{Text: "as you wish"})
 	defer s.Close()
@@ -194,8 +195,8 @@ func choosesAllEdits(t *testing.T, door agentDoor) {
 	for _, c := range calls {
 		said = append(said, c.Effect+" "+c.DecidedBy+" "+c.Reason)
 	}
-	if got := strings.Join(said, "\n"); strings.Count(got, "allow person") != 2 || strings.Count(got, "the agent's own mode acceptEdits") != 1 ||
-		strings.Count(got, "allow policy") != 1 {
+	if got := strings.Join(said, "\n"); strings.Count(got, "allow person") != 2 || strings.Count(got, "allow policy") != 1 ||
+		strings.Count(got, "the agent's own mode acceptEdits") != 1 {
 		t.Errorf("the log says\n%s", got)
 	}
 }

@@ -69,9 +69,16 @@ func thinkingOf(t *harness.Thought) *audit.Thinking {
 	return out
 }
 
-// afterTool records the end of a call. An agent writes its transcript a little later: if the reasoning is not there yet, the record waits
+// afterTool answers the event after a call.
+func (g *Registry) afterTool(ctx context.Context, r *run, e harness.Event) harness.Answer {
+	chosen := r.modeChosen(e)
+	g.recordEnd(ctx, r, e, chosen)
+	return harness.Answer{Verdict: harness.Pass, Message: chosen.message(e)}
+}
+
+// recordEnd records the end of a call. An agent writes its transcript a little later: if the reasoning is not there yet, the record waits
 // for the run's next event.
-func (g *Registry) afterTool(ctx context.Context, r *run, e harness.Event, chosen chosenMode) {
+func (g *Registry) recordEnd(ctx context.Context, r *run, e harness.Event, chosen chosenMode) {
 	call, ok, announcedFor, repeated := r.takeEnded(e.ToolUse)
 	if announcedFor != nil {
 		g.Gate.Forget(announcedFor, e.ToolUse)

@@ -54,8 +54,8 @@ func (c chosenMode) message(e harness.Event) string {
 
 // ownMode returns the permission mode of the run that a status line is about, if the agent does not ask about edits in it. s is the session
 // of the hook's token; it may be nil.
-func (g *Registry) ownMode(s *session.Session, e harness.Event) string {
-	for _, r := range g.all() {
+func ownMode(runs []*run, s *session.Session, e harness.Event) string {
+	for _, r := range runs {
 		if r.key.agent != e.Agent || r.key.id != e.Session || s != nil && r.gateSession() != s {
 			continue
 		}

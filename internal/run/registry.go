@@ -121,9 +121,7 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 	refusedThere(ctx, g, r, e)
 	switch e.Kind {
 	case harness.PostTool:
-		chosen := r.modeChosen(e)
-		g.afterTool(ctx, r, e, chosen)
-		return harness.Answer{Verdict: harness.Pass, Message: chosen.message(e)}
+		return g.afterTool(ctx, r, e)
 	case harness.SubagentStart:
 		return g.briefChild(r, e)
 	case harness.SessionStart, harness.Prompt:

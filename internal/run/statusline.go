@@ -44,7 +44,7 @@ func (g *Registry) statusLine(ctx context.Context, s *session.Session, e harness
 	if s != nil {
 		parts = append(parts, standing(control.Brief(s, nil, 0)))
 	}
-	if mode := g.ownMode(s, e); mode != "" {
+	if mode := ownMode(g.all(), s, e); mode != "" {
 		parts = append(parts, "own mode: "+text.OneLine(mode))
 	}
 	if parts == nil {

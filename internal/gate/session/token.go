@@ -133,7 +133,8 @@ func OrNone(names []string) string {
 
 // newSession makes a session in memory.
 func (r *Registry) newSession(spec Spec) *Session {
-	s := &Session{ID: cmp.Or(spec.ID, audit.NewID()), registry: r, Name: spec.Name, Asks: spec.Asks, start: spec.Role, done: make(chan struct{})}
+	s := &Session{ID: cmp.Or(spec.ID, audit.NewID()), registry: r, Name: spec.Name, start: spec.Role, done: make(chan struct{})}
+	s.Asks = spec.Asks
 	s.Written = facts.NewWritten(r.folder, s.ID, r.dir)
 	// Microseconds are what the database keeps: the session is the same before and after a restart.
 	s.Created = r.now().Truncate(time.Microsecond)
