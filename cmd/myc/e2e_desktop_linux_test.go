@@ -81,8 +81,11 @@ func TestDesktopNotice(t *testing.T) {
 	address, shown := startDesktop(t, p.home)
 	p.env = append(p.env, "DBUS_SESSION_BUS_ADDRESS="+address, "DISPLAY=:7")
 	p.must("trust", "--yes") // the state keeps the person's environment
-	p.must("serve", "--background", "--addr", "127.0.0.1:0")
 	list := []string{"call", "files__list_directory", "--args", `{"path":"skills"}`}
+	if _, stderr, err := p.run(list...); err == nil || !strings.Contains(stderr, "nobody can be reached now") {
+		t.Errorf("without a daemon, which shows notices: %v %s", err, stderr)
+	}
+	p.must("serve", "--background", "--addr", "127.0.0.1:0")
 	ended := make(chan string, 1)
 	go func() {
 		stdout, stderr, _ := p.run(list...)

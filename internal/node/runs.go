@@ -33,9 +33,12 @@ func newRuns(n *Node) *Runs {
 	return &Runs{Registry: registry, gate: n.gate}
 }
 
-// reach says who can be asked now.
+// reach says who can be asked now. Only a daemon has chats and notices.
 func (n *Node) reach() approval.Reach {
-	return approval.Reach{Mode: n.chats.Mode(), Answers: n.Approvals.watchers.Load() > 0 || n.chats.Chat(), Notices: n.chats.Notices()}
+	return approval.Reach{
+		Mode: n.chats.Mode(), Answers: n.Approvals.watchers.Load() > 0 || n.options.Stays && n.chats.Chat(),
+		Notices: n.options.Stays && n.chats.Notices(),
+	}
 }
 
 // nobody are the people of a hook without a daemon: only the agent's own terminal can ask.
