@@ -34,12 +34,12 @@ type Request struct {
 	ToolUse  string          // the agent's own id of the call; see Expect and Finish
 	Dir      string          // the working directory of an agent whose own tool this is, absolute; empty: the project folder
 
-	Agent  string // whose own tool it is: claude, codex …; empty: the caller is an MCP client
-	Label  string // what people call the session: its folder, its tmux window; of a request for approval
-	Pane   string // tmux pane of the agent, if it has one
-	NoWait bool   // a call that only a person could approve is refused with the effect Ask: the caller asks elsewhere
-	// Terminal says that a person sits at the agent's own terminal: with NoWait, the question goes there. Else a call that asks is denied.
-	Terminal bool
+	Agent string // whose own tool it is: claude, codex …; empty: the caller is an MCP client
+	Label string // what people call the session: its folder, its tmux window; of a request for approval
+	Pane  string // tmux pane of the agent, if it has one
+	// Asks says what becomes of the call if it needs an approval. What the session says stands above it. Empty: the call waits.
+	Asks     approval.WhenAsked
+	Terminal bool // a person sits at the agent's own terminal, which can ask: see DeniedError.AtTerminal
 	// Abstains says that a call about which only the fallback would decide is left to whoever asks, and recorded so: see
 	// [Admission.Abstained].
 	Abstains bool
@@ -67,6 +67,8 @@ type DeniedError struct {
 	Decision policy.Decision
 	Asked    string // what the caller asked for
 	Invalid  bool   // the request itself is at fault (Request.Invalid or NotOpen), not what it asks for
+	// AtTerminal says that the agent's own terminal has to ask its person. The effect is Ask then.
+	AtTerminal bool
 
 	// RetryAfter is when a call that only a limit refuses may be tried again; 0 for any other refusal.
 	RetryAfter time.Duration
@@ -142,6 +144,7 @@ type Admission struct {
 	decidedBy string      // for the record; empty: the policy
 	abstained bool        // nothing but the fallback would have decided
 	asked     bool        // somebody was asked, and that is recorded
+	place     place       // where it is asked about
 	refused   bool        // what it would have done was not approved or is not the session's to do, and that is recorded
 	held      limit.Slots // given back by Done
 	unused    func()      // gives an approval back that the call cannot use; nil: none

@@ -150,21 +150,24 @@ func (g *Gate) MaySearch(scope policy.Scope, path string) bool {
 // refuse records a denial, and returns it in the words that the caller may read. If the denial cannot be recorded, the call is denied
 // as well.
 func (a *Admission) refuse(ctx context.Context, d policy.Decision) error {
+	asks, at := d.Effect == policy.Ask, place{}
+	if asks {
+		if at = a.where(); at.Place == approval.Nowhere {
+			d.Reason = cmp.Or(d.Reason, "This call needs an approval") + " (" + at.why + ")"
+		}
+	}
 	written := d
-	if d.Effect == policy.Ask && (!a.NoWait || !a.Terminal) { // nobody is asked, so the call is over
+	if asks && at.Place == approval.Nowhere { // the call is over
 		written.Effect = policy.Deny
 	}
 	if err := a.recordDecision(ctx, written); err != nil {
 		a.gate.logger.Error("a denial is not in the audit log", "call", a.id, "tool", a.Item.String(), "error", err)
 	}
-	switch {
-	case d.Unknown:
+	if d.Unknown {
 		return a.unknown()
-	case d.Effect == policy.Ask && !a.NoWait:
-		d.Reason = cmp.Or(d.Reason, "This call needs an approval") + " (nobody can be asked here, so it is refused)"
 	}
 	denied := a.denied(d)
-	denied.Invalid = a.Invalid != ""
+	denied.Invalid, denied.AtTerminal = a.Invalid != "", at.Place == approval.AtTerminal
 	return denied
 }
 

@@ -66,7 +66,7 @@ type Backends interface {
 	Start(ctx context.Context, servers []string) error
 }
 
-// Options of a gate. All but DB, Limits, Gone, Reload, Logger, Meter, Tracer and Now are required: a gate without a log or a policy does
+// Options of a gate. All but DB, Limits, Gone, Reload, Reach, Logger, Meter, Tracer and Now are required: a gate without a log or a policy does
 // not exist.
 type Options struct {
 	Backends Backends
@@ -84,7 +84,8 @@ type Options struct {
 	Tracer   *telemetry.Tracer           // may be nil
 	Now      func() time.Time            // nil: time.Now
 
-	Approvals *approval.Queue // answers what the policy marks ask; nil: such calls are refused
+	Approvals *approval.Queue       // answers what the policy marks ask; nil: such calls are refused
+	Reach     func() approval.Reach // who can be asked now; nil: somebody answers the queue
 }
 
 // Gate is the door. It is safe for concurrent use.
@@ -103,8 +104,9 @@ type Gate struct {
 	meter    *telemetry.Meter
 	tracer   *telemetry.Tracer
 	asks     *approval.Queue // nil: such calls are refused
-	where    code.Where      // where the code of a call is looked for
-	gone     func() string   // see Options.Gone
+	reach    func() approval.Reach
+	where    code.Where    // where the code of a call is looked for
+	gone     func() string // see Options.Gone
 
 	control *control.Tools // the control tools
 	owed    debts
@@ -135,6 +137,9 @@ func New(o Options) (*Gate, error) {
 	}
 	if g.gone = o.Gone; g.gone == nil {
 		g.gone = func() string { return "" }
+	}
+	if g.reach = o.Reach; g.reach == nil {
+		g.reach = func() approval.Reach { return approval.Reach{Mode: approval.Remote} }
 	}
 	g.limits = limit.New(o.Limits)
 	g.Sessions = session.New(session.Options{

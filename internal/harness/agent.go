@@ -48,7 +48,9 @@ type Agent struct {
 	// StatusLine is the setting whose command prints the agent's status line; empty: the agent has none.
 	StatusLine StatusLine
 	answer     func(e Event, a Answer) reply
-	tools      []toolName
+	// EditMode is the permission mode in which it does not ask about the files that it changes; empty: it has none.
+	EditMode string
+	tools    []toolName
 	// oneUnderscore reports whether mcp_SERVER_TOOL is the name of an MCP server's tool, besides mcp__SERVER__TOOL.
 	oneUnderscore bool
 	// Resumes reports whether its argument --resume with the id of a session takes that session up.

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -31,6 +32,7 @@ var claude = Agent{
 		{"UserPromptSubmit", Prompt}, {"Stop", Stop}, {"SubagentStart", SubagentStart}, {"SubagentStop", SubagentStop},
 		{"SessionStart", SessionStart}, {"SessionEnd", SessionEnd}, {"Notification", Notification},
 	},
+	EditMode:   "acceptEdits",
 	StatusLine: StatusLine{Setting: "statusLine", Event: "Status"},
 	answer:     answerClaude,
 	// The canonical names are Claude Code's; these are its other names, present or past, for the same tools.
@@ -178,6 +180,10 @@ type claudeBehavior struct {
 	Interrupt bool   `json:"interrupt,omitzero"`
 }
 
+// claudeAsksWithoutReason are the tools whose dialog does not show why the hook asks (2.1.197 and 2.1.330). A message to the person is
+// shown as soon as the tool has run.
+var claudeAsksWithoutReason = []string{"agent__Write", "agent__Edit", "agent__MultiEdit", "agent__NotebookEdit"}
+
 func answerClaude(e Event, a Answer) reply {
 	out := claudeOutput{SystemMessage: a.Message}
 	specific := claudeSpecific{Event: e.Name, Context: a.Context}
@@ -189,6 +195,9 @@ func answerClaude(e Event, a Answer) reply {
 	case PreTool:
 		if word := verdictWord(a.Verdict); word != "" {
 			specific.Decision, specific.Reason = word, a.Reason
+		}
+		if a.Verdict == Ask && slices.Contains(claudeAsksWithoutReason, e.Tool) {
+			out.SystemMessage = cmp.Or(out.SystemMessage, a.Reason)
 		}
 	case Permission:
 		specific.Context = "" // the dialect has no such member

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/audit/unanswered"
 	"mycelium/internal/config"
@@ -63,6 +64,7 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 	o := gate.Options{
 		Backends: v.Pool, Log: log, World: v.World(), Dir: v.Project.Dir, Home: v.Project.Home, Written: v.Project.State.Written(),
 		Limits: limit.Options{Folder: v.Project.State.Limits(), Leaves: true}, Logger: l.Logger(),
+		Reach: func() approval.Reach { return approval.Reach{} },
 	}
 	token := l.Getenv(hook.TokenVar)
 	if token != "" {

@@ -26,7 +26,7 @@ type Runs struct {
 func newRuns(n *Node) *Runs {
 	files := n.files
 	registry := run.New(run.Options{
-		Gate: n.gate, Spec: func() session.Spec { return files.View().AgentSession() }, People: atWork{people{n.chats, n.Approvals}},
+		Gate: n.gate, Spec: func() session.Spec { return files.View().AgentSession() }, People: atWork{n.chats, n.Approvals},
 		Queue:   n.Approvals.queue,
 		Waiting: func() string { return waiting(files.Project()) }, Unanswered: unansweredIn(files.Project()),
 		Book:    book.Open(n.state.Agents(), n.logger, nil),
@@ -36,18 +36,20 @@ func newRuns(n *Node) *Runs {
 	return &Runs{Registry: registry, gate: n.gate}
 }
 
-// people are those who may be asked about the calls of agents.
-type people struct {
+// reach says who can be asked now. Only a daemon has chats and notices.
+func (n *Node) reach() approval.Reach {
+	return approval.Reach{
+		Mode: n.chats.Mode(), Answers: n.Approvals.watchers.Load() > 0 || n.options.Stays && n.chats.Chat(),
+		Notices: n.options.Stays && n.chats.Notices(),
+		Near:    n.Approvals.watchers.Load() == 0 && n.chats.Presence() == chat.AtMachine,
+	}
+}
+
+// atWork are the people as an agent at work finds them: in the mode auto, a chat is for who is not at the machine.
+type atWork struct {
 	*chat.Chats
 	approvals *Approvals
 }
-
-// Reachable reports whether somebody would see a request and could answer it: a terminal shows the queue, or there is a chat. A notice
-// that something waits is not enough.
-func (p people) Reachable() bool { return p.approvals.watchers.Load() > 0 || p.Chat() }
-
-// atWork are the people as an agent at work finds them: in the mode auto, a chat is for who is not at the machine.
-type atWork struct{ people }
 
 // Mode returns who is asked: in the mode auto with a chat, [run.Away] if nobody is at the machine.
 func (p atWork) Mode() approval.Mode {
@@ -58,16 +60,10 @@ func (p atWork) Mode() approval.Mode {
 	return mode
 }
 
-// Reachable reports whether somebody would see a request sooner in the queue than at the terminal of the agent.
-func (p atWork) Reachable() bool {
-	return p.people.Reachable() && (p.approvals.watchers.Load() > 0 || p.Presence() != chat.AtMachine)
-}
-
 // nobody are the people of a hook without a daemon: only the agent's own terminal can ask.
 type nobody struct{}
 
 func (nobody) Mode() approval.Mode { return approval.Local }
-func (nobody) Reachable() bool     { return false }
 func (nobody) Chat() bool          { return false }
 
 // errSessionEnded is the failure of an agent whose token has no live session.

@@ -28,7 +28,6 @@ import (
 // People says who can be asked about the calls of agents.
 type People interface {
 	Mode() approval.Mode // who is asked; see also Away
-	Reachable() bool     // somebody would see a request sooner in the queue than at the agent's own terminal
 	Chat() bool          // a chat is configured: in remote mode it is asked about stops
 }
 
@@ -129,7 +128,7 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 	refusedThere(ctx, g, r, e)
 	switch e.Kind {
 	case harness.PostTool:
-		g.afterTool(ctx, r, e)
+		return g.afterTool(ctx, r, e)
 	case harness.SubagentStart:
 		return g.briefChild(r, e)
 	case harness.SessionStart, harness.Prompt:

@@ -34,8 +34,9 @@ type run struct {
 	transcript string
 	pane, tmux string
 	state      approval.SessionState
-	waiting    int  // calls that wait in the queue
-	rings      bool // its own terminal is asking its person
+	waiting    int    // calls that wait in the queue
+	ownMode    string // the agent's own permission mode
+	rings      bool   // its own terminal is asking its person
 	seen       time.Time
 	tool       string // the last tool called
 	count      int    // number of calls
@@ -139,7 +140,7 @@ func (r *run) note(e harness.Event, now time.Time) {
 	defer r.mu.Unlock()
 	r.seen = now
 	r.dir, r.transcript = cmp.Or(e.Dir, r.dir), cmp.Or(e.Transcript, r.transcript)
-	r.pane, r.tmux = cmp.Or(e.Pane, r.pane), cmp.Or(e.Tmux, r.tmux)
+	r.pane, r.tmux, r.ownMode = cmp.Or(e.Pane, r.pane), cmp.Or(e.Tmux, r.tmux), cmp.Or(e.Mode, r.ownMode)
 	switch e.Kind {
 	case harness.Stop:
 		r.state = approval.Idle

@@ -54,21 +54,25 @@ func TestWhoIsAsked(t *testing.T) {
 	for _, c := range []struct {
 		mode      approval.Mode
 		at, reach bool // a person sits at the agent's terminal; somebody sees the queue
+		notices   bool // somebody is told that a call waits
 		want      harness.Verdict
 		asked     int
 	}{
-		{approval.Auto, true, false, harness.Ask, 0},
-		{approval.Auto, true, true, harness.Allow, 1},
-		{approval.Auto, false, false, harness.Allow, 1},
-		{approval.Local, true, true, harness.Ask, 0},
-		{approval.Local, false, true, harness.Deny, 0},
-		{Away, true, true, harness.Allow, 1},
-		{Away, false, true, harness.Allow, 1},
-		{approval.Remote, true, false, harness.Allow, 1},
-		{approval.Remote, false, false, harness.Allow, 1},
+		{approval.Auto, true, false, false, harness.Ask, 0},
+		{approval.Auto, true, true, false, harness.Allow, 1},
+		{approval.Auto, true, false, true, harness.Ask, 0},
+		{approval.Auto, false, false, false, harness.Deny, 0},
+		{approval.Auto, false, false, true, harness.Allow, 1},
+		{approval.Auto, false, true, false, harness.Allow, 1},
+		{approval.Local, true, true, false, harness.Ask, 0},
+		{approval.Local, false, true, true, harness.Deny, 0},
+		{approval.Remote, true, false, false, harness.Allow, 1},
+		{approval.Remote, false, false, false, harness.Allow, 1},
+		{Away, true, true, false, harness.Allow, 1},
+		{Away, false, true, false, harness.Allow, 1},
 	} {
 		p := coder()
-		p.people = crowd{mode: mode(c.mode), reach: func() bool { return c.reach }}
+		p.people = crowd{mode: mode(c.mode), reach: func() bool { return c.reach }, notices: c.notices}
 		h := build(t, p)
 		stop := h.answering(func(approval.Request) approval.Answer { return approval.Answer{Allow: true, For: approval.Once} })
 		e := bash("t1", "make")
@@ -156,7 +160,9 @@ func TestBell(t *testing.T) {
 
 // TestPending: a run whose call waits in the queue shows that, and keeps the daemon running.
 func TestPending(t *testing.T) {
-	h := build(t, coder())
+	p := coder()
+	p.people.notices = true
+	h := build(t, p)
 	var during []approval.AgentSession
 	stop := h.answering(func(approval.Request) approval.Answer {
 		during = h.Sessions()

@@ -95,7 +95,7 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 	req := gate.Request{
 		Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: Surface, Child: c, Dir: e.Dir, Thinking: thinking,
 		Invalid: e.Fault,
-		ToolUse: e.ToolUse, Agent: e.Agent, Label: r.view().Label, Pane: e.Pane, NoWait: g.mayNotWait(e), Waits: r.waits,
+		ToolUse: e.ToolUse, Agent: e.Agent, Label: r.view().Label, Pane: e.Pane, Asks: approval.AskReached, Waits: r.waits,
 		Terminal: e.Interactive,
 		Abstains: g.Abstains != nil && g.Abstains(it),
 	}
@@ -173,17 +173,12 @@ func (g *Registry) refused(r *run, e harness.Event, err error) harness.Answer {
 	if !errors.As(err, &denied) {
 		return faulty(e, err)
 	}
-	d := denied.Decision
-	if d.Effect == policy.Ask && e.Interactive && g.mayNotWait(e) {
+	if denied.AtTerminal {
 		g.ring(r)
-		r.noteAsked(e)
-		return harness.Answer{Verdict: harness.Ask, Reason: asking(d)}
+		r.noteAsked(e, denied.Decision.Rule)
+		return harness.Answer{Verdict: harness.Ask, Reason: asking(denied.Decision)}
 	}
-	reason := because(d)
-	if d.Effect == policy.Ask && g.mayNotWait(e) {
-		reason += " (it asks, and nobody sits at this agent's terminal; approval.mode in mycelium.yaml says who else is asked)"
-	}
-	return harness.Answer{Verdict: harness.Deny, Reason: reason}
+	return harness.Answer{Verdict: harness.Deny, Reason: because(denied.Decision)}
 }
 
 // because says why the policy decided so, for the agent and its person.
@@ -208,16 +203,4 @@ const Away approval.Mode = "away"
 func elsewhere(p People, e harness.Event) bool {
 	mode := p.Mode()
 	return mode == approval.Remote || mode == Away && e.Interactive
-}
-
-// mayNotWait reports whether a question of the policy stays out of the queue.
-func (g *Registry) mayNotWait(e harness.Event) bool {
-	switch g.People.Mode() {
-	case approval.Local:
-		return true
-	case approval.Remote:
-		return false
-	default:
-		return e.Interactive && !g.People.Reachable()
-	}
 }

@@ -87,6 +87,8 @@ type SessionParams struct {
 	Skills []string `json:"skills,omitempty"`
 	TTL    int64    `json:"ttl,omitzero"` // nanoseconds
 	Own    bool     `json:"own,omitzero"` // the session ends with this connection
+	// Ask says what becomes of the calls of a new credential that need an approval; empty: what each caller says.
+	Ask approval.WhenAsked `json:"ask,omitempty"`
 	// Environ is of a stdio client: what its environment says of where files are (hook.Places).
 	Environ []string `json:"environ,omitempty"`
 }
@@ -147,14 +149,9 @@ type CallParams struct {
 	SessionParams
 	Tool string `json:"tool"`
 	Args []byte `json:"args,omitempty"`
-	Ask  string `json:"ask,omitempty"` // AskWait or AskDeny; empty: AskWait where somebody can be reached, else AskDeny
+	// Ask says what becomes of it if it needs an approval; empty: approval.AskReached.
+	Ask approval.WhenAsked `json:"ask,omitempty"`
 }
-
-// What becomes of a call that needs an approval.
-const (
-	AskWait = "wait" // it waits for an answer
-	AskDeny = "deny" // it is denied at once, unless it was answered before or a model is sure
-)
 
 // Waiting is a request for an approval, as its caller is told of it.
 type Waiting struct {
@@ -172,7 +169,6 @@ type CallReply struct {
 	Result []byte `json:"result"`
 	Error  []byte `json:"error"`
 	Denied bool   `json:"denied,omitempty"`
-	Asks   bool   `json:"asks,omitempty"` // denied, because it needs an approval and was not to wait
 }
 
 // HeldParams name a tool, another item or a server; empty: everything in quarantine.

@@ -117,6 +117,12 @@ func (c *Chats) Post(n approval.Notice) { c.board.Post(n) }
 // Chat reports whether people can be asked in a chat.
 func (c *Chats) Chat() bool { return c.Project().File.Approval.Telegram != nil }
 
+// Notices reports whether people are told elsewhere that a call waits: on the screen, by ntfy or by Slack.
+func (c *Chats) Notices() bool {
+	conf, err := c.channels()
+	return err == nil && notify.Reaches(conf.notify, os.Getenv)
+}
+
 // channels is the configuration with its secrets put in.
 type channels struct {
 	telegram *approval.TelegramConfig

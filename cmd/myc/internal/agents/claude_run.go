@@ -46,9 +46,9 @@ func (a *app) attach(ctx context.Context) (*base.Client, error) {
 const agentTTL = 7 * 24 * time.Hour
 
 // mintFor mints the session of an agent that a person starts.
-func (a *app) mintFor(ctx context.Context, c *base.Client, role string) (api.Session, error) {
-	p := api.SessionParams{Name: "claude", Role: role, TTL: int64(agentTTL)}
-	if role == "" {
+func (a *app) mintFor(ctx context.Context, c *base.Client, o claudeOptions) (api.Session, error) {
+	p := api.SessionParams{Name: "claude", Role: o.role, TTL: int64(agentTTL), Ask: o.ask}
+	if o.role == "" {
 		project, err := a.Load()
 		if err != nil {
 			return api.Session{}, err
