@@ -66,8 +66,8 @@ type Backends interface {
 	Start(ctx context.Context, servers []string) error
 }
 
-// Options of a gate. All but DB, Limits, Gone, Reload, Reach, Logger, Meter, Tracer and Now are required: a gate without a log or a policy does
-// not exist.
+// Options of a gate. All but DB, Limits, Gone, Reload, Reach, Logger, Meter, Tracer and Now are required: a gate without a log or a policy
+// does not exist.
 type Options struct {
 	Backends Backends
 	Log      *audit.Log
