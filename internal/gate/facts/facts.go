@@ -103,14 +103,10 @@ func commandFacts(it policy.Item, notes policy.Annotations, args policy.Args, di
 		}
 		return policy.ArgFacts(it, notes, args, dir)
 	}
-	f := policy.ArgFacts(it, notes, args, dir)
-	if it == scriptTool {
-		if path, ok := args["scriptPath"].(string); ok {
-			words := append(slices.Clone(Interpreters[filepath.Ext(path)]), path)
-			f.Parts = append(f.Parts, shell.Facts(commandLine(anys(words), args["args"]), shell.Options{Dir: dir, Home: home}).Parts...)
-		}
-		return f
+	if command, ok := inSandbox(it, args); ok {
+		return shell.Facts(command, shell.Options{Dir: dir, Home: home})
 	}
+	f := policy.ArgFacts(it, notes, args, dir)
 	for key, v := range args {
 		switch strings.ToLower(strings.ReplaceAll(key, "_", "")) {
 		case "command", "cmd", "commandline", "script", "shellcommand", "commands":
@@ -126,20 +122,36 @@ var (
 	bashTool = policy.Item{Server: policy.AgentServer, Name: "Bash"}
 	grepTool = policy.Item{Server: policy.AgentServer, Name: "Grep"}
 	readTool = policy.Item{Server: policy.AgentServer, Name: "Read"}
-
-	scriptTool = policy.Item{Server: "mycelium-sandbox", Name: "sandbox_exec_script"}
 )
 
 // Interpreters are the programs that run a script of the sandbox's server, by its ending (requirements, A20). A script without one is its
 // own program.
 var Interpreters = map[string][]string{".py": {"python3"}, ".sh": {"bash"}, ".js": {"node"}, ".ts": {"npx", "tsx"}}
 
-func anys(words []string) []any {
-	out := make([]any, len(words))
-	for i, w := range words {
-		out[i] = w
+// sandboxServer is the built-in server whose tools run commands behind walls.
+const sandboxServer = "mycelium-sandbox"
+
+// inSandbox returns the command that a call of the sandbox's server runs. Its facts are those of the same command in a shell: the walls
+// come on top of the policy, not in its place.
+func inSandbox(it policy.Item, args policy.Args) (command string, ok bool) {
+	if it.Server != sandboxServer {
+		return "", false
 	}
-	return out
+	switch it.Name {
+	case "bash":
+		command, ok = args["command"].(string)
+	case "sandbox_exec":
+		return commandLine([]any{args["command"]}, args["args"]), true // the name of a program, not a command line
+	case "sandbox_exec_script":
+		path, _ := args["scriptPath"].(string)
+		words := []any{}
+		for _, w := range append(slices.Clone(Interpreters[filepath.Ext(path)]), path) {
+			words = append(words, w)
+		}
+		list, _ := args["args"].([]any)
+		return commandLine(append(words, list...), nil), true
+	}
+	return command, ok
 }
 
 // commandLine returns the command that an argument holds: a text, or a list of words, followed by the words of a second argument.
