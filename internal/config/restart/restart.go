@@ -46,12 +46,12 @@ var sections = []section{
 	{at: "secrets", reload: "file identity keyring"},
 	{at: "telemetry", restart: "endpoint headers sample token"},
 	{at: "log", restart: "format level"},
-	{at: "approval", reload: "deadline mode askVia ask_via"},
+	{at: "approval", reload: "deadline mode idle askVia ask_via"},
 	{at: "approval.judge", reload: "model confidence mayDeny key baseURL timeout enabled"},
 	{at: "approval.telegram", reload: "token users chat pin notices server"},
 	{at: "approval.notify", reload: "ntfy.url ntfy.token slack.url slack.token desktop bell"},
 	{at: "spawn", reload: "searchPaths command"},
-	{at: "agents", reload: "budget.session budget.total budget.warn denials.alert denials.end"},
+	{at: "agents", reload: "budget.session budget.total budget.warn turns denials.alert denials.end"},
 	{reload: "env trust", restart: "store state"},
 }
 
