@@ -75,7 +75,7 @@ func TestServerThatCannotStartIsRed(t *testing.T) {
 		} {
 			name := fmt.Sprintf("%s with %s daemon", c.args[0], daemon)
 			text, exit := p.shown(nil, c.args...)
-			if exit != c.exit || !strings.Contains(text, c.red) || !strings.Contains(text, "no-such-program") {
+			if exit != c.exit || !strings.Contains(text, c.red) || !strings.Contains(text, "no-such-pro") {
 				t.Errorf("%s: exit %d: %q", name, exit, text)
 			}
 			if text, _ := p.shown([]string{"NO_COLOR=1"}, c.args...); strings.Contains(text, "\x1b") || !strings.Contains(text, "gone") {

@@ -205,10 +205,10 @@ func (n *Notifier) ntfy(ctx context.Context, w approval.WebhookConfig, x message
 const postTimeout = 30 * time.Second
 
 // slackText escapes mentions and links.
-var slackText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+func slackText() *strings.Replacer { return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") }
 
 func (n *Notifier) slack(ctx context.Context, w approval.WebhookConfig, x message) error {
-	return n.post(ctx, w.URL, "", map[string]any{"text": slackText.Replace(x.title + "\n" + x.text)})
+	return n.post(ctx, w.URL, "", map[string]any{"text": slackText().Replace(x.title + "\n" + x.text)})
 }
 
 // post sends JSON. Its errors do not contain the address, which is a secret.
