@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,7 +72,7 @@ func TestHeadlessAsks(t *testing.T) {
 	}
 	nobody := func(id string) { t.Errorf("the request %s waits", id) }
 	touch := []fake.Step{bashStep("touch c.txt")}
-	both := append(touch[:1:1], use("files__write_file", agentFile))
+	both := slices.Concat(touch, []fake.Step{use("files__write_file", agentFile)})
 	t.Run("nobody can be reached", func(t *testing.T) {
 		p := newProject(t, headlessWorld(""))
 		if got, _ := p.headless(nobody, both); strings.Count(got, "nobody can be reached now") != 2 ||

@@ -3,6 +3,7 @@ package approval
 // WhenAsked is what becomes of a call that needs an approval.
 type WhenAsked string
 
+// What becomes of a call that needs an approval.
 const (
 	AskWait    WhenAsked = "wait"    // it waits for an answer
 	AskDeny    WhenAsked = "deny"    // it is denied at once
@@ -20,6 +21,7 @@ type Reach struct {
 // Place is where a call that needs an approval is asked about.
 type Place int
 
+// The places.
 const (
 	Nowhere    Place = iota // the call is denied
 	InQueue                 // the call waits

@@ -205,7 +205,9 @@ func (n *Notifier) ntfy(ctx context.Context, w approval.WebhookConfig, x message
 const postTimeout = 30 * time.Second
 
 // slackText escapes mentions and links.
-func slackText() *strings.Replacer { return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;") }
+func slackText() *strings.Replacer {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+}
 
 func (n *Notifier) slack(ctx context.Context, w approval.WebhookConfig, x message) error {
 	return n.post(ctx, w.URL, "", map[string]any{"text": slackText().Replace(x.title + "\n" + x.text)})

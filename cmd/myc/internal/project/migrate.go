@@ -121,7 +121,7 @@ func firstFault(problems []policy.Problem) policy.Problem {
 func migrateIn(dir, projectDir, path, shown string) (backups []string, err error) {
 	inProject := dir == projectDir
 	if name, err := filepath.Rel(projectDir, path); !inProject && (err != nil || !filepath.IsLocal(name)) {
-		return nil, nil
+		return nil, nil //nolint:nilerr // a file outside of the project has no accepted copy
 	} else if !inProject {
 		path = filepath.Join(dir, name)
 	}
