@@ -4,6 +4,7 @@ package restart
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"mycelium/internal/config"
@@ -68,18 +69,19 @@ func Keys() map[string]Need {
 	return all
 }
 
-// Waits returns the keys that need a restart and differ between the file with which a daemon was started and that which is in force, in
-// the order of the table.
+// Waits returns the keys that need a restart and differ between the file with which a daemon was started and that which is in force,
+// sorted.
 func Waits(started, now config.File) (keys []string) {
-	for _, s := range sections {
-		for name := range strings.FieldsSeq(s.restart) {
-			key := strings.TrimPrefix(s.at+"."+name, ".")
-			was, is := valueOf(reflect.ValueOf(started), key), valueOf(reflect.ValueOf(now), key)
-			if !reflect.DeepEqual(was, is) {
-				keys = append(keys, key)
-			}
+	for key, need := range Keys() {
+		if need != Restart {
+			continue
+		}
+		was, is := valueOf(reflect.ValueOf(started), key), valueOf(reflect.ValueOf(now), key)
+		if !reflect.DeepEqual(was, is) {
+			keys = append(keys, key)
 		}
 	}
+	slices.Sort(keys)
 	return keys
 }
 

@@ -156,6 +156,3 @@ func (j *Jailed) Wait() (code int, most uint64, err error) {
 	}
 	return exit.ExitCode(), most, nil
 }
-
-// PID is the first process of the sandbox, in the numbers of the machine. Its end ends all others.
-func (j *Jailed) PID() int { return j.cmd.Process.Pid }
