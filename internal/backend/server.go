@@ -36,7 +36,8 @@ type Server struct {
 	Queue       int `yaml:"queue" json:"queue,omitzero"`             // calls that wait; 0: 1024
 	// Additions says how to treat items that a server did not have at first use: "trust" (the default; as at first use) or "quarantine".
 	Additions string `yaml:"additions" json:"additions,omitempty"`
-	Shared    bool   `yaml:"-" json:"-"` // it stands in the user's own files: its tokens are valid in all projects of the user
+	Sandbox   string `yaml:"sandbox" json:"sandbox,omitempty"` // the profile that it runs with; empty: it runs as we do
+	Shared    bool   `yaml:"-" json:"-"`                       // it stands in the user's own files: its tokens are valid in all projects of the user
 }
 
 // isServerName reports whether s matches [a-z0-9][a-z0-9-]* and has at most 64 bytes: it is also a file name.
@@ -86,6 +87,7 @@ func (s *Server) check() error {
 func (s *Server) digest() string {
 	b, err := json.Marshal(Server{
 		Name: s.Name, Type: s.Type, Command: s.Command, Args: s.Args, Env: s.Env, Cwd: s.Cwd, URL: s.URL, Headers: s.Headers, OAuth: s.OAuth,
+		Sandbox: s.Sandbox,
 	}, json.Deterministic(true))
 	if err != nil { // not UTF-8: the entry has no stored catalog
 		return ""

@@ -35,9 +35,12 @@ type Command struct {
 	Quarantine string   // absolute: a folder for files that would govern; empty: the project has none and is not looked at
 	Home       string   // absolute: the home folder of the user, which is empty inside
 	Environ    []string // of the caller; what is in it of secrets does not reach the command
+	Env        []string // further variables, which the command gets as they are
 
-	In       io.Reader
-	Out, Err io.Writer
+	Grace float64 // seconds from SIGTERM to SIGKILL when the context ends; 0: SIGKILL at once
+
+	In       io.Reader `json:"-"`
+	Out, Err io.Writer `json:"-"`
 }
 
 // Worktree names the two folders of git of a linked working tree. The caller has checked that they belong to it.
@@ -85,7 +88,7 @@ func (c *Command) run(ctx context.Context, self []string, w *work) (*Result, err
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	j, err := jail.Start(ctx, self, spec, jail.Streams{In: c.In, Out: c.Out, Err: c.Err})
+	j, err := jail.Start(ctx, self, spec, jail.Streams{In: c.In, Out: c.Out, Err: c.Err, Grace: time.Duration(c.Grace * float64(time.Second))})
 	if err != nil {
 		return nil, withHint(err)
 	}
