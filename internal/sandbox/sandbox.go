@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"time"
 
@@ -30,6 +31,8 @@ type Command struct {
 	Hide     []string  // absolute: further files and folders that look empty
 	Worktree *Worktree // the repository of a linked worktree, outside of the project; nil: the project has its own, or none
 
+	Files fs.FS `json:"-"` // a folder that the command finds at [Folder], as a copy that it cannot change; nil: there is none
+
 	Caches     string   // absolute: a folder that is kept for the project, in which the command finds its ~/.cache; empty: nothing is kept
 	Scratch    string   // absolute: a folder for the time of the command
 	Quarantine string   // absolute: a folder for files that would govern; empty: the project has none and is not looked at
@@ -42,6 +45,9 @@ type Command struct {
 	In       io.Reader `json:"-"`
 	Out, Err io.Writer `json:"-"`
 }
+
+// Folder is where a command finds its Files.
+const Folder = inside + "/files"
 
 // Worktree names the two folders of git of a linked working tree. The caller has checked that they belong to it.
 type Worktree struct {
