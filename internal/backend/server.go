@@ -34,10 +34,11 @@ type Server struct {
 
 	Concurrency int `yaml:"concurrency" json:"concurrency,omitzero"` // calls at work at once; 0: 128
 	Queue       int `yaml:"queue" json:"queue,omitzero"`             // calls that wait; 0: 1024
+	// Sandbox is the profile with which the server runs; empty: it may do what its user may.
+	Sandbox string `yaml:"sandbox" json:"sandbox,omitempty"`
 	// Additions says how to treat items that a server did not have at first use: "trust" (the default; as at first use) or "quarantine".
 	Additions string `yaml:"additions" json:"additions,omitempty"`
-	Sandbox   string `yaml:"sandbox" json:"sandbox,omitempty"` // the profile that it runs with; empty: it runs as we do
-	Shared    bool   `yaml:"-" json:"-"`                       // it stands in the user's own files: its tokens are valid in all projects of the user
+	Shared    bool   `yaml:"-" json:"-"` // it stands in the user's own files: its tokens are valid in all projects of the user
 }
 
 // isServerName reports whether s matches [a-z0-9][a-z0-9-]* and has at most 64 bytes: it is also a file name.

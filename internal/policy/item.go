@@ -39,7 +39,7 @@ func (it Item) IsControl() bool {
 	return it.Kind == Tool && (it.Server == RouterServer || it.Server == SkillsServer) && !it.RunsScript()
 }
 
-// RunsScript reports whether the item is the tool that runs the scripts of active skills. It needs a grant, as what executes something does.
+// RunsScript reports whether the item is the tool that runs the scripts of active skills. It needs a grant, because it executes something.
 func (it Item) RunsScript() bool { return it == Item{Server: SkillsServer, Name: "run_script"} }
 
 // valid reports whether the item can exist. An item that is not valid is never visible, whatever a catalog says.
