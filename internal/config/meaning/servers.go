@@ -25,7 +25,11 @@ func (d *diff) servers() {
 		switch {
 		case !known && s.Disabled:
 		case !known || before.Disabled && !s.Disabled:
-			d.add(Widens, at, "server ", s.Name, " is new: ", runs(s))
+			in := ""
+			if s.Sandbox != "" {
+				in = ", in the sandbox: " + s.Sandbox
+			}
+			d.add(Widens, at, "server ", s.Name, " is new: ", runs(s), in)
 		case !before.Disabled && s.Disabled:
 			d.add(d.withoutServer(), at, "server ", s.Name, " is switched off")
 		default:
