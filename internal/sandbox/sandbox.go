@@ -75,10 +75,13 @@ func Run(ctx context.Context, self []string, c *Command) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	looked, stop := w.look(c)
 	out, err := c.run(ctx, self, w)
+	stop()
 	left, settleErr := w.settle(ctx, c)
 	if out != nil {
 		out.Left = left
+		out.Left.Quarantined = append(<-looked, left.Quarantined...)
 	}
 	return out, errors.Join(err, settleErr)
 }
