@@ -74,11 +74,12 @@ func TestServerInTheSandbox(t *testing.T) {
 	p.must("tools")
 	for _, victim := range []string{"the program that runs it", "the keeper", "the daemon"} {
 		w := startWire(t, p.command("mcp", "--role", "guest")).hello("2025-11-25")
-		got := w.ask("tools/call", fmt.Sprintf(`{"name":"fs__read_text_file","arguments":{"path":%q}}`, filepath.Join(p.dir, "read.txt")))
+		file := func(name string) string { return filepath.Join(p.dir, name) }
+		got := w.ask("tools/call", fmt.Sprintf(`{"name":"fs__read_text_file","arguments":{"path":%q}}`, file("read.txt")))
 		if !bytes.Contains(got, []byte("読める")) {
 			t.Errorf("it reads %s", got)
 		}
-		got = w.ask("tools/call", fmt.Sprintf(`{"name":"fs__write_file","arguments":{"path":%q,"content":"x"}}`, filepath.Join(p.dir, "new.txt")))
+		got = w.ask("tools/call", fmt.Sprintf(`{"name":"fs__write_file","arguments":{"path":%q,"content":"x"}}`, file("new.txt")))
 		if !bytes.Contains(got, []byte("read-only")) {
 			t.Errorf("it writes: %s", got)
 		}
@@ -91,10 +92,61 @@ func TestServerInTheSandbox(t *testing.T) {
 		if len(fds) != len(family) {
 			t.Fatalf("%d of %d processes are there", len(fds), len(family))
 		}
-		p.kill(map[string]int{"the program that runs it": wrapper, "the keeper": keeper, "the daemon": p.status().Daemon.PID}[victim], syscall.SIGKILL)
+		pids := map[string]int{"the program that runs it": wrapper, "the keeper": keeper, "the daemon": p.status().Daemon.PID}
+		p.kill(pids[victim], syscall.SIGKILL)
 		p.mustDie(family, fds)
 	}
 	if left, err := os.ReadDir(p.state().Sandbox("scratch")); err != nil || len(left) > 0 {
 		t.Errorf("private copies are left: %v %v", left, err)
 	}
+}
+
+// A script of a skill tells its client of its progress, and an answer to a question about it holds for the content that was shown.
+func TestScriptOfASkill(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, map[string]string{
+		"mycelium.yaml":       "session: {defaultRole: guest, roles: [guest]}\n",
+		"skills/t/SKILL.yaml": "name: t\ndescription: Has scripts.\nallowedRoles: [guest]\nallowedTools: [mycelium-skills__run_script]\n",
+		"skills/t/道具/slow.sh": "echo 始め; echo end\n",
+		"skills/t/asked.sh":   "echo shown\n",
+		"rules.yaml":          "rules:\n  - {name: r, action: ask, tool: mycelium-skills__run_script, match: {path: {glob: \"**/asked.sh\"}}}\n",
+	})
+	w := startWire(t, p.command("mcp", "--role", "guest")).hello("2025-11-25")
+	const name = `"name":"mycelium-skills__run_script"`
+	id := w.request("tools/call", `{`+name+`,"arguments":{"skill":"t","path":"道具/slow.sh"},"_meta":{"progressToken":"p"}}`)
+	if got := w.until("notifications/progress"); !bytes.Contains(got, []byte("始め")) {
+		t.Errorf("progress %s", got)
+	}
+	if got := w.await(id); !bytes.Contains(got, []byte(`"exitCode":0`)) {
+		t.Errorf("answer %s", got)
+	}
+
+	id = w.request("tools/call", `{`+name+`,"arguments":{"skill":"t","path":"asked.sh"}}`)
+	first := p.asked("")
+	p.write("skills/t/asked.sh", "echo changed\n")
+	p.must("trust", "--yes")
+	p.must("approvals", "approve", first)
+	second := p.asked(first)
+	p.must("approvals", "approve", second)
+	if got := w.await(id); !bytes.Contains(got, []byte("changed")) {
+		t.Errorf("answer %s", got)
+	}
+}
+
+// asked waits for a question that is not an earlier one, and returns its id.
+func (p *project) asked(earlier string) (id string) {
+	p.t.Helper()
+	p.eventually("there is a question", func() bool {
+		var list []struct {
+			ID string `json:"id"`
+		}
+		p.decode(&list, "approvals", "list")
+		for _, r := range list {
+			if r.ID != earlier {
+				id = r.ID
+			}
+		}
+		return id != ""
+	})
+	return id
 }
