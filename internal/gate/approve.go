@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/code"
 	"mycelium/internal/credential"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 )
@@ -288,6 +289,9 @@ func (a *Admission) question(d policy.Decision) approval.Request {
 		r.Thinking = a.thinking.Thinking
 	}
 	r.Code = code.Of(&a.facts, a.gate.where)
+	if a.Item.RunsScript() {
+		r.Code.Files = append(r.Code.Files, control.ScriptFiles(a.caller, a.args)...)
+	}
 	r.Digest = r.Sum(a.Args)
 	if len(a.Args) > 0 {
 		r.Args = a.gate.log.Redact(a.Args)

@@ -240,13 +240,16 @@ func (a *Admission) run(ctx context.Context) (reply Reply, err error) {
 		}
 		result, refused, err := a.gate.control.Answer(ctx, &control.Call{
 			ID: a.id, Session: a.session, Caller: a.caller, Child: a.Child, Item: a.Item, Args: a.args, Began: a.began,
-			Confirm: a.confirm,
+			Confirm: a.confirm, Tell: a.telling(),
 		})
 		if errors.Is(err, control.ErrUnknown) {
 			err = a.unknown()
 		}
 		if refused != "" && !a.refused {
 			a.recordRefusal(ctx, refused)
+		}
+		if err == nil && a.Item.RunsScript() && a.guard != (policy.Guard{}) {
+			return a.guarding(Reply{Result: result})
 		}
 		return Reply{Result: result}, err
 	}

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"path/filepath"
 	"runtime/debug"
+	"strings"
 
 	"mycelium/internal/approval"
 	"mycelium/internal/credential"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/facts"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
@@ -107,11 +110,28 @@ func (a *Admission) read() (policy.Args, policy.Facts, error) {
 	}
 	at := facts.At(a.caller.World.Policy, dir, a.gate.home, a.gate.trees.Linked(a.gate.dir))
 	at.Wrote = a.session.Written.Paths
+	at.SkillFolder = func(name string) string { return a.skillFolder(name) }
 	f, err := facts.Of(a.Item, a.caller.World.Annotations(a.Item), args, at)
 	if err == nil {
 		a.session.Written.Mark(&f)
 	}
 	return args, f, err
+}
+
+// skillFolder returns the folder of a skill that is active in the session, on disk; "" if there is none.
+func (a *Admission) skillFolder(name string) string {
+	k := control.ActiveSkill(a.caller, name)
+	if k == nil {
+		return ""
+	}
+	file := k.File
+	if rest, ok := strings.CutPrefix(file, "~/"); ok {
+		file = filepath.Join(a.gate.home, rest)
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(a.gate.dir, file)
+	}
+	return filepath.Dir(file)
 }
 
 // MayRead reports whether a session may read a resource now.

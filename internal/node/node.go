@@ -24,6 +24,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/place"
 	"mycelium/internal/node/project"
+	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/node/ungoverned"
 	"mycelium/internal/policy"
 	"mycelium/internal/state"
@@ -153,8 +154,9 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.onClose(queue.Close)
 	n.gate, err = gate.New(gate.Options{
 		Backends: n.pool, Log: n.log, DB: n.db, World: view.World(), Dir: n.dir, Home: view.Project.Home, Written: n.state.Written(),
-		Limits: limit.Options{Folder: n.state.Limits()},
-		Gone:   n.place.Gone, Reload: n.files.Reload, Logger: n.logger, Meter: n.metrics.meter, Tracer: n.metrics.tracer, Approvals: queue,
+		Limits:  limit.Options{Folder: n.state.Limits()},
+		Scripts: sandboxed.Scripts(n.dir, n.state, view.Project.Home, n.options.Environ),
+		Gone:    n.place.Gone, Reload: n.files.Reload, Logger: n.logger, Meter: n.metrics.meter, Tracer: n.metrics.tracer, Approvals: queue,
 		Reach: n.reach,
 	})
 	if err != nil {

@@ -30,5 +30,10 @@ func (c *Command) environ() []string {
 	if c.Home != "" {
 		out = append(out, "HOME="+c.Home, "XDG_CACHE_HOME="+filepath.Join(c.Home, ".cache"))
 	}
-	return append(out, "TMPDIR=/tmp", "MYCELIUM_SANDBOX="+c.Profile.Name)
+	out = append(out, "TMPDIR=/tmp", "MYCELIUM_SANDBOX="+c.Profile.Name)
+	for _, v := range c.Env {
+		name, _, _ := strings.Cut(v, "=")
+		out = slices.DeleteFunc(out, func(other string) bool { return strings.HasPrefix(other, name+"=") })
+	}
+	return append(out, c.Env...)
 }

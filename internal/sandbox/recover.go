@@ -17,13 +17,17 @@ const noteName = "before.json"
 // lockName is the lock beside the note. It is held while the run lasts.
 const lockName = "lock"
 
-// begin makes the folder of a run, with its note.
-func (w *work) begin(scratch string) error {
-	data, err := json.Marshal(w.guarded)
+// begin makes the folder of a run, with its note. The note of a run that may not write the project is null.
+func (w *work) begin(c *Command) error {
+	var before *Guarded
+	if c.guards() {
+		before = w.guarded
+	}
+	data, err := json.Marshal(before)
 	if err != nil {
 		return err
 	}
-	if w.folder, err = os.MkdirTemp(scratch, "sandbox-"); err != nil {
+	if w.folder, err = os.MkdirTemp(c.Scratch, "sandbox-"); err != nil {
 		return err
 	}
 	if w.lock, err = atomicfile.TryLock(filepath.Join(w.folder, lockName)); err != nil {
@@ -64,15 +68,17 @@ func (c *Command) recover(folder string) error {
 	if err != nil {
 		return err
 	}
-	w := &work{folder: folder, guarded: &Guarded{}}
+	w := &work{folder: folder}
 	if w.lock, err = atomicfile.TryLock(filepath.Join(folder, lockName)); err != nil {
 		return nil //nolint:nilerr // it lasts
 	}
-	if err := json.Unmarshal(data, w.guarded); err != nil {
+	if err := json.Unmarshal(data, &w.guarded); err != nil {
 		return errors.Join(err, w.lock.Unlock())
 	}
-	if _, err := c.putAway(w.guarded); err != nil {
-		return errors.Join(err, w.lock.Unlock())
+	if w.guarded != nil {
+		if _, err := c.putAway(w.guarded); err != nil {
+			return errors.Join(err, w.lock.Unlock())
+		}
 	}
 	return w.end()
 }

@@ -123,6 +123,18 @@ func protected(binds []jail.Bind, paths, linked []string) []jail.Bind {
 	return out
 }
 
+// Shows reports whether a command finds a path, if it is there outside and is not hidden.
+func (c *Command) Shows(path string) bool {
+	shown := false
+	binds, _ := c.root(&work{guarded: &Guarded{}})
+	for _, b := range binds {
+		if path == b.Target || strings.HasPrefix(path, b.Target+"/") {
+			shown = b.Kind != jail.Temp
+		}
+	}
+	return shown
+}
+
 // writable returns the folder that may be written and has the path below it; "" if there is none.
 func writable(binds []jail.Bind, path string) string {
 	top := ""

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -25,6 +26,7 @@ type work struct {
 	folder  string // on the machine: the private copies, and the note of what was there before
 	lock    *atomicfile.Lock
 	copies  []copied
+	files   string // the copy of Command.Files; empty: there is none
 }
 
 // copied is a git configuration with its private copy.
@@ -33,25 +35,75 @@ type copied struct{ original, before, after, link string }
 // prepare looks at the project and makes the private copies.
 func (c *Command) prepare() (*work, error) {
 	w := &work{guarded: &Guarded{}}
-	if !c.guards() {
+	copies := c.guards() || c.Files != nil
+	if copies {
+		if err := c.Recover(); err != nil {
+			return nil, err
+		}
+	}
+	if c.Quarantine != "" { // secrets are hidden from those who only read the project, too
+		var err error
+		if w.guarded, err = c.guard(); err != nil {
+			return nil, err
+		}
+	}
+	if !copies {
 		return w, nil
 	}
-	var err error
-	if err := c.Recover(); err != nil {
-		return nil, err
-	}
-	if w.guarded, err = c.guard(); err != nil {
-		return nil, err
-	}
-	if err := w.begin(c.Scratch); err != nil {
+	if err := w.begin(c); err != nil {
 		return nil, fmt.Errorf("make a folder for private copies: %w", err)
+	}
+	if err := w.copy(c); err != nil {
+		return nil, errors.Join(err, w.end())
+	}
+	return w, nil
+}
+
+// copy makes the private copies of a command.
+func (w *work) copy(c *Command) error {
+	if c.Files != nil {
+		w.files = filepath.Join(w.folder, "files")
+		if err := copyFiles(w.files, c.Files); err != nil {
+			return fmt.Errorf("copy the files of the command: %w", err)
+		}
+	}
+	if !c.guards() {
+		return nil
 	}
 	for i, dir := range w.guarded.Git {
 		if err := w.copyConfig(dir, strconv.Itoa(i)); err != nil {
-			return nil, errors.Join(err, w.end())
+			return err
 		}
 	}
-	return w, nil
+	return nil
+}
+
+// mostCopied bounds the files of a command, in bytes.
+const mostCopied = 256 << 20
+
+// copyFiles copies the regular files of a folder. What is hidden or a link is left out, as in the folder of a skill.
+func copyFiles(to string, from fs.FS) error {
+	left := int64(mostCopied)
+	return fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name != "." && strings.HasPrefix(d.Name(), "."):
+			return skip(d)
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, name), 0o700)
+		case !d.Type().IsRegular():
+			return nil
+		}
+		data, err := fs.ReadFile(from, name)
+		if left -= int64(len(data)); err == nil && left < 0 {
+			err = fmt.Errorf("they have more than %d MiB", mostCopied>>20)
+		}
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, name), data, 0o600)
+	})
 }
 
 // guards reports whether the command may write a project that has something to guard.
@@ -88,11 +140,13 @@ func (w *work) copyConfig(dir, name string) error {
 }
 
 // binds are the parts of the root that show the copies.
-func (w *work) binds() []jail.Bind {
-	if len(w.copies) == 0 {
-		return nil
+func (w *work) binds() (out []jail.Bind) {
+	if w.files != "" {
+		out = append(out, jail.Bind{Kind: jail.Tree, Source: w.files, Target: Folder})
 	}
-	out := []jail.Bind{{Kind: jail.Tree, Source: filepath.Join(w.folder, "git"), Target: filepath.Join(inside, "git"), Write: true}}
+	if len(w.copies) > 0 {
+		out = append(out, jail.Bind{Kind: jail.Tree, Source: filepath.Join(w.folder, "git"), Target: filepath.Join(inside, "git"), Write: true})
+	}
 	for _, c := range w.copies {
 		out = append(out, jail.Bind{Kind: jail.Link, Source: c.link, Target: c.original})
 	}
@@ -107,8 +161,11 @@ type Left struct {
 
 // settle takes over what may be, and moves away what would govern.
 func (w *work) settle(ctx context.Context, c *Command) (left Left, err error) {
-	if !c.guards() {
+	switch {
+	case w.folder == "":
 		return left, nil
+	case !c.guards():
+		return left, w.end()
 	}
 	ctx = context.WithoutCancel(ctx)
 	for _, own := range w.copies {

@@ -33,7 +33,7 @@ const rates = "perMinute perHour perDay concurrent"
 var sections = []section{
 	// args of a built-in server wait as well: see project.View.Waits
 	{at: "mcpServers.NAME", reload: "type command args env cwd url headers builtin timeout startTimeout stopTimeout askTimeout ping trust " +
-		"category disabled concurrency queue additions bare"},
+		"category disabled concurrency queue additions sandbox bare"},
 	{at: "mcpServers.NAME.oauth", reload: "grant clientId clientSecret privateKey keyId issuer scopes redirect hosts"},
 	{at: "session", reload: "defaultRole agentRole roles defaultSkills promotion requireApproval"},
 	{at: "policy", reload: "strict fallback.mcp fallback.agent rules"},

@@ -147,8 +147,8 @@ func (n addition) server() (backend.Server, error) {
 	}
 	first := n.command[0]
 	if strings.HasPrefix(first, "http://") || strings.HasPrefix(first, "https://") {
-		if len(n.command) > 1 || len(env) > 0 {
-			return s, failure.Usagef("server add: a URL takes --header, no arguments and no --env")
+		if len(n.command) > 1 || len(env) > 0 || n.sandbox != "" {
+			return s, failure.Usagef("server add: a URL takes --header, no arguments, no --env and no --sandbox")
 		}
 		s.Type, s.URL, s.Headers = "http", first, headers
 		return s, nil
@@ -156,7 +156,7 @@ func (n addition) server() (backend.Server, error) {
 	if len(headers) > 0 {
 		return s, failure.Usagef("server add: --header is for a URL; a command takes --env")
 	}
-	s.Command, s.Args, s.Env = first, n.command[1:], env
+	s.Command, s.Args, s.Env, s.Sandbox = first, n.command[1:], env, n.sandbox
 	return s, nil
 }
 

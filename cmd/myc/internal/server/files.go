@@ -153,6 +153,9 @@ func entryLines(s backend.Server) []string {
 		if len(words) > 0 {
 			lines = append(lines, "  args: ["+strings.Join(words, ", ")+"]")
 		}
+		if s.Sandbox != "" {
+			lines = append(lines, "  sandbox: "+yamlfile.Text(s.Sandbox))
+		}
 	}
 	for key, m := range map[string]map[string]string{"env": s.Env, "headers": s.Headers} {
 		if len(m) > 0 {

@@ -21,6 +21,7 @@ func Command(a *base.App) *cobra.Command { return (&app{a}).serverCmd() }
 // addition is what `myc server add` is asked to do.
 type addition struct {
 	name, skill, role string
+	sandbox           string
 	env, header       []string
 	command           []string // the command and its arguments, or one URL
 	yes, dry          bool
@@ -53,6 +54,7 @@ func (a *app) serverCmd() *cobra.Command {
 	add.Flags().StringVar(&n.role, "role", "", "role that may use it (default: session.agentRole, else session.defaultRole)")
 	add.Flags().StringArrayVar(&n.env, "env", nil, "K=V: a variable of the server; write a secret as K=${VAR}")
 	add.Flags().StringArrayVar(&n.header, "header", nil, "K=V: a header for a URL; write a secret as ${VAR}")
+	add.Flags().StringVar(&n.sandbox, "sandbox", "", "run it in the sandbox with this profile: strict, standard, project …")
 	add.Flags().BoolVarP(&n.yes, "yes", "y", false, "do not ask")
 	add.Flags().BoolVar(&n.dry, "dry-run", false, "show what would be written, and change no file")
 	c.AddCommand(add,
@@ -69,11 +71,12 @@ func (a *app) serverCmd() *cobra.Command {
 
 // serverRow is one server in the shape of `myc server list --json`.
 type serverRow struct {
-	Name  string `json:"name"`
-	Kind  string `json:"kind"` // stdio, http or builtin
-	Start string `json:"start"`
-	Tools int    `json:"tools"` // as far as they are known
-	State string `json:"state"` // known, pending or disabled
+	Name    string `json:"name"`
+	Kind    string `json:"kind"` // stdio, http or builtin
+	Start   string `json:"start"`
+	Tools   int    `json:"tools"`             // as far as they are known
+	State   string `json:"state"`             // known, pending or disabled
+	Sandbox string `json:"sandbox,omitempty"` // the profile that it runs with; empty: it may do what the user may
 }
 
 func (a *app) list() error {
@@ -89,7 +92,7 @@ func (a *app) list() error {
 	rows := []serverRow{}
 	for _, s := range v.Project.Servers {
 		r := serverRow{Name: s.Name, Kind: "stdio", Start: strings.Join(append([]string{s.Command}, s.Args...), " "),
-			Tools: tools[s.Name], State: "known"}
+			Tools: tools[s.Name], State: "known", Sandbox: s.Sandbox}
 		switch {
 		case s.URL != "":
 			r.Kind, r.Start = "http", s.URL
@@ -109,10 +112,10 @@ func (a *app) list() error {
 	}
 	cells := [][]string{}
 	for _, r := range rows {
-		cells = append(cells, []string{r.Name, r.Kind, fmt.Sprint(r.Tools), r.State, r.Start})
+		cells = append(cells, []string{r.Name, r.Kind, fmt.Sprint(r.Tools), r.State, base.OrDash(r.Sandbox), r.Start})
 	}
 	a.Table(base.Column{Name: "SERVER", Least: 10}, base.Column{Name: "KIND", Drop: 1}, base.Column{Name: "TOOLS", Drop: 2},
-		base.Column{Name: "STATE"}, base.Column{Name: "START", Least: 20}).Print(cells...)
+		base.Column{Name: "STATE"}, base.Column{Name: "SANDBOX"}, base.Column{Name: "START", Least: 20}).Print(cells...)
 	return nil
 }
 
