@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
+	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/run"
@@ -80,7 +81,7 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 		}
 	}
 	runs := run.New(run.Options{Gate: g, Spec: v.AgentSession, People: nobody{}, Waiting: files, Logger: l.Logger(), Alone: true,
-		Abstains: abstains})
+		Abstains: abstains, Shell: &agentshell.Gate{State: func() state.Paths { return v.Project.State }}})
 	return runs.Event(ctx, s, e), nil
 }
 

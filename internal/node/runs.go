@@ -11,9 +11,11 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
+	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/chat"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/run"
+	"mycelium/internal/state"
 )
 
 // Runs are the coding agents at work on the project, as their hooks tell of them.
@@ -28,6 +30,7 @@ func newRuns(n *Node) *Runs {
 		Gate: n.gate, Spec: func() session.Spec { return files.View().AgentSession() }, People: people{n.chats, n.Approvals},
 		Queue:   n.Approvals.queue,
 		Waiting: func() string { return waiting(files.Project()) },
+		Shell:   &agentshell.Gate{State: func() state.Paths { return files.Project().State }},
 		Notices: n.chats, Budget: n.judge.budget, Logger: n.logger,
 		Denials: &run.Denials{Limits: func() (int, int) { return files.Project().File.Agents.Denials.Limits() }},
 	})

@@ -33,6 +33,8 @@ type Command struct {
 	Caches     string   // absolute: a folder that is kept for the project, in which the command finds its ~/.cache; empty: nothing is kept
 	Scratch    string   // absolute: a folder for the time of the command
 	Quarantine string   // absolute: a folder, on the project's file system if it can be, for files that would govern
+	Temp       string   // absolute: a folder that the command finds at /tmp; empty: one in memory, of its own
+	GitConfig  string   // absolute: a file that git reads for the one in the home folder; empty: none
 	Home       string   // absolute: the home folder of the user, which is empty inside
 	Environ    []string // of the caller; what is in it of secrets does not reach the command
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/jail"
@@ -53,13 +54,13 @@ func (a *app) exec(c *cobra.Command, r request, args []string) error {
 	if err != nil {
 		return err
 	}
-	argv, err := self()
+	argv, err := agentshell.Self()
 	if err != nil {
 		return err
 	}
 	result, err := sandbox.Run(c.Context(), argv, command)
 	if result != nil {
-		a.say(command, result.Left)
+		result.Left.Say(a.Err, command.Quarantine)
 	}
 	var start *jail.StartError
 	switch {

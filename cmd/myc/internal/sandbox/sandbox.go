@@ -3,12 +3,12 @@ package sandbox
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/agentshell"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/jail"
 )
@@ -16,12 +16,9 @@ import (
 // app is the program with the commands of this family.
 type app struct{ *base.App }
 
-// childName is the command that the sandbox starts this program with.
-const childName = "sandbox-child"
-
 // Child runs the child of the sandbox if the arguments ask for it, before anything else is set up.
 func Child(args []string) (code int, ok bool) {
-	if len(args) != 1 || args[0] != childName {
+	if len(args) != 1 || args[0] != agentshell.Child {
 		return 0, false
 	}
 	return jail.Main(), true
@@ -36,15 +33,6 @@ func Command(a *base.App) *cobra.Command {
 	}
 	c.AddCommand(s.execCmd(), s.profilesCmd(), s.capabilitiesCmd())
 	return c
-}
-
-// self is the argument vector of the child.
-func self() ([]string, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
-	}
-	return []string{program, childName}, nil
 }
 
 func (a *app) profilesCmd() *cobra.Command {
@@ -74,7 +62,7 @@ func (a *app) capabilitiesCmd() *cobra.Command {
 		Long:    "Exit 0: all stand, and commands may run in the sandbox. Exit 1: one of them cannot be built, so that the sandbox refuses.",
 		Example: "  myc sandbox capabilities",
 		RunE: func(c *cobra.Command, _ []string) error {
-			argv, err := self()
+			argv, err := agentshell.Self()
 			if err != nil {
 				return err
 			}
