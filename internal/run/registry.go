@@ -50,7 +50,7 @@ type Options struct {
 	Now     func() time.Time // nil: time.Now
 	Waiting func() string    // names the files that changed and have no effect before a person accepts them; "": none; nil: none
 	Alone   bool             // there is no daemon: each event is answered by a process of its own
-	Shell   Shell           // nil: no agent has a shell that runs only what was admitted
+	Shell   Shell            // nil: no agent has a shell that runs only what was admitted
 	// Abstains reports whether a call about which only the fallback would decide is left to the agent; nil: it is not
 	Abstains func(policy.Item) bool
 }

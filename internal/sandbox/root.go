@@ -32,7 +32,7 @@ func (c *Command) root(w *work) (binds []jail.Bind, masks []string) {
 		binds = append(binds, jail.Bind{Kind: jail.Temp, Target: dir})
 	}
 	if c.Temp != "" {
-		binds = append(binds, jail.Bind{Kind: jail.Tree, Source: c.Temp, Target: "/tmp", Write: true})
+		binds = append(binds, jail.Bind{Kind: jail.Tree, Source: c.Temp, Target: temp, Write: true})
 	}
 	if c.GitConfig != "" {
 		binds = append(binds, jail.Bind{Kind: jail.Tree, Source: c.GitConfig, Target: gitConfig})

@@ -114,6 +114,9 @@ func (c *Command) spec(w *work) (*jail.Spec, error) {
 	}
 	p := c.Profile
 	binds, masks := c.root(w)
+	if err := c.places(binds); err != nil {
+		return nil, err
+	}
 	return &jail.Spec{
 		Argv: c.Argv, Env: c.environ(), Dir: c.Dir, Host: "sandbox", Binds: binds, Masks: masks,
 		Network: p.Network, Fork: p.Fork, Procs: p.Procs, Files: p.Files, Memory: p.Memory,
