@@ -164,6 +164,10 @@ func agentKept(t *testing.T, p *project, door agentDoor) {
 			t.Errorf("step %d: the model reads %q, want %q", i, told[i], want)
 		}
 	}
+	var refused []any
+	if p.decode(&refused, "audit", "query", "--rule", "hook"); len(refused) < 3 {
+		t.Errorf("refusals are not recorded: %v", refused)
+	}
 	if got := p.read(".claude/settings.json"); got != "{}\n" || exists(p, ".gemini/settings.json") {
 		t.Errorf("the settings are %q; there are others: %t", got, exists(p, ".gemini/settings.json"))
 	}

@@ -80,10 +80,11 @@ func (g Ground) Put(c *sandbox.Command) {
 type Note struct {
 	Agent  string   `json:"agent"`
 	Ground Ground   `json:"ground"`
-	State  string   `json:"state"` // the folder with the state of every project, which commands in the sandbox do not see
-	Home   string   `json:"home"`  // the person's, with links resolved; empty: none
-	Lines  []string `json:"lines"` // lines for a shell that the agent's settings had when it was started: they run as they are
-	Server []string `json:"server"`
+	State  string   `json:"state"`       // the folder with the state of every project, which commands in the sandbox do not see
+	Home   string   `json:"home"`        // the person's, with links resolved; empty: none
+	ID     string   `json:"id,omitzero"` // the project id that a person chose; empty: from the path of the folder
+	Lines  []string `json:"lines"`       // lines for a shell that the agent's settings had when it was started: they run as they are
+	Server []string `json:"server"`      // the gateway, which the agent starts by the program too
 }
 
 // Prepare makes the folder of a run ready for the program. myc is the whole program, absolute. environ is the person's own.

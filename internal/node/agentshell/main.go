@@ -33,7 +33,7 @@ type Shell struct {
 	In      *os.File
 	Out     *os.File
 	Err     *os.File
-	// Refused records a refusal; nil: nowhere.
+	// Refused records that a command of the agent's shell does not run.
 	Refused func(n *Note, command string, why error)
 }
 
@@ -83,7 +83,7 @@ func (s *Shell) Main() int {
 		return s.refuse(&note, w.Command, err)
 	}
 	c.Argv = argv
-	return s.run(&note, c)
+	return s.run(&note, w.Command, c)
 }
 
 // refuse says to the agent that something does not run.
@@ -93,7 +93,7 @@ func (s *Shell) refuse(n *Note, command string, why error) int {
 		fmt.Fprintln(s.Err, "A command runs once for each call of the shell tool that the policy admits. Make the call again; if that fails "+
 			"too, the hook is switched off or does not know the call, and only your person can help: myc doctor tells more.")
 	}
-	if s.Refused != nil {
+	if n != nil {
 		s.Refused(n, command, why)
 	}
 	return exitRefused
@@ -155,12 +155,12 @@ func makeFile(path string) error {
 }
 
 // run runs a command in the sandbox, and says what did not stay of it.
-func (s *Shell) run(n *Note, c *sandbox.Command) int {
+func (s *Shell) run(n *Note, command string, c *sandbox.Command) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
 	self, err := Self()
 	if err != nil {
-		return s.refuse(n, "", err)
+		return s.refuse(n, command, err)
 	}
 	result, err := sandbox.Run(ctx, self, c)
 	if result != nil {
@@ -172,7 +172,7 @@ func (s *Shell) run(n *Note, c *sandbox.Command) int {
 		fmt.Fprintf(s.Err, "myc: %s\n", text.Visible(start.Error()))
 		return exitNotFound
 	case err != nil:
-		return s.refuse(n, "", err)
+		return s.refuse(n, command, err)
 	case result.TimedOut:
 		fmt.Fprintf(s.Err, "myc: the command was ended after %s\n", c.Profile.Timeout())
 		return exitTimedOut

@@ -35,7 +35,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer,
 	if code, ok := sandbox.Child(args); ok {
 		return code
 	}
-	if code, ok := agents.Shell(os.Args[0], args, environ); ok {
+	if code, ok := agents.Shell(ctx, os.Args[0], args, environ); ok {
 		return code
 	}
 	a := &base.App{In: in, Out: out, Loader: loaded.Loader{Err: errs, Environ: environ, Version: base.Version()}}
