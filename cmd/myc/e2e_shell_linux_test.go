@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -24,9 +25,10 @@ func shellWorld() map[string]string {
 			"  - {name: outside, action: allow, tool: Bash, args: {command: [env]}}\n" +
 			"  - {name: work, action: allow, tool: Bash, sandbox: project}\n" +
 			"  - {name: files, action: allow, tool: Write|Read, match: {path: [{glob: \"DIR/**\"}]}}\n",
-		"go.mod":                "module example.com/task\n\ngo 1.24\n",
-		"main.go":               "package main\n\nfunc answer() int { return 41 }\n\nfunc main() { println(answer()) }\n",
-		"main_test.go":          "package main\n\nimport \"testing\"\n\nfunc TestAnswer(t *testing.T) {\n\tif answer() != 42 {\n\t\tt.Fatal(answer())\n\t}\n}\n",
+		"go.mod":  "module example.com/task\n\ngo 1.24\n",
+		"main.go": "package main\n\nfunc answer() int { return 41 }\n\nfunc main() { println(answer()) }\n",
+		"main_test.go": "package main\n\nimport \"testing\"\n\n" +
+			"func TestAnswer(t *testing.T) {\n\tif answer() != 42 {\n\t\tt.Fatal(answer())\n\t}\n}\n",
 		".claude/settings.json": "{}\n", ".gitignore": ".mycelium/\n",
 	})
 }
@@ -44,11 +46,17 @@ func TestAgentShell(t *testing.T) {
 	p := newProject(t, shellWorld())
 	p.write("../.gitconfig", "[user]\n\tname = Ada\n\temail = ada@example.com\n[alias]\n\tx = !touch alias\n")
 	p.write("../.ssh/x", "a key")
+	// A hook of the person's own, which Claude Code starts by the program before the shell too.
+	p.write("../.claude/settings.json", `{"hooks": {"PostToolUse": [{"matcher": "Read", "hooks": [{"type": "command", "command": "echo ran >> `+
+		p.home+`/own-hook; sleep 0"}]}]}}`)
 	p.git("init", "-q")
 	p.git("add", ".")
 	p.git("commit", "-qm", "begin")
 	for i, door := range agentDoors[:2] { // in one project: the second one finds the build cache of the first
 		t.Run(door.name, func(t *testing.T) { agentTask(t, p, door, i) })
+	}
+	if got := p.read("../own-hook"); got != strings.Repeat("ran\n", 4) {
+		t.Errorf("the person's own hook says %q", got)
 	}
 	for _, door := range agentDoors[:2] {
 		t.Run(door.name+", kept", func(t *testing.T) { agentKept(t, p, door) })
@@ -143,7 +151,7 @@ func agentKept(t *testing.T, p *project, door agentDoor) {
 	// In a script, because the hook itself denies such commands as far as it sees what they do.
 	p.write("tricks.sh", "case $1 in\nkey) cat "+p.home+"/.ssh/x;;\nsettings) echo '{\"disableAllHooks\": true}' > .claude/settings.json;;\n"+
 		"state) ls "+string(p.state().Root)+" "+filepath.Join(p.home, "run")+";;\n"+
-		"other) mkdir -p .gemini && echo '{}' > .gemini/settings.json;;\nesac\n")
+		"other) mkdir -p .gemini && echo '{}' > .gemini/settings.json;;\nwhere) echo in $MYCELIUM_SANDBOX;;\nesac\n")
 	told := p.shellRun(t, door,
 		bashStep("sh tricks.sh key"), bashStep("sh tricks.sh settings"), bashStep("sh tricks.sh state"), bashStep("sh tricks.sh other"),
 		bashStep("env"),
@@ -157,9 +165,19 @@ func agentKept(t *testing.T, p *project, door agentDoor) {
 			p.eventually("the background command has run", func() bool { return p.read("bg.txt") == "project\n" })
 			return bashStep("env")
 		}},
+		fake.Step{Func: func(fake.Request) fake.Step { // then the files decide
+			daemon := p.status().Daemon.PID
+			if err := syscall.Kill(daemon, syscall.SIGKILL); err != nil {
+				t.Error(err)
+			}
+			p.eventually("the daemon is gone", func() bool { return syscall.Kill(daemon, 0) != nil })
+			return bashStep("sh tricks.sh where")
+		}},
 	)
-	for i, want := range []string{"No such file", "Read-only file system", "No such file", "which would govern agents", "CLAUDECODE=1", "background",
-		"CLAUDECODE=1"} {
+	for i, want := range []string{
+		"No such file", "Read-only file system", "No such file", "which would govern agents", "CLAUDECODE=1", "background",
+		"CLAUDECODE=1", "in project",
+	} {
 		if !strings.Contains(told[i], want) {
 			t.Errorf("step %d: the model reads %q, want %q", i, told[i], want)
 		}

@@ -59,6 +59,7 @@ type Options struct {
 type Registry struct {
 	Options
 	notifier
+	shell admits
 
 	opening sync.Mutex // held while a session is opened, so that a run gets only one
 
@@ -78,7 +79,7 @@ func New(o Options) *Registry {
 	if g.Now == nil {
 		g.Now = time.Now
 	}
-	g.notifier = notifier{g.Notices, g.Now}
+	g.notifier, g.shell = notifier{g.Notices, g.Now}, admits{g.Shell, g.Logger}
 	return g
 }
 

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/go-json-experiment/json"
 
@@ -19,27 +20,33 @@ type Shell interface {
 	Admit(session, toolUse, command, dir, profile string) error
 }
 
+// admits hands calls to the shell of an agent, if that shell runs only what was admitted.
+type admits struct {
+	Shell  // may be nil
+	logger *slog.Logger
+}
+
 // governs reports whether the shell of an event's agent runs only what was admitted.
-func (g *Registry) governs(s *session.Session, e harness.Event) bool {
-	return g.Shell != nil && e.Prefix != "" && g.Shell.Governs(s.ID, e.Prefix)
+func (a admits) governs(s *session.Session, e harness.Event) bool {
+	return a.Shell != nil && e.Prefix != "" && a.Shell.Governs(s.ID, e.Prefix)
 }
 
 // unbound returns what says why a call cannot run in a sandbox; nil for a call that is no command of a shell which we govern.
-func (g *Registry) unbound(s *session.Session, e harness.Event) func(context.Context) string {
-	if commandOf(e) == "" || !g.governs(s, e) {
+func (a admits) unbound(s *session.Session, e harness.Event) func(context.Context) string {
+	if commandOf(e) == "" || !a.governs(s, e) {
 		return nil
 	}
-	return g.Shell.Unbound
+	return a.Shell.Unbound
 }
 
 // letRun lets the shell of an agent run the command of a call. If it cannot be told, the shell refuses the command.
-func (g *Registry) letRun(s *session.Session, e harness.Event, profile string) {
+func (a admits) letRun(s *session.Session, e harness.Event, profile string) {
 	command := commandOf(e)
-	if e.Kind != harness.PreTool || command == "" || !g.governs(s, e) {
+	if e.Kind != harness.PreTool || command == "" || !a.governs(s, e) {
 		return
 	}
-	if err := g.Shell.Admit(s.ID, e.ToolUse, command, e.Dir, profile); err != nil {
-		g.Logger.Error("an admitted command will not run", "session", s.ID, "error", err)
+	if err := a.Shell.Admit(s.ID, e.ToolUse, command, e.Dir, profile); err != nil {
+		a.logger.Error("an admitted command will not run", "session", s.ID, "error", err)
 	}
 }
 

@@ -12,10 +12,10 @@ func (s *Setup) Lines(own []byte) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the settings of %s: %w", s.Agent.Title, err)
 	}
-	out := s.linesOf(own)
+	out := linesOf(s, own)
 	for _, f := range files {
 		if text, _, err := readConfig(f.Path); err == nil {
-			out = append(out, s.linesOf(text)...)
+			out = append(out, linesOf(s, text)...)
 		}
 	}
 	slices.Sort(out)
@@ -23,7 +23,7 @@ func (s *Setup) Lines(own []byte) ([]string, error) {
 }
 
 // linesOf returns the lines for a shell in one file.
-func (s *Setup) linesOf(text []byte) (out []string) {
+func linesOf(s *Setup, text []byte) (out []string) {
 	all, err := s.handlers(text)
 	if err != nil {
 		return nil
