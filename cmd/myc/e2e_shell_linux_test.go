@@ -47,8 +47,8 @@ func TestAgentShell(t *testing.T) {
 	p.write("../.gitconfig", "[user]\n\tname = Ada\n\temail = ada@example.com\n[alias]\n\tx = !touch alias\n")
 	p.write("../.ssh/x", "a key")
 	// A hook of the person's own, which Claude Code starts by the program before the shell too.
-	p.write("../.claude/settings.json", `{"hooks": {"PostToolUse": [{"matcher": "Read", "hooks": [{"type": "command", "command": "echo ran >> `+
-		p.home+`/own-hook; sleep 0"}]}]}}`)
+	p.write("../.claude/settings.json", `{"hooks": {"PostToolUse": [{"matcher": "Read", "hooks": [{"type": "command", `+
+		`"command": "echo ran >> `+p.home+`/own-hook; sleep 0"}]}]}}`)
 	p.git("init", "-q")
 	p.git("add", ".")
 	p.git("commit", "-qm", "begin")
