@@ -2,7 +2,7 @@
 // behind. docs/proofs/performance.md explains the figures.
 //
 //	go run ./bench            # everything
-//	go run ./bench -only call # start, hook, call, chaos, attack, replay or scale
+//	go run ./bench -only call # start, hook, call, sandbox, chaos, attack, replay or scale
 //	go run ./bench -only call -check bench/limits.json # as CI can: ratios, not times
 package main
 
@@ -23,7 +23,7 @@ func main() {
 		exit(echo(os.Args[2:]))
 	}
 	var o options
-	flag.StringVar(&o.only, "only", "", "measure only this: start, hook, call, chaos, attack, replay or scale")
+	flag.StringVar(&o.only, "only", "", "measure only this: start, hook, call, sandbox, chaos, attack, replay or scale")
 	flag.StringVar(&o.myc, "myc", "", "the program to measure (default: built from this tree)")
 	flag.StringVar(&o.old, "old", "", "another build of the program, to be measured beside it: HTTP front only")
 	flag.IntVar(&o.starts, "starts", 21, "starts of each kind")
@@ -91,6 +91,11 @@ func run(ctx context.Context, o options) error {
 	if o.only == "" || o.only == "call" {
 		if err := measureCalls(ctx, b, o); err != nil {
 			return fmt.Errorf("call: %w", err)
+		}
+	}
+	if o.only == "" || o.only == "sandbox" {
+		if err := measureSandbox(ctx, b, o); err != nil {
+			return fmt.Errorf("sandbox: %w", err)
 		}
 	}
 	if o.only == "" || o.only == "chaos" {

@@ -29,7 +29,8 @@ rpc                  : rawjson text atomicfile
 daemon               : rpc rawjson text state atomicfile
 secret yamlfile      : text atomicfile policy
 shell scan           : policy text credential
-files sandbox        : policy text keeper atomicfile
+builtin              : policy text
+files sandbox        : builtin policy text keeper atomicfile
 skill                : policy text atomicfile yamlfile
 audit                : policy rawjson text lazy credential store atomicfile
 approval             : policy store text credential model
@@ -47,7 +48,7 @@ swarm                : policy skill gate run harness agent model sandbox protoco
 config               : policy shell code skill audit approval backend sandbox protocol workflow secret state atomicfile yamlfile
 config               : text lazy
 node                 : rawjson text state atomicfile store telemetry model harness setup tmux worktree keeper policy credential rpc daemon
-node                 : secret yamlfile shell scan files sandbox skill audit approval memory transcript protocol workflow backend
+node                 : secret yamlfile shell scan builtin files sandbox skill audit approval memory transcript protocol workflow backend
 node                 : gate gateway hook run agent swarm config
 web                  : node policy skill audit approval backend gate run swarm protocol workflow config transcript
 web                  : memory setup telemetry text

@@ -12,9 +12,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
+	"mycelium/internal/builtin"
 	"mycelium/internal/policy"
 )
 
@@ -40,8 +38,7 @@ type Server struct {
 	dir   string // absolute path of the folder
 	real  string // dir with links resolved
 	root  *os.Root
-	tools map[string]*tool
-	defs  []policy.Definition
+	tools *builtin.Table[*Server]
 
 	mu sync.Mutex // held while a file is changed, so that no edit is lost
 }
@@ -61,7 +58,7 @@ func New(root string) (*Server, error) {
 		return nil, fmt.Errorf("open folder %s for the files server: %w", dir, err)
 	}
 	s := &Server{dir: dir, real: resolved, root: r}
-	if s.tools, s.defs, err = table(); err != nil {
+	if s.tools, err = table(); err != nil {
 		_ = r.Close()
 		return nil, err
 	}
@@ -69,40 +66,12 @@ func New(root string) (*Server, error) {
 }
 
 // Definitions returns the tools. The caller must not change them.
-func (s *Server) Definitions() []policy.Definition { return s.defs }
+func (s *Server) Definitions() []policy.Definition { return s.tools.Definitions() }
 
-// Do answers an MCP request (tools/call) as every backend does: with a raw result or a raw JSON-RPC error object. A fault of a file or an
-// argument is a result with isError, so that a model can read it and try again. An unknown method or tool is a JSON-RPC error. err is
-// always nil, because there is no transport.
+// Do answers an MCP request as [builtin.Table.Do] does.
 func (s *Server) Do(ctx context.Context, scope policy.Scope, method string, params []byte, _ func(method string, params []byte)) (result,
 	rpcErr []byte, err error) {
-	if method != "tools/call" {
-		return nil, rpcError(codeMethodNotFound, "method not found: "+method), nil
-	}
-	var p struct {
-		Name      string         `json:"name"`
-		Arguments jsontext.Value `json:"arguments"`
-	}
-	if err := json.Unmarshal(params, &p); err != nil {
-		return nil, rpcError(codeInvalidParams, "params of tools/call must be an object with name and arguments: "+jsonReason(err)), nil
-	}
-	t, ok := s.tools[p.Name]
-	if !ok {
-		return nil, rpcError(codeInvalidParams, "unknown tool: "+p.Name), nil
-	}
-	if err := t.check(p.Arguments); err != nil {
-		return failure(p.Name, err), nil, nil
-	}
-	out, err := t.run(ctx, s, scope, p.Arguments)
-	if err != nil {
-		return failure(p.Name, err), nil, nil
-	}
-	raw, err := json.Marshal(out)
-	if err != nil {
-		message := "the answer of " + p.Name + " cannot be written as JSON: " + err.Error()
-		return nil, rpcError(codeInternal, message), nil //nolint:nilerr // the error is in the answer
-	}
-	return raw, nil, nil
+	return s.tools.Do(ctx, s, scope, method, params)
 }
 
 // Close closes the folder. Later calls fail.

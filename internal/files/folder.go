@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"unicode"
 
+	"mycelium/internal/builtin"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
@@ -34,17 +35,17 @@ type listing struct {
 	Truncated bool    `json:"truncated"`
 }
 
-func listDirectory(_ context.Context, s *Server, _ policy.Scope, a pathArgs) (answer, error) {
+func listDirectory(_ context.Context, s *Server, _ policy.Scope, a pathArgs) (builtin.Answer, error) {
 	if a.Path == "" {
 		a.Path = "."
 	}
 	name, err := s.local(a.Path)
 	if err != nil {
-		return answer{}, err
+		return builtin.Answer{}, err
 	}
 	entries, err := s.entries(name)
 	if err != nil {
-		return answer{}, explain("list", a.Path, err)
+		return builtin.Answer{}, explain("list", a.Path, err)
 	}
 	l := listing{Path: name, Entries: []entry{}, Total: len(entries)}
 	var b strings.Builder
@@ -72,7 +73,7 @@ func listDirectory(_ context.Context, s *Server, _ policy.Scope, a pathArgs) (an
 		l.Truncated = true
 		fmt.Fprintf(&b, "[the first %d of %d entries; search_files with a pattern finds others]", MaxEntries, len(entries))
 	}
-	out := textAnswer("%s", strings.TrimSuffix(b.String(), "\n"))
+	out := builtin.Text("%s", strings.TrimSuffix(b.String(), "\n"))
 	out.Structured = l
 	return out, nil
 }
@@ -112,50 +113,51 @@ type moveArgs struct {
 	Destination string `json:"destination"`
 }
 
-func moveFile(_ context.Context, s *Server, _ policy.Scope, a moveArgs) (answer, error) {
+func moveFile(_ context.Context, s *Server, _ policy.Scope, a moveArgs) (builtin.Answer, error) {
 	from, err := s.local(a.Source)
 	if err != nil {
-		return answer{}, err
+		return builtin.Answer{}, err
 	}
 	to, err := s.local(a.Destination)
 	if err != nil {
-		return answer{}, err
+		return builtin.Answer{}, err
 	}
 	switch {
 	case from == ".":
-		return answer{}, errors.New("the folder itself cannot be moved")
+		return builtin.Answer{}, errors.New("the folder itself cannot be moved")
 	case s.inside(from, to):
-		return answer{}, fmt.Errorf("cannot move %q into itself", a.Source)
+		return builtin.Answer{}, fmt.Errorf("cannot move %q into itself", a.Source)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, err := s.root.Lstat(from); err != nil {
-		return answer{}, explain("move", a.Source, err)
+		return builtin.Answer{}, explain("move", a.Source, err)
 	}
 	if _, err := s.root.Lstat(to); err == nil {
-		return answer{}, fmt.Errorf("cannot move to %q: it exists already, and nothing is overwritten; name the new path in full", a.Destination)
+		return builtin.Answer{}, fmt.Errorf("cannot move to %q: it exists already, and nothing is overwritten; name the new path in full",
+			a.Destination)
 	}
 	if err := s.parents(to); err != nil {
-		return answer{}, explain("move to", a.Destination, err)
+		return builtin.Answer{}, explain("move to", a.Destination, err)
 	}
 	if err := s.renameNew(from, to); err != nil {
-		return answer{}, explain("move to", a.Destination, err)
+		return builtin.Answer{}, explain("move to", a.Destination, err)
 	}
-	return textAnswer("moved %s to %s", quoteName(from), quoteName(to)), nil
+	return builtin.Text("moved %s to %s", quoteName(from), quoteName(to)), nil
 }
 
-func deleteFile(_ context.Context, s *Server, _ policy.Scope, a pathArgs) (answer, error) {
+func deleteFile(_ context.Context, s *Server, _ policy.Scope, a pathArgs) (builtin.Answer, error) {
 	name, err := s.local(a.Path)
 	if err != nil {
-		return answer{}, err
+		return builtin.Answer{}, err
 	}
 	if name == "." {
-		return answer{}, errors.New("the folder itself cannot be deleted")
+		return builtin.Answer{}, errors.New("the folder itself cannot be deleted")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.root.Remove(name); err != nil {
-		return answer{}, explain("delete", a.Path, err)
+		return builtin.Answer{}, explain("delete", a.Path, err)
 	}
-	return textAnswer("deleted %s", quoteName(name)), nil
+	return builtin.Text("deleted %s", quoteName(name)), nil
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"mycelium/internal/builtin"
 	"mycelium/internal/policy"
 )
 
@@ -77,14 +78,14 @@ func kindOf(m fs.FileMode) string {
 	return "special file"
 }
 
-func readFile(_ context.Context, s *Server, _ policy.Scope, a readArgs) (answer, error) {
+func readFile(_ context.Context, s *Server, _ policy.Scope, a readArgs) (builtin.Answer, error) {
 	name, err := s.local(a.Path)
 	if err != nil {
-		return answer{}, err
+		return builtin.Answer{}, err
 	}
 	f, info, err := s.open(name)
 	if err != nil {
-		return answer{}, explain("read", a.Path, err)
+		return builtin.Answer{}, explain("read", a.Path, err)
 	}
 	defer f.Close()
 	limit := int64(MaxRead)
@@ -93,19 +94,19 @@ func readFile(_ context.Context, s *Server, _ policy.Scope, a readArgs) (answer,
 	}
 	size := info.Size()
 	if a.Offset > size || (a.Offset == size && size > 0) {
-		return answer{}, fmt.Errorf("cannot read %q at offset %d: the file has %d bytes", a.Path, a.Offset, size)
+		return builtin.Answer{}, fmt.Errorf("cannot read %q at offset %d: the file has %d bytes", a.Path, a.Offset, size)
 	}
 	head := make([]byte, headSize)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return answer{}, explain("read", a.Path, err)
+		return builtin.Answer{}, explain("read", a.Path, err)
 	}
 	head = head[:n]
 	// Read up to utf8.UTFMax-1 bytes more: a page that begins inside a character is extended to the start of the character.
 	start := max(0, a.Offset-utf8.UTFMax+1)
 	buf, err := io.ReadAll(io.NewSectionReader(f, start, a.Offset-start+limit))
 	if err != nil {
-		return answer{}, explain("read", a.Path, err)
+		return builtin.Answer{}, explain("read", a.Path, err)
 	}
 	page := buf[min(int64(len(buf)), a.Offset-start):]
 	if isText(head) {
@@ -120,7 +121,7 @@ func readFile(_ context.Context, s *Server, _ policy.Scope, a readArgs) (answer,
 			return textPage(t, a.Offset, size, limit), nil
 		}
 	}
-	out := answer{Content: []block{{Type: "resource", Resource: &resource{
+	out := builtin.Answer{Content: []builtin.Block{{Type: "resource", Resource: &builtin.Resource{
 		URI:      (&url.URL{Scheme: "file", Path: filepath.Join(s.dir, filepath.FromSlash(name))}).String(),
 		MIMEType: http.DetectContentType(head),
 		Blob:     page,
@@ -129,28 +130,29 @@ func readFile(_ context.Context, s *Server, _ policy.Scope, a readArgs) (answer,
 }
 
 // textPage is a page of text. It ends at the end of a line if it has one, so that the next page begins with a line.
-func textPage(t []byte, offset, size, limit int64) answer {
+func textPage(t []byte, offset, size, limit int64) builtin.Answer {
 	if size == 0 {
-		return textAnswer("[the file is empty]")
+		return builtin.Text("[the file is empty]")
 	}
 	if limit == 0 {
-		return textAnswer("[nothing was asked for: the file has %d bytes]", size)
+		return builtin.Text("[nothing was asked for: the file has %d bytes]", size)
 	}
 	if offset+int64(len(t)) < size {
 		if i := bytes.LastIndexByte(t, '\n'); i >= 0 {
 			t = t[:i+1]
 		}
 	}
-	return paged(answer{Content: []block{textBlock(string(t))}}, offset, int64(len(t)), size)
+	return paged(builtin.Answer{Content: []builtin.Block{builtin.TextBlock(string(t))}}, offset, int64(len(t)), size)
 }
 
 // paged adds how to continue if a page is not the whole file.
-func paged(a answer, offset, n, size int64) answer {
+func paged(a builtin.Answer, offset, n, size int64) builtin.Answer {
 	switch {
 	case offset+n < size:
-		a.Content = append(a.Content, textBlock(fmt.Sprintf("[bytes %d to %d of %d; read on with offset %d]", offset, offset+n, size, offset+n)))
+		a.Content = append(a.Content, builtin.TextBlock(fmt.Sprintf("[bytes %d to %d of %d; read on with offset %d]", offset, offset+n, size,
+			offset+n)))
 	case offset > 0:
-		a.Content = append(a.Content, textBlock(fmt.Sprintf("[bytes %d to %d of %d; this is the end]", offset, offset+n, size)))
+		a.Content = append(a.Content, builtin.TextBlock(fmt.Sprintf("[bytes %d to %d of %d; this is the end]", offset, offset+n, size)))
 	}
 	return a
 }
@@ -205,14 +207,14 @@ type stat struct {
 	Target   string    `json:"target,omitempty"` // of a symlink: the type of its target, or why it cannot be followed
 }
 
-func statFile(_ context.Context, s *Server, _ policy.Scope, a pathArgs) (answer, error) {
+func statFile(_ context.Context, s *Server, _ policy.Scope, a pathArgs) (builtin.Answer, error) {
 	name, err := s.local(a.Path)
 	if err != nil {
-		return answer{}, err
+		return builtin.Answer{}, err
 	}
 	info, err := s.root.Lstat(name)
 	if err != nil {
-		return answer{}, explain("look at", a.Path, err)
+		return builtin.Answer{}, explain("look at", a.Path, err)
 	}
 	st := stat{Path: name, Type: kindOf(info.Mode()), Size: info.Size(), Mode: fmt.Sprintf("%04o", info.Mode().Perm()),
 		Modified: info.ModTime().UTC()}
@@ -231,7 +233,7 @@ func statFile(_ context.Context, s *Server, _ policy.Scope, a pathArgs) (answer,
 	if st.Target != "" {
 		line += ", leads to: " + st.Target
 	}
-	out := textAnswer("%s", line)
+	out := builtin.Text("%s", line)
 	out.Structured = st
 	return out, nil
 }

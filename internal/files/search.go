@@ -16,6 +16,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"mycelium/internal/builtin"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
@@ -68,21 +69,21 @@ type search struct {
 // errEnough ends a walk early; the note in the search says why.
 var errEnough = errors.New("enough")
 
-func searchFiles(ctx context.Context, s *Server, scope policy.Scope, a searchArgs) (answer, error) {
+func searchFiles(ctx context.Context, s *Server, scope policy.Scope, a searchArgs) (builtin.Answer, error) {
 	if a.Path == "" {
 		a.Path = "."
 	}
 	base, err := s.local(a.Path)
 	if err != nil {
-		return answer{}, err
+		return builtin.Answer{}, err
 	}
 	w := &search{s: s, scope: scope, base: base, found: found{Matches: []match{}}}
 	if err := w.compile(a); err != nil {
-		return answer{}, err
+		return builtin.Answer{}, err
 	}
 	info, err := s.root.Stat(base)
 	if err != nil {
-		return answer{}, explain("search", a.Path, err)
+		return builtin.Answer{}, explain("search", a.Path, err)
 	}
 	if info.IsDir() {
 		err = w.folder(ctx, base, 0)
@@ -90,7 +91,7 @@ func searchFiles(ctx context.Context, s *Server, scope policy.Scope, a searchArg
 		err = w.file(ctx, base, fs.FileInfoToDirEntry(info))
 	}
 	if err != nil && !errors.Is(err, errEnough) {
-		return answer{}, explain("search", a.Path, err)
+		return builtin.Answer{}, explain("search", a.Path, err)
 	}
 	return w.answer(), nil
 }
@@ -312,7 +313,7 @@ func (w *search) readable(name string) bool {
 	})
 }
 
-func (w *search) answer() answer {
+func (w *search) answer() builtin.Answer {
 	var b strings.Builder
 	for _, m := range w.found.Matches {
 		b.WriteString(quoteName(m.Path))
@@ -333,7 +334,7 @@ func (w *search) answer() answer {
 	for i := range w.found.Matches {
 		w.found.Matches[i].Path = strings.ToValidUTF8(w.found.Matches[i].Path, "�")
 	}
-	out := textAnswer("%s", strings.TrimSuffix(b.String(), "\n"))
+	out := builtin.Text("%s", strings.TrimSuffix(b.String(), "\n"))
 	out.Structured = w.found
 	return out
 }

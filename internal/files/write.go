@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"mycelium/internal/builtin"
 	"mycelium/internal/policy"
 )
 
@@ -30,42 +31,42 @@ type writeArgs struct {
 	CreateOnly bool   `json:"createOnly"`
 }
 
-func writeFile(_ context.Context, s *Server, _ policy.Scope, a writeArgs) (answer, error) {
+func writeFile(_ context.Context, s *Server, _ policy.Scope, a writeArgs) (builtin.Answer, error) {
 	name, err := s.local(a.Path)
 	if err != nil {
-		return answer{}, err
+		return builtin.Answer{}, err
 	}
 	if name == "." || strings.HasSuffix(a.Path, "/") {
-		return answer{}, fmt.Errorf("cannot write %q: a path to a file is needed", a.Path)
+		return builtin.Answer{}, fmt.Errorf("cannot write %q: a path to a file is needed", a.Path)
 	}
 	data := []byte(a.Content)
 	if a.Encoding == "base64" {
 		if data, err = base64.StdEncoding.DecodeString(a.Content); err != nil {
-			return answer{}, errors.New("the content is not valid base64 (standard alphabet, with padding)")
+			return builtin.Answer{}, errors.New("the content is not valid base64 (standard alphabet, with padding)")
 		}
 	}
 	if len(data) > MaxWrite {
-		return answer{}, fmt.Errorf("cannot write %q: %d bytes are more than the limit of %d", a.Path, len(data), MaxWrite)
+		return builtin.Answer{}, fmt.Errorf("cannot write %q: %d bytes are more than the limit of %d", a.Path, len(data), MaxWrite)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.parents(name); err != nil {
-		return answer{}, explain("write", a.Path, err)
+		return builtin.Answer{}, explain("write", a.Path, err)
 	}
 	target, old, err := s.target(name)
 	if err != nil {
-		return answer{}, explain("write", a.Path, err)
+		return builtin.Answer{}, explain("write", a.Path, err)
 	}
 	if old != nil && a.CreateOnly {
-		return answer{}, fmt.Errorf("cannot create %q: it exists already", a.Path)
+		return builtin.Answer{}, fmt.Errorf("cannot create %q: it exists already", a.Path)
 	}
 	if err := s.replace(target, data, old, a.CreateOnly); err != nil {
-		return answer{}, explain("write", a.Path, err)
+		return builtin.Answer{}, explain("write", a.Path, err)
 	}
 	if old == nil {
-		return textAnswer("created %s, %d bytes", quoteName(name), len(data)), nil
+		return builtin.Text("created %s, %d bytes", quoteName(name), len(data)), nil
 	}
-	return textAnswer("wrote %s, %d bytes", quoteName(name), len(data)), nil
+	return builtin.Text("wrote %s, %d bytes", quoteName(name), len(data)), nil
 }
 
 type editArgs struct {
@@ -75,47 +76,48 @@ type editArgs struct {
 	ReplaceAll bool   `json:"replaceAll"`
 }
 
-func editFile(_ context.Context, s *Server, _ policy.Scope, a editArgs) (answer, error) {
+func editFile(_ context.Context, s *Server, _ policy.Scope, a editArgs) (builtin.Answer, error) {
 	name, err := s.local(a.Path)
 	if err != nil {
-		return answer{}, err
+		return builtin.Answer{}, err
 	}
 	if a.OldText == "" {
-		return answer{}, errors.New("oldText is empty; write_file writes a whole file")
+		return builtin.Answer{}, errors.New("oldText is empty; write_file writes a whole file")
 	}
 	if a.OldText == a.NewText {
-		return answer{}, errors.New("oldText and newText are the same")
+		return builtin.Answer{}, errors.New("oldText and newText are the same")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	target, _, err := s.target(name)
 	if err != nil {
-		return answer{}, explain("edit", a.Path, err)
+		return builtin.Answer{}, explain("edit", a.Path, err)
 	}
 	data, info, err := s.readWhole(target)
 	if err != nil {
-		return answer{}, explain("edit", a.Path, err)
+		return builtin.Answer{}, explain("edit", a.Path, err)
 	}
 	n := bytes.Count(data, []byte(a.OldText))
 	switch {
 	case n == 0:
-		return answer{}, fmt.Errorf("cannot edit %q: oldText is not in the file%s; read it again and copy the text exactly", a.Path,
+		return builtin.Answer{}, fmt.Errorf("cannot edit %q: oldText is not in the file%s; read it again and copy the text exactly", a.Path,
 			lineEndings(data, a.OldText))
 	case n > 1 && !a.ReplaceAll:
-		return answer{}, fmt.Errorf("cannot edit %q: oldText appears %d times in the file (lines %s); give more of what surrounds it, or set "+
+		return builtin.Answer{}, fmt.Errorf("cannot edit %q: oldText appears %d times in the file (lines %s); give more of what surrounds it, "+
+			"or set "+
 			"replaceAll", a.Path, n, lineNumbers(data, a.OldText))
 	}
 	if size := len(data) + n*(len(a.NewText)-len(a.OldText)); size > maxEdit {
-		return answer{}, fmt.Errorf("cannot edit %q: the file would have %d bytes, more than the limit of %d", a.Path, size, maxEdit)
+		return builtin.Answer{}, fmt.Errorf("cannot edit %q: the file would have %d bytes, more than the limit of %d", a.Path, size, maxEdit)
 	}
 	where := lineNumbers(data, a.OldText)
 	if err := s.replace(target, bytes.ReplaceAll(data, []byte(a.OldText), []byte(a.NewText)), info, false); err != nil {
-		return answer{}, explain("edit", a.Path, err)
+		return builtin.Answer{}, explain("edit", a.Path, err)
 	}
 	if n == 1 {
-		return textAnswer("edited %s at line %s", quoteName(name), where), nil
+		return builtin.Text("edited %s at line %s", quoteName(name), where), nil
 	}
-	return textAnswer("edited %s in %d places, at lines %s", quoteName(name), n, where), nil
+	return builtin.Text("edited %s in %d places, at lines %s", quoteName(name), n, where), nil
 }
 
 // readWhole reads a whole file for an edit.

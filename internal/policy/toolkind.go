@@ -70,11 +70,12 @@ func (u knownUse) category() string {
 
 // knownTool looks a tool up in the table of known tools: those of the files server, and those of agents by their canonical name.
 func knownTool(it Item) knownUse {
-	if it.Server != "files" && it.Server != AgentServer && it.Kind != Resource {
+	if it.Server != "files" && it.Server != AgentServer && it.Server != "mycelium-sandbox" && it.Kind != Resource {
 		return unknownTool
 	}
 	switch it.Name {
-	case "read_file", "stat_file", "Read", "NotebookRead", "LSP", "ReadMcpResourceTool", "ReadMcpResourceDirTool":
+	case "read_file", "stat_file", "Read", "NotebookRead", "LSP", "ReadMcpResourceTool", "ReadMcpResourceDirTool",
+		"sandbox_capabilities", "sandbox_profiles":
 		return looks
 	case "list_directory", "search_files", "Glob", "Grep", "LS":
 		return lists
@@ -87,7 +88,7 @@ func knownTool(it Item) knownUse {
 		return moves
 	case "WebFetch", "WebSearch", "Artifact", "PushNotification", "RemoteTrigger", "SendFeedback":
 		return reaches
-	case "Bash", "Monitor", "PowerShell":
+	case "Bash", "Monitor", "PowerShell", "bash", "sandbox_exec", "sandbox_exec_script":
 		return commands
 	case "Task", "TaskOutput", "TaskStop", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TodoWrite", "AskUserQuestion",
 		"EnterPlanMode", "ExitPlanMode", "BashOutput", "KillShell", "Skill", "SlashCommand", "ToolSearch", "ListMcpResourcesTool", "TodoRead",

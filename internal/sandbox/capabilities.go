@@ -45,7 +45,7 @@ func Probe(ctx context.Context, self []string) *Capabilities {
 		var j *jail.Jailed
 		if j, err = jail.Start(ctx, self, spec, jail.Streams{}); err == nil {
 			out.ABI = j.ABI
-			_, err = j.Wait()
+			_, _, err = j.Wait()
 			break
 		}
 		var stage *jail.StageError

@@ -68,7 +68,7 @@ func driveMain() int {
 		_, _ = os.Stderr.WriteString(err.Error())
 		return 1
 	}
-	code, err := run.Wait()
+	code, _, err := run.Wait()
 	if err != nil {
 		return 1
 	}

@@ -32,9 +32,9 @@ type Command struct {
 
 	Caches     string   // absolute: a folder that is kept for the project, in which the command finds its ~/.cache; empty: nothing is kept
 	Scratch    string   // absolute: a folder for the time of the command
-	Quarantine string   // absolute: a folder, on the project's file system if it can be, for files that would govern
 	Temp       string   // absolute: a folder that the command finds at /tmp; empty: one in memory, of its own
 	GitConfig  string   // absolute: a file that git reads for the one in the home folder; empty: none
+	Quarantine string   // absolute: a folder for files that would govern; empty: the project has none and is not looked at
 	Home       string   // absolute: the home folder of the user, which is empty inside
 	Environ    []string // of the caller; what is in it of secrets does not reach the command
 
@@ -50,10 +50,15 @@ type Worktree struct {
 
 // Result says how a command ended.
 type Result struct {
-	ExitCode int     `json:"exitCode"`
-	TimedOut bool    `json:"timedOut"`
-	Left     Left    `json:"left,omitzero"`
-	Seconds  float64 `json:"seconds"`
+	ExitCode int  `json:"exitCode"`
+	TimedOut bool `json:"timedOut"`
+
+	// MemoryExceeded: it failed, and its largest process came to nine tenths of the limit. A single large request for memory is refused
+	// without a trace.
+	MemoryExceeded bool `json:"memoryExceeded"`
+
+	Left    Left    `json:"left,omitzero"`
+	Seconds float64 `json:"seconds"`
 }
 
 // Run runs a command and waits for it. self is the argument vector with which this program runs the child ([jail.Main]). If a wall cannot
@@ -86,11 +91,12 @@ func (c *Command) run(ctx context.Context, self []string, w *work) (*Result, err
 	if err != nil {
 		return nil, withHint(err)
 	}
-	code, err := j.Wait()
+	code, most, err := j.Wait()
 	if err != nil {
 		return nil, err
 	}
-	return &Result{ExitCode: code, TimedOut: errors.Is(ctx.Err(), context.DeadlineExceeded), Seconds: time.Since(began).Seconds()}, nil
+	return &Result{ExitCode: code, MemoryExceeded: code != 0 && spec.Memory > 0 && most > spec.Memory/10*9,
+		TimedOut: errors.Is(ctx.Err(), context.DeadlineExceeded), Seconds: time.Since(began).Seconds()}, nil
 }
 
 // withHint says how to find out what is wrong.

@@ -34,7 +34,7 @@ type copied struct{ original, before, after, link string }
 // prepare looks at the project and makes the private copies.
 func (c *Command) prepare() (*work, error) {
 	w := &work{guarded: &Guarded{}}
-	if !c.Profile.Project {
+	if !c.guards() {
 		return w, nil
 	}
 	var err error
@@ -54,6 +54,9 @@ func (c *Command) prepare() (*work, error) {
 	}
 	return w, nil
 }
+
+// guards reports whether the command may write a project that has something to guard.
+func (c *Command) guards() bool { return c.Quarantine != "" && (c.Profile.Project || len(c.Write) > 0) }
 
 // guard looks at the project and at the repository of a linked worktree.
 func (c *Command) guard() (*Guarded, error) {
@@ -115,7 +118,7 @@ func (l Left) Say(to io.Writer, quarantine string) {
 
 // settle takes over what may be, and moves away what would govern.
 func (w *work) settle(ctx context.Context, c *Command) (left Left, err error) {
-	if !c.Profile.Project {
+	if !c.guards() {
 		return left, nil
 	}
 	ctx = context.WithoutCancel(ctx)

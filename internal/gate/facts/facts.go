@@ -104,6 +104,13 @@ func commandFacts(it policy.Item, notes policy.Annotations, args policy.Args, di
 		return policy.ArgFacts(it, notes, args, dir)
 	}
 	f := policy.ArgFacts(it, notes, args, dir)
+	if it == scriptTool {
+		if path, ok := args["scriptPath"].(string); ok {
+			words := append(slices.Clone(Interpreters[filepath.Ext(path)]), path)
+			f.Parts = append(f.Parts, shell.Facts(commandLine(anys(words), args["args"]), shell.Options{Dir: dir, Home: home}).Parts...)
+		}
+		return f
+	}
 	for key, v := range args {
 		switch strings.ToLower(strings.ReplaceAll(key, "_", "")) {
 		case "command", "cmd", "commandline", "script", "shellcommand", "commands":
@@ -119,7 +126,21 @@ var (
 	bashTool = policy.Item{Server: policy.AgentServer, Name: "Bash"}
 	grepTool = policy.Item{Server: policy.AgentServer, Name: "Grep"}
 	readTool = policy.Item{Server: policy.AgentServer, Name: "Read"}
+
+	scriptTool = policy.Item{Server: "mycelium-sandbox", Name: "sandbox_exec_script"}
 )
+
+// Interpreters are the programs that run a script of the sandbox's server, by its ending (requirements, A20). A script without one is its
+// own program.
+var Interpreters = map[string][]string{".py": {"python3"}, ".sh": {"bash"}, ".js": {"node"}, ".ts": {"npx", "tsx"}}
+
+func anys(words []string) []any {
+	out := make([]any, len(words))
+	for i, w := range words {
+		out[i] = w
+	}
+	return out
+}
 
 // commandLine returns the command that an argument holds: a text, or a list of words, followed by the words of a second argument.
 // For any other value it returns an open quote, which the shell reports as unclear.

@@ -17,25 +17,11 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/atomicfile"
-	"mycelium/internal/sandbox"
 	"mycelium/internal/state"
-	"mycelium/internal/worktree"
 )
 
 // Name is the name of the link to this program in the folder of a run. A program that is started under this name calls [Main].
 const Name = "myc-shell"
-
-// Child is the argument with which this program starts itself as the child of the sandbox.
-const Child = "sandbox-child"
-
-// Self returns the argument vector of the child of the sandbox.
-func Self() ([]string, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
-	}
-	return []string{program, Child}, nil
-}
 
 // Program returns the program that an agent starts before its shell, for a folder of a run.
 func Program(folder string) string { return filepath.Join(folder, Name) }
@@ -48,43 +34,24 @@ const (
 	gitName     = "gitconfig" // who commits
 )
 
-// Ground is where the commands of a project's sandbox work, with what the state keeps for them.
-type Ground struct {
-	Project    string `json:"project"` // absolute, with links resolved
-	Caches     string `json:"caches"`
-	Scratch    string `json:"scratch"`
-	Quarantine string `json:"quarantine"`
-}
-
-// GroundOf returns the ground of a project, and makes its folders.
-func GroundOf(project string, paths state.Paths) (Ground, error) {
-	g := Ground{project, paths.Sandbox("cache"), paths.Sandbox("scratch"), paths.Sandbox("quarantine")}
-	for _, dir := range []string{g.Caches, g.Scratch, g.Quarantine} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return g, fmt.Errorf("make a folder of the sandbox: %w", err)
-		}
-	}
-	return g, nil
-}
-
-// Put lets a command work there: in the tree of the project, with the repository of a linked worktree.
-func (g Ground) Put(c *sandbox.Command) {
-	c.Project, c.Caches, c.Scratch, c.Quarantine = g.Project, g.Caches, g.Scratch, g.Quarantine
-	if t, ok := worktree.Of(g.Project); ok {
-		own, common := worktree.Repository(t.Dir)
-		c.Worktree = &sandbox.Worktree{Own: own, Common: common}
-	}
-}
-
 // Note is what the program knows of its run.
 type Note struct {
-	Agent  string   `json:"agent"`
-	Ground Ground   `json:"ground"`
-	State  string   `json:"state"`       // the folder with the state of every project, which commands in the sandbox do not see
-	Home   string   `json:"home"`        // the person's, with links resolved; empty: none
-	ID     string   `json:"id,omitzero"` // the project id that a person chose; empty: from the path of the folder
-	Lines  []string `json:"lines"`       // lines for a shell that the agent's settings had when it was started: they run as they are
-	Server []string `json:"server"`      // the gateway, which the agent starts by the program too
+	Agent   string   `json:"agent"`
+	Folder  string   `json:"folder"`      // absolute, with links resolved: the project's, or that of a linked worktree of it
+	Project string   `json:"project"`     // likewise: the project's
+	State   string   `json:"state"`       // the folder with the state of every project, which commands in the sandbox do not see
+	ID      string   `json:"id,omitzero"` // the project id that a person chose; empty: from the path of the project
+	Home    string   `json:"home"`        // the person's; empty: none
+	Lines   []string `json:"lines"`       // lines for a shell that the agent's settings had when it was started: they run as they are
+	Server  []string `json:"server"`      // the gateway, which the agent starts by the program too
+}
+
+// paths returns where the state of the project is.
+func (n *Note) paths() (state.Paths, error) {
+	if n.ID == "" {
+		return state.Root(n.State).Of(n.Project), nil
+	}
+	return state.Root(n.State).Named(n.Project, n.ID)
 }
 
 // Prepare makes the folder of a run ready for the program. myc is the whole program, absolute. environ is the person's own.

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/state"
 )
@@ -27,7 +28,7 @@ func (g *Gate) Unbound(ctx context.Context) string {
 	if g.holds {
 		return ""
 	}
-	self, err := Self()
+	self, err := sandboxed.Self()
 	if err != nil {
 		return err.Error()
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mycelium/internal/harness"
+	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/jail"
 	"mycelium/internal/text"
@@ -123,15 +124,21 @@ func (s *Shell) command(folder string, n *Note, w *harness.Wrapped, t Ticket, di
 	if !ok {
 		return nil, fmt.Errorf("there is no profile %q of the sandbox", t.Profile)
 	}
-	c := &sandbox.Command{
-		Dir: dir, Profile: profile, Home: n.Home, Environ: s.Environ, In: s.In, Out: s.Out, Err: s.Err,
-		Temp: filepath.Join(folder, tempName), Read: []string{w.Snapshot}, Write: []string{w.Folder}, Hide: []string{n.State},
+	paths, err := n.paths()
+	if err != nil {
+		return nil, err
 	}
+	c, err := sandboxed.Command(n.Folder, paths, n.Home, s.Environ)
+	if err != nil {
+		return nil, err
+	}
+	c.Dir, c.Profile, c.In, c.Out, c.Err = dir, profile, s.In, s.Out, s.Err
+	c.Temp, c.Read, c.Write = filepath.Join(folder, tempName), []string{w.Snapshot}, []string{w.Folder}
+	c.Hide = []string{n.State}
 	if file := filepath.Join(folder, gitName); exists(file) {
 		c.GitConfig = file
 	}
-	n.Ground.Put(c)
-	return c, makeFile(w.Folder)
+	return &c, makeFile(w.Folder)
 }
 
 func exists(path string) bool {
@@ -158,7 +165,7 @@ func makeFile(path string) error {
 func (s *Shell) run(n *Note, command string, c *sandbox.Command) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
-	self, err := Self()
+	self, err := sandboxed.Self()
 	if err != nil {
 		return s.refuse(n, command, err)
 	}

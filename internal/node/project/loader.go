@@ -17,7 +17,9 @@ import (
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
+	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/rpc"
+	"mycelium/internal/sandbox/served"
 	"mycelium/internal/secret"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
@@ -207,9 +209,13 @@ func (l *Loader) newPool(p *config.Project, fs *files.Server) (*backend.Pool, er
 		return nil, fmt.Errorf("find own program: %w", err)
 	}
 	paths := p.State
+	box, err := sandboxed.Server(p.Dir, paths, p.Home, l.Environ)
+	if err != nil {
+		return nil, err
+	}
 	return backend.New(p.Servers, backend.Options{
 		Dir: p.Dir, Catalogs: paths.Catalogs(), Logs: paths.ServerLogs(), Pins: paths.Pins(),
-		Tokens: paths.ServerTokens(), Builtins: map[string]backend.Builtin{"files": fs},
+		Tokens: paths.ServerTokens(), Builtins: map[string]backend.Builtin{"files": fs, served.Name: box},
 		MayStart: p.MayStart,
 		Secrets:  secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version,
 		Keepers: paths.Keepers(), Memory: rpc.NewMemory(max(rpc.DefaultMemory, largestMessages*p.File.Server.MaxBody)),

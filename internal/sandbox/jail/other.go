@@ -29,7 +29,7 @@ func Start(context.Context, []string, *Spec, Streams) (*Jailed, error) {
 }
 
 // Wait has nothing to wait for.
-func (*Jailed) Wait() (int, error) { return 0, errors.New("nothing runs") }
+func (*Jailed) Wait() (code int, most uint64, err error) { return 0, 0, errors.New("nothing runs") }
 
 // PID is the first process of the sandbox.
 func (*Jailed) PID() int { return 0 }

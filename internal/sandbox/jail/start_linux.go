@@ -136,21 +136,25 @@ func (j *Jailed) handOver(spec *Spec) error {
 	return nil
 }
 
-// Wait waits for the end of the command and of everything that it started. It returns its exit code: 128 and the signal if one ended it.
-func (j *Jailed) Wait() (int, error) {
-	err := j.cmd.Wait()
+// Wait waits for the end of the command and of everything that it started. It returns its exit code, 128 and the signal if
+// one ended it, and the memory in bytes that its largest process had.
+func (j *Jailed) Wait() (code int, most uint64, err error) {
+	err = j.cmd.Wait()
 	_ = j.control.Close()
+	if usage, ok := j.cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		most = uint64(max(usage.Maxrss, 0)) * 1024 //nolint:gosec // getrusage(2) counts in KiB
+	}
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return 0, nil
+		return 0, most, nil
 	case !errors.As(err, &exit):
-		return 0, fmt.Errorf("wait for the sandbox: %w", err)
+		return 0, most, fmt.Errorf("wait for the sandbox: %w", err)
 	}
 	if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal()), nil
+		return 128 + int(ws.Signal()), most, nil
 	}
-	return exit.ExitCode(), nil
+	return exit.ExitCode(), most, nil
 }
 
 // PID is the first process of the sandbox, in the numbers of the machine. Its end ends all others.

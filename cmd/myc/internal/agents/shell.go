@@ -2,7 +2,6 @@ package agents
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -35,25 +34,18 @@ func noteRefusal(ctx context.Context, n *agentshell.Note, environ []string, comm
 	if err != nil {
 		return // it is no text
 	}
-	l := &project.Loader{Dir: n.Ground.Project, StateDir: n.State, ID: n.ID, Environ: environ, Err: io.Discard, Agent: true,
+	l := &project.Loader{Dir: n.Folder, StateDir: n.State, ID: n.ID, Environ: environ, Err: io.Discard, Agent: true,
 		Version: base.Version()}
 	node.NoteDenial(ctx, l, harness.Event{Agent: n.Agent, Tool: policy.Bash.String(), Input: input}, "the agent's shell: "+why.Error())
 }
 
 // prepareShell puts our program before the shell of the agent of a run: it knows the agent's settings as they are now, and the gateway.
 func (a *app) prepareShell(folder string, s *install.Setup, paths state.Paths, settings []byte, gateway []string) error {
-	ground, err := agentshell.GroundOf(s.Dir, paths)
+	lines, err := s.Lines(settings)
 	if err != nil {
 		return err
 	}
-	n := agentshell.Note{Agent: s.Agent.Name, Ground: ground, State: string(paths.Root), ID: a.ID, Server: gateway}
-	if n.Lines, err = s.Lines(settings); err != nil {
-		return err
-	}
-	if home := a.Getenv("HOME"); home != "" {
-		if n.Home, err = filepath.EvalSymlinks(home); err != nil {
-			return fmt.Errorf("find the home folder: %w", err)
-		}
-	}
+	n := agentshell.Note{Agent: s.Agent.Name, Folder: s.Dir, Project: paths.Project, State: string(paths.Root), ID: a.ID,
+		Home: a.Getenv("HOME"), Lines: lines, Server: gateway}
 	return agentshell.Prepare(folder, s.Myc, n, a.Environ)
 }

@@ -6,13 +6,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/jail"
 	"mycelium/internal/text"
@@ -54,7 +55,7 @@ func (a *app) exec(c *cobra.Command, r request, args []string) error {
 	if err != nil {
 		return err
 	}
-	argv, err := agentshell.Self()
+	argv, err := sandboxed.Self()
 	if err != nil {
 		return err
 	}
@@ -106,17 +107,20 @@ func (a *app) command(r request, args []string) (*sandbox.Command, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &sandbox.Command{Argv: args, Dir: dir, Project: dir, Profile: p, Environ: a.Environ, In: a.In, Out: a.Out, Err: a.Err}
-	if home := a.Getenv("HOME"); home != "" {
+	out := &sandbox.Command{Project: dir, Environ: a.Environ}
+	if of, err := a.ofProject(); err == nil {
+		out = &of
+	} else if p.Project {
+		return nil, err
+	} else if home := a.Getenv("HOME"); home != "" {
 		if out.Home, err = resolve(home); err != nil {
 			return nil, err
 		}
 	}
-	if p.Project {
-		if err := a.ofProject(out); err != nil {
-			return nil, err
-		}
+	if dir != out.Project && !strings.HasPrefix(dir, out.Project+"/") {
+		dir = out.Project // -C names another folder
 	}
+	out.Argv, out.Dir, out.Profile, out.In, out.Out, out.Err = args, dir, p, a.In, a.Out, a.Err
 	for _, list := range []struct {
 		to   *[]string
 		from []string

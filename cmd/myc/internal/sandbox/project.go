@@ -1,28 +1,23 @@
 package sandbox
 
 import (
-	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/project"
+	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
 )
 
-// ofProject lets a command work on the project: its tree, with the repository of a linked worktree, and the folders that the state keeps.
-func (a *app) ofProject(c *sandbox.Command) error {
+// ofProject is what a command on the project has.
+func (a *app) ofProject() (sandbox.Command, error) {
 	if err := a.Find(project.NeedsProject); err != nil {
-		return err
+		return sandbox.Command{}, err
 	}
-	dir, err := a.Folder()
+	folder, err := a.Folder()
 	if err != nil {
-		return err
+		return sandbox.Command{}, err
 	}
 	paths, err := a.Know()
 	if err != nil {
-		return err
+		return sandbox.Command{}, err
 	}
-	ground, err := agentshell.GroundOf(dir, paths)
-	if err != nil {
-		return err
-	}
-	ground.Put(c)
-	return nil
+	return sandboxed.Command(folder, paths, a.Getenv("HOME"), a.Environ)
 }

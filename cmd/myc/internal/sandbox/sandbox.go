@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/node/agentshell"
+	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/jail"
 )
@@ -18,7 +18,7 @@ type app struct{ *base.App }
 
 // Child runs the child of the sandbox if the arguments ask for it, before anything else is set up.
 func Child(args []string) (code int, ok bool) {
-	if len(args) != 1 || args[0] != agentshell.Child {
+	if !sandboxed.IsChild(args) {
 		return 0, false
 	}
 	return jail.Main(), true
@@ -62,7 +62,7 @@ func (a *app) capabilitiesCmd() *cobra.Command {
 		Long:    "Exit 0: all stand, and commands may run in the sandbox. Exit 1: one of them cannot be built, so that the sandbox refuses.",
 		Example: "  myc sandbox capabilities",
 		RunE: func(c *cobra.Command, _ []string) error {
-			argv, err := agentshell.Self()
+			argv, err := sandboxed.Self()
 			if err != nil {
 				return err
 			}

@@ -1,7 +1,6 @@
-package files
+package builtin
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,16 +9,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
-
-// tool is the schema and the function of a tool.
-type tool struct {
-	props    map[string]property
-	required []string
-	run      func(ctx context.Context, s *Server, scope policy.Scope, args []byte) (answer, error)
-}
 
 // property is the part of an argument's schema that is checked here.
 type property struct {
@@ -27,23 +18,9 @@ type property struct {
 	Enum []string `json:"enum"`
 }
 
-// with returns a function that decodes the checked arguments into the struct that f takes.
-func with[T any](f func(ctx context.Context, s *Server, scope policy.Scope, args T) (answer, error)) func(context.Context, *Server,
-	policy.Scope, []byte) (answer, error) {
-	return func(ctx context.Context, s *Server, scope policy.Scope, raw []byte) (answer, error) {
-		var args T
-		if len(raw) > 0 {
-			if err := json.Unmarshal(raw, &args); err != nil {
-				return answer{}, fmt.Errorf("arguments: %s", jsonReason(err))
-			}
-		}
-		return f(ctx, s, scope, args)
-	}
-}
-
 // check checks the arguments against the schema: they are an object without duplicate and unknown keys, with every required key, and every
 // value has its type. A case variant of a key is unknown.
-func (t *tool) check(raw []byte) error {
+func (t *tool[S]) check(raw []byte) error {
 	args := map[string]jsontext.Value{}
 	if len(raw) > 0 {
 		if jsontext.Value(raw).Kind() != '{' {

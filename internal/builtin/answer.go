@@ -1,4 +1,4 @@
-package files
+package builtin
 
 import (
 	"fmt"
@@ -14,40 +14,41 @@ const (
 	codeInternal       = -32603
 )
 
-// answer is a CallToolResult.
-type answer struct {
-	Content    []block `json:"content"`
+// Answer is the result of a call (CallToolResult of MCP).
+type Answer struct {
+	Content    []Block `json:"content"`
 	Structured any     `json:"structuredContent,omitempty"`
 	IsError    bool    `json:"isError,omitzero"`
 }
 
-// block is a content block: text, or an embedded resource.
-type block struct {
+// Block is a part of an answer: text, or an embedded resource.
+type Block struct {
 	Type     string    `json:"type"`
 	Text     *string   `json:"text,omitzero"`
-	Resource *resource `json:"resource,omitempty"`
+	Resource *Resource `json:"resource,omitempty"`
 }
 
-// resource is the content of a file that is not text.
-type resource struct {
+// Resource is content that is not text.
+type Resource struct {
 	URI      string `json:"uri"`
 	MIMEType string `json:"mimeType"`
 	Blob     []byte `json:"blob"` // base64 on the wire
 }
 
-// textBlock makes a text block. It replaces bytes that are not UTF-8, which names of files may have.
-func textBlock(s string) block {
+// TextBlock makes a part of text. It replaces bytes that are not UTF-8, which names of files may have.
+func TextBlock(s string) Block {
 	s = strings.ToValidUTF8(s, "�")
-	return block{Type: "text", Text: &s}
+	return Block{Type: "text", Text: &s}
 }
 
-func textAnswer(format string, args ...any) answer {
-	return answer{Content: []block{textBlock(fmt.Sprintf(format, args...))}}
+// Text makes an answer of one text.
+func Text(format string, args ...any) Answer {
+	return Answer{Content: []Block{TextBlock(fmt.Sprintf(format, args...))}}
 }
 
 // failure is the answer of a tool that failed.
 func failure(name string, err error) []byte {
-	raw, merr := json.Marshal(answer{Content: []block{textBlock(name + ": " + err.Error())}, IsError: true})
+	raw, merr := json.Marshal(Answer{Content: []Block{TextBlock(name + ": " + err.Error())}, IsError: true})
 	if merr != nil { // cannot happen: the text is valid UTF-8
 		return []byte(`{"content":[{"type":"text","text":"the tool failed"}],"isError":true}`)
 	}

@@ -1,0 +1,62 @@
+// Package sandboxed says what a command of the sandbox has on a project: its tree, the repository of a linked worktree, and the folders that
+// the state keeps.
+package sandboxed
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"mycelium/internal/gate/facts"
+	"mycelium/internal/sandbox"
+	"mycelium/internal/sandbox/served"
+	"mycelium/internal/state"
+	"mycelium/internal/worktree"
+)
+
+// childName is the command with which the sandbox starts this program.
+const childName = "sandbox-child"
+
+// Self is the argument vector of the sandbox's child.
+func Self() ([]string, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	return []string{program, childName}, nil
+}
+
+// IsChild reports whether arguments are those of the child.
+func IsChild(args []string) bool { return len(args) == 1 && args[0] == childName }
+
+// Command is what every command on a project has. folder is the project's, or that of a linked worktree of it.
+func Command(folder string, paths state.Paths, home string, environ []string) (sandbox.Command, error) {
+	c := sandbox.Command{Project: folder, Dir: folder, Environ: environ,
+		Caches: paths.Sandbox("cache"), Scratch: paths.Sandbox("scratch"), Quarantine: paths.Sandbox("quarantine")}
+	if home != "" {
+		resolved, err := filepath.EvalSymlinks(home)
+		if err != nil {
+			return c, fmt.Errorf("find the home folder: %w", err)
+		}
+		c.Home = resolved
+	}
+	if t, ok := worktree.Of(folder); ok {
+		own, common := worktree.Repository(t.Dir)
+		c.Worktree = &sandbox.Worktree{Own: own, Common: common}
+	}
+	for _, dir := range []string{c.Caches, c.Scratch, c.Quarantine} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return c, fmt.Errorf("make a folder of the sandbox: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// Server is the built-in server mycelium-sandbox of a project.
+func Server(folder string, paths state.Paths, home string, environ []string) (*served.Server, error) {
+	self, err := Self()
+	if err != nil {
+		return nil, err
+	}
+	return served.New(self, facts.Interpreters, func() (sandbox.Command, error) { return Command(folder, paths, home, environ) })
+}

@@ -1,0 +1,272 @@
+// Package served is the built-in server mycelium-sandbox: tools that run a command in the sandbox.
+//
+// The policy decides before a call what the command may do, as it does for an agent's own shell. Here the walls are added: no caller gets
+// the network, a path outside of the project, or a profile without walls.
+package served
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/builtin"
+	"mycelium/internal/policy"
+	"mycelium/internal/sandbox"
+	"mycelium/internal/sandbox/jail"
+)
+
+// Name is the name of the server.
+const Name = "mycelium-sandbox"
+
+// maxOutput bounds what one call returns of each stream, in bytes. The rest is counted and dropped.
+const maxOutput = 256 << 10
+
+// maxTimeout bounds the time of a call.
+const maxTimeout = 10 * time.Minute
+
+// bashTimeout is the time of the tool bash without an argument (requirements, A41).
+const bashTimeout = 2 * time.Minute
+
+//go:embed tools.json
+var definitions string
+
+// Server runs commands for the agents of one project. It is safe for concurrent use.
+type Server struct {
+	self         []string
+	interpreters map[string][]string
+	base         func() (sandbox.Command, error) // what every command has: project, home, caches
+	tools        *builtin.Table[*Server]
+}
+
+// New makes the server. self is the argument vector of the sandbox's child; interpreters are the programs that run a script, by its ending;
+// base returns what every command has, each time anew.
+func New(self []string, interpreters map[string][]string, base func() (sandbox.Command, error)) (*Server, error) {
+	tools, err := builtin.Parse(Name, definitions, map[string]builtin.Func[*Server]{
+		"bash":                 builtin.With(bash),
+		"sandbox_capabilities": builtin.With(capabilities),
+		"sandbox_exec":         builtin.With(execute),
+		"sandbox_exec_script":  builtin.With(script),
+		"sandbox_profiles":     builtin.With(profiles),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Server{self: self, interpreters: interpreters, base: base, tools: tools}, nil
+}
+
+// Definitions returns the tools. The caller must not change them.
+func (s *Server) Definitions() []policy.Definition { return s.tools.Definitions() }
+
+// Do answers an MCP request as [builtin.Table.Do] does.
+func (s *Server) Do(ctx context.Context, scope policy.Scope, method string, params []byte, _ func(method string, params []byte)) (result,
+	rpcErr []byte, err error) {
+	return s.tools.Do(ctx, s, scope, method, params)
+}
+
+// request has the arguments of the tools that run something.
+type request struct {
+	Command          string   `json:"command"`
+	ScriptPath       string   `json:"scriptPath"`
+	Args             []string `json:"args"`
+	Profile          string   `json:"profile"`
+	WorkingDirectory string   `json:"workingDirectory"`
+	Stdin            string   `json:"stdin"`
+	Timeout          int64    `json:"timeout"`
+	ReadPaths        []string `json:"readPaths"`
+	WritePaths       []string `json:"writePaths"`
+	AllowNetwork     bool     `json:"allowNetwork"`
+}
+
+func bash(ctx context.Context, s *Server, _ policy.Scope, r request) (builtin.Answer, error) {
+	if r.Timeout == 0 {
+		r.Timeout = bashTimeout.Milliseconds()
+	}
+	return s.run(ctx, r, []string{"bash", "-c", r.Command})
+}
+
+func execute(ctx context.Context, s *Server, _ policy.Scope, r request) (builtin.Answer, error) {
+	if r.AllowNetwork {
+		return builtin.Answer{}, errors.New("there is no network in this sandbox; only a person may open it: myc sandbox exec --allow-network")
+	}
+	return s.run(ctx, r, append([]string{r.Command}, r.Args...))
+}
+
+func script(ctx context.Context, s *Server, _ policy.Scope, r request) (builtin.Answer, error) {
+	argv, ok := s.interpreters[filepath.Ext(r.ScriptPath)]
+	if !ok {
+		return builtin.Answer{}, fmt.Errorf("%q: no interpreter is known for this ending; there are .py, .sh, .js and .ts", r.ScriptPath)
+	}
+	c, err := s.base()
+	if err != nil {
+		return builtin.Answer{}, err
+	}
+	path, err := within(c.Project, r.ScriptPath)
+	if err != nil {
+		return builtin.Answer{}, err
+	}
+	return s.run(ctx, r, slices.Concat(argv, []string{path}, r.Args))
+}
+
+// outcome is the structured answer of a command.
+type outcome struct {
+	Success        bool     `json:"success"`
+	ExitCode       int      `json:"exitCode"`
+	Stdout         string   `json:"stdout"`
+	Stderr         string   `json:"stderr"`
+	TimedOut       bool     `json:"timedOut"`
+	MemoryExceeded bool     `json:"memoryExceeded"` // its largest process came to nine tenths of the limit, and it failed
+	Violations     []string `json:"violations"`     // what it made and was not kept
+	Seconds        float64  `json:"seconds"`
+	Profile        string   `json:"profile"`
+}
+
+func (s *Server) run(ctx context.Context, r request, argv []string) (builtin.Answer, error) {
+	c, err := s.command(r, argv)
+	if err != nil {
+		return builtin.Answer{}, err
+	}
+	var out, errs limited
+	c.In, c.Out, c.Err = strings.NewReader(r.Stdin), &out, &errs
+	result, err := sandbox.Run(ctx, s.self, c)
+	var start *jail.StartError
+	if errors.As(err, &start) {
+		return builtin.Answer{}, errors.New(start.Reason)
+	}
+	if err != nil {
+		return builtin.Answer{}, err
+	}
+	o := outcome{
+		Success: result.ExitCode == 0 && !result.TimedOut, ExitCode: result.ExitCode, Stdout: out.String(), Stderr: errs.String(),
+		TimedOut: result.TimedOut, MemoryExceeded: result.MemoryExceeded, Violations: violations(result.Left), Seconds: result.Seconds,
+		Profile: c.Profile.Name,
+	}
+	data, err := json.Marshal(o)
+	if err != nil {
+		return builtin.Answer{}, err
+	}
+	return builtin.Answer{Content: []builtin.Block{builtin.TextBlock(string(data))}, Structured: o, IsError: !o.Success}, nil
+}
+
+// violations says in words what a command made and was not kept.
+func violations(left sandbox.Left) []string {
+	out := []string{}
+	for _, path := range left.Quarantined {
+		out = append(out, path+" would govern agents: it was put away")
+	}
+	for _, key := range left.Settings {
+		out = append(out, key+" of git's configuration may name a program: it was not kept")
+	}
+	return out
+}
+
+// command makes the command of the sandbox.
+func (s *Server) command(r request, argv []string) (*sandbox.Command, error) {
+	c, err := s.base()
+	if err != nil {
+		return nil, err
+	}
+	name := r.Profile
+	if name == "" {
+		name = "standard"
+	}
+	p, ok := sandbox.Find(name)
+	if !ok || p.Network {
+		return nil, fmt.Errorf("there is no profile %q here", name)
+	}
+	if r.Timeout > 0 {
+		p.Seconds = min(time.Duration(r.Timeout)*time.Millisecond, maxTimeout).Seconds()
+	}
+	if p.Seconds == 0 {
+		p.Seconds = maxTimeout.Seconds()
+	}
+	c.Argv, c.Profile, c.Dir = argv, p, c.Project
+	if r.WorkingDirectory != "" {
+		if c.Dir, err = within(c.Project, r.WorkingDirectory); err != nil {
+			return nil, err
+		}
+	}
+	for _, path := range r.ReadPaths {
+		if _, err := within(c.Project, path); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range r.WritePaths {
+		path, err := within(c.Project, name)
+		if err != nil {
+			return nil, err
+		}
+		c.Write = append(c.Write, path)
+	}
+	return &c, nil
+}
+
+// within returns the path of a file that lies in the project, without links.
+func within(project, name string) (string, error) {
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(project, path)
+	}
+	resolved, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", fmt.Errorf("%q is not there", name)
+	}
+	if resolved != project && !strings.HasPrefix(resolved, project+"/") {
+		return "", fmt.Errorf("%q lies outside of the project", name)
+	}
+	return resolved, nil
+}
+
+func capabilities(ctx context.Context, s *Server, _ policy.Scope, _ struct{}) (builtin.Answer, error) {
+	return structured(sandbox.Probe(ctx, s.self))
+}
+
+func profiles(_ context.Context, _ *Server, _ policy.Scope, r request) (builtin.Answer, error) {
+	if r.Profile == "" {
+		return structured(map[string]any{"profiles": sandbox.Profiles()})
+	}
+	p, ok := sandbox.Find(r.Profile)
+	if !ok {
+		return builtin.Answer{}, fmt.Errorf("there is no profile %q", r.Profile)
+	}
+	return structured(p)
+}
+
+// structured makes an answer of a value, as JSON text and as a structure.
+func structured(v any) (builtin.Answer, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return builtin.Answer{}, err
+	}
+	return builtin.Answer{Content: []builtin.Block{builtin.TextBlock(string(data))}, Structured: v}, nil
+}
+
+// limited keeps the beginning of what is written to it, and counts the rest.
+type limited struct {
+	buf     bytes.Buffer
+	dropped int
+}
+
+// Write never fails: a program must not end because it says much.
+func (l *limited) Write(p []byte) (int, error) {
+	n := min(len(p), maxOutput-l.buf.Len())
+	l.buf.Write(p[:n])
+	l.dropped += len(p) - n
+	return len(p), nil
+}
+
+// String returns what was kept, and says how much was not.
+func (l *limited) String() string {
+	s := strings.ToValidUTF8(l.buf.String(), "�")
+	if l.dropped > 0 {
+		s += fmt.Sprintf("\n[%d further bytes are not shown]", l.dropped)
+	}
+	return s
+}
