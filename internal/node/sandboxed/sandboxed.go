@@ -1,5 +1,5 @@
-// Package sandboxed says what a command of the sandbox has on a project: its tree, the repository of a linked worktree, and the folders that
-// the state keeps.
+// Package sandboxed says what a command of the sandbox has on a project: its tree, the repository of a linked worktree, and the folders
+// that the state keeps.
 package sandboxed
 
 import (
