@@ -116,7 +116,7 @@ func (a *Admission) askAnew(ctx context.Context, asked policy.Decision, answer a
 func (a *Admission) approved(
 	ctx context.Context, asked policy.Decision, r approval.Request, answer approval.Answer,
 ) (next *approval.Request, d policy.Decision, err error) {
-	d = a.decide()
+	d = a.decide(ctx)
 	if d.Effect == policy.Deny {
 		a.decidedBy = ""
 		return nil, d, a.refuse(ctx, d)
@@ -170,7 +170,7 @@ func (a *Admission) consult(ctx context.Context, asked policy.Decision) (d polic
 	case a.session.Over(a.gate.now()):
 		return asked, a.unanswered(ctx, asked, errSessionOver)
 	case !settled:
-		if d = a.decide(); d.Effect == policy.Deny { // while the model thought
+		if d = a.decide(ctx); d.Effect == policy.Deny { // while the model thought
 			return d, a.refuse(ctx, d)
 		}
 		asked.Reason = joined(asked.Reason, r.Code.NotRead())

@@ -43,6 +43,8 @@ type Request struct {
 	// Abstains says that a call about which only the fallback would decide is left to whoever asks, and recorded so: see
 	// [Admission.Abstained].
 	Abstains bool
+	// Unbound says why the call cannot run in a sandbox; "": it can. nil: whoever makes the call cannot bind it to one.
+	Unbound func(ctx context.Context) string
 	// Waits, if set, is called when the call begins to wait for an approval, and the function that it returns when the wait is over.
 	Waits func() (over func())
 	// Told, if set, is called once, when people may see the request for the approval. It must not block.
@@ -149,12 +151,16 @@ type Admission struct {
 	held      limit.Slots // given back by Done
 	unused    func()      // gives an approval back that the call cannot use; nil: none
 
-	guard   policy.Guard // of the decision
+	sandbox string       // of the decision
+	guard   policy.Guard // likewise
 	guarded []string     // what it did
 }
 
 // Abstained reports whether the policy has no opinion about the call: whoever asked decides.
 func (a *Admission) Abstained() bool { return a.abstained }
+
+// Sandbox is the profile of the sandbox in which whoever asked must run the call; empty: it runs in none.
+func (a *Admission) Sandbox() string { return a.sandbox }
 
 // Admit is the first half of Call, for a call that runs elsewhere: it decides, counts and records. Its errors are those of Call. The
 // caller ends an admission with [Admission.Done] or [Admission.Ended].
@@ -175,7 +181,7 @@ func (g *Gate) admit(ctx context.Context, s *session.Session, r Request, runs bo
 		return nil, errors.Join(session.ErrNoSession, a.recordDecision(ctx, policy.Decision{Rule: sessionRule, Reason: "the session is over"}))
 	}
 	span := a.span.Decide()
-	d := a.decide()
+	d := a.decide(ctx)
 	span.End("")
 	if r.Invalid != "" && !d.Unknown {
 		d = policy.Decision{Rule: "request", Reason: r.Invalid}
@@ -201,7 +207,7 @@ func (g *Gate) admit(ctx context.Context, s *session.Session, r Request, runs bo
 			return nil, a.refuse(ctx, d)
 		}
 	}
-	a.guard = d.Guard
+	a.guard, a.sandbox = d.Guard, d.Sandbox
 	if r.asksOfTask() { // with which arguments the task began is not known any more
 		a.guard = a.caller.Guards(r.Item)
 	}

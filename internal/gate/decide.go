@@ -17,7 +17,7 @@ import (
 )
 
 // decide reads the arguments, makes the facts and asks the policy. A panic on the way is a denial.
-func (a *Admission) decide() (d policy.Decision) {
+func (a *Admission) decide(ctx context.Context) (d policy.Decision) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.gate.logger.Error("a decision panicked", "call", a.id, "tool", a.Item.String(), "panic", p, "stack", string(debug.Stack()))
@@ -37,7 +37,25 @@ func (a *Admission) decide() (d policy.Decision) {
 		a.abstained, a.decidedBy = true, byAgent
 		return policy.Decision{Effect: policy.Allow, Reason: "no rule decides: the agent's own permissions hold"}
 	}
-	return decideAs(a.caller, c)
+	d = decideAs(a.caller, c)
+	a.bind(ctx, &d)
+	return d
+}
+
+// bind makes a question of a call that a rule allows in a sandbox only, where it would run without one.
+func (a *Admission) bind(ctx context.Context, d *policy.Decision) {
+	if d.Sandbox == "" || d.Effect == policy.Deny {
+		return
+	}
+	why := "only the shell of an agent that myc claude started runs in a sandbox"
+	if a.Unbound != nil {
+		why = a.Unbound(ctx)
+	}
+	if why == "" {
+		return
+	}
+	d.Reason += " (it would not run in the sandbox " + d.Sandbox + ": " + why + ")"
+	d.Effect, d.Sandbox = policy.Ask, ""
 }
 
 // byAgent says in the log that the agent decided, because the policy had no opinion.
@@ -67,10 +85,16 @@ func decideAs(sc *session.Snapshot, c policy.Call) policy.Decision {
 		return d
 	}
 	above := decideAs(sc.Parent, c)
-	if above.Unknown || above.Effect < d.Effect {
+	guard := d.Guard.And(above.Guard)
+	if above.Unknown {
 		return above
 	}
-	d.Guard = d.Guard.And(above.Guard)
+	if above.Effect < d.Effect {
+		d, above = above, d
+	} else {
+		d.Guard = guard
+	}
+	d.Box(above.Sandbox)
 	return d
 }
 

@@ -289,6 +289,7 @@ type Launch struct {
 	// Pinned are the variables that its settings for one run fix to the person's own values, and empty where the person has none. Settings
 	// of a project may set any of them for the agent's child processes, and thereby change what the hook, the gateway or a command is.
 	Pinned []string
+	Prefix Prefix // how a program of ours stands before the commands of its shell
 }
 
 // Hooks describes the hooks in an agent's configuration.

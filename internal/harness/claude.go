@@ -61,6 +61,7 @@ var claude = Agent{
 			"remote-control", "setup-token", "update", "upgrade"},
 		Unset:  claudeWithoutHooks,
 		Pinned: slices.Concat(claudeWithoutHooks, loaderVars, shellVars, []string{"PATH"}, Places),
+		Prefix: Prefix{Variable: "CLAUDE_CODE_SHELL_PREFIX", unwrap: unwrapClaude},
 	},
 	script: &script{
 		environ: scriptClaude,

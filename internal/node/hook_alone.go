@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
+	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/run"
@@ -85,7 +86,8 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 		}
 	}
 	runs := run.New(run.Options{Gate: g, Spec: v.AgentSession, People: nobody{}, Waiting: files, Logger: l.Logger(), Alone: true,
-		Abstains: abstains, Book: bookAlone(l, v, e), Unanswered: unansweredIn(v.Project)})
+		Abstains: abstains, Book: bookAlone(l, v, e), Unanswered: unansweredIn(v.Project),
+		Shell: &agentshell.Gate{State: func() state.Paths { return v.Project.State }}})
 	return runs.Event(ctx, s, e), nil
 }
 

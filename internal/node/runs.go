@@ -11,10 +11,12 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
+	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/chat"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/run"
 	"mycelium/internal/run/book"
+	"mycelium/internal/state"
 )
 
 // Runs are the coding agents at work on the project, as their hooks tell of them.
@@ -30,6 +32,7 @@ func newRuns(n *Node) *Runs {
 		Queue:   n.Approvals.queue,
 		Waiting: func() string { return waiting(files.Project()) }, Unanswered: unansweredIn(files.Project()),
 		Book:    book.Open(n.state.Agents(), n.logger, nil),
+		Shell:   &agentshell.Gate{State: func() state.Paths { return files.Project().State }},
 		Notices: n.chats, Budget: n.judge.budget, Logger: n.logger,
 		Denials: &run.Denials{Limits: func() (int, int) { return files.Project().File.Agents.Denials.Limits() }},
 	})

@@ -30,7 +30,7 @@ type Rule struct {
 	Checked     [][]byte          `yaml:"-" json:"-"`                               // When as [when.Compiler.Check] has it; or nil
 	Reason      string            `yaml:"reason" json:"reason,omitempty"`           // for people
 	Result      Guard             `yaml:"result" json:"result,omitzero"`            // what is done to results; of allow and ask rules only
-	Sandbox     string            `yaml:"sandbox" json:"sandbox,omitempty"`         // the profile that an allowed call must run in
+	Sandbox     string            `yaml:"sandbox" json:"sandbox,omitempty"`         // the profile of the sandbox that the call must run in
 	Examples    Examples          `yaml:"examples" json:"examples,omitzero"`        // checked by package policytest
 	File        string            `yaml:"-" json:"-"`                               // where the rule stands, for problems
 	Line        int               `yaml:"-" json:"-"`                               // likewise; 0 is unknown

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mycelium/internal/policy/box"
 	"mycelium/internal/policy/when"
 )
 
@@ -149,6 +150,9 @@ func (c *compiler) compileRule(src *Rule, i int) rule {
 	if e := src.Result.check(r.effect); err == nil {
 		err = e
 	}
+	if e := box.Check(src.Sandbox, r.effect == Deny); err == nil {
+		err = e
+	}
 	if err == nil && src.When != "" {
 		r.when, err = c.conditions.Compile(src.When, src.Checked)
 	}
@@ -159,10 +163,6 @@ func (c *compiler) compileRule(src *Rule, i int) rule {
 			hint = "until this is fixed the rule allows no call"
 		}
 		c.ruleProblem(src, r.name, err.Error(), hint, false)
-	}
-	if src.Sandbox != "" && r.effect == Allow && r.broken == "" {
-		r.broken = "rule " + r.name + " needs a sandbox"
-		c.ruleProblem(src, r.name, "sandbox: there is no sandbox yet", "until then the rule allows no call", true)
 	}
 	r.unconditional = r.broken == "" && len(r.fields) == 0 && scopeOnly(r.when)
 	r.hides = r.effect == Deny && r.unconditional

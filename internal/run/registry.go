@@ -52,6 +52,7 @@ type Options struct {
 	Now     func() time.Time // nil: time.Now
 	Waiting func() string    // names the files that changed and have no effect before a person accepts them; "": none; nil: none
 	Alone   bool             // there is no daemon: each event is answered by a process of its own
+	Shell   Shell            // nil: no agent has a shell that runs only what was admitted
 	// Unanswered returns the decisions of a session on our surface that ask, and that nothing has followed in the log; nil: there are none
 	Unanswered func(ctx context.Context, session string) ([]audit.Record, error)
 	// Abstains reports whether a call about which only the fallback would decide is left to the agent; nil: it is not
@@ -62,6 +63,7 @@ type Options struct {
 type Registry struct {
 	Options
 	notifier
+	shell admits
 
 	opening sync.Mutex // held while a session is opened, so that a run gets only one
 
@@ -83,7 +85,7 @@ func New(o Options) *Registry {
 	if g.Book == nil {
 		g.Book = book.Open("", nil, g.Now)
 	}
-	g.notifier = notifier{g.Notices, g.Now}
+	g.notifier, g.shell = notifier{g.Notices, g.Now}, admits{g.Shell, g.Logger}
 	return g
 }
 

@@ -20,6 +20,9 @@ var tools = []string{"go/bin", "go/pkg/mod", ".cargo/bin", ".cargo/registry", ".
 	".deno/bin", ".pyenv", ".rbenv", ".asdf", ".sdkman", ".m2/repository", ".gradle/wrapper", ".npm/_cacache", ".local/bin", ".local/lib",
 	".local/pipx", ".local/share/mise", ".local/share/pnpm", ".local/share/uv"}
 
+// gitConfig is where the command finds Command.GitConfig.
+const gitConfig = inside + "/gitconfig"
+
 // root lists the parts of the command's root, and what is covered in it. A later part covers an earlier one.
 func (c *Command) root(w *work) (binds []jail.Bind, masks []string) {
 	for _, dir := range system {
@@ -27,6 +30,12 @@ func (c *Command) root(w *work) (binds []jail.Bind, masks []string) {
 	}
 	for _, dir := range private {
 		binds = append(binds, jail.Bind{Kind: jail.Temp, Target: dir})
+	}
+	if c.Temp != "" {
+		binds = append(binds, jail.Bind{Kind: jail.Tree, Source: c.Temp, Target: temp, Write: true})
+	}
+	if c.GitConfig != "" {
+		binds = append(binds, jail.Bind{Kind: jail.Tree, Source: c.GitConfig, Target: gitConfig})
 	}
 	if c.Home != "" {
 		binds = append(binds, jail.Bind{Kind: jail.Temp, Target: c.Home})

@@ -35,6 +35,8 @@ type Command struct {
 
 	Caches     string   // absolute: a folder that is kept for the project, in which the command finds its ~/.cache; empty: nothing is kept
 	Scratch    string   // absolute: a folder for the time of the command
+	Temp       string   // absolute: a folder that the command finds at /tmp; empty: one in memory, of its own
+	GitConfig  string   // absolute: a file that git reads for the one in the home folder; empty: none
 	Quarantine string   // absolute: a folder for files that would govern; empty: the project has none and is not looked at
 	Home       string   // absolute: the home folder of the user, which is empty inside
 	Environ    []string // of the caller; what is in it of secrets does not reach the command
@@ -130,6 +132,9 @@ func (c *Command) spec(w *work) (*jail.Spec, error) {
 	}
 	p := c.Profile
 	binds, masks := c.root(w)
+	if err := c.places(binds); err != nil {
+		return nil, err
+	}
 	return &jail.Spec{
 		Argv: c.Argv, Env: c.environ(), Dir: c.Dir, Host: "sandbox", Binds: binds, Masks: masks,
 		Network: p.Network, Fork: p.Fork, Procs: p.Procs, Files: p.Files, Memory: p.Memory,

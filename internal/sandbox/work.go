@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -157,6 +158,16 @@ func (w *work) binds() (out []jail.Bind) {
 type Left struct {
 	Quarantined []string `json:"quarantined,omitzero"` // files that would govern: they are in the quarantine now
 	Settings    []string `json:"settings,omitzero"`    // keys of a git configuration that were dropped
+}
+
+// Say tells what did not stay, a line for each.
+func (l Left) Say(to io.Writer, quarantine string) {
+	for _, path := range l.Quarantined {
+		fmt.Fprintf(to, "myc: the command made %s, which would govern agents: it is in %s now\n", path, quarantine)
+	}
+	for _, key := range l.Settings {
+		fmt.Fprintf(to, "myc: the command set %s in the configuration of git: git may run what it says, so it was not kept\n", key)
+	}
 }
 
 // settle takes over what may be, and moves away what would govern.
