@@ -57,8 +57,8 @@ func parentOf(t *testing.T, pid int) int {
 	return parent
 }
 
-// npm's server for files works in the sandbox. After kill -9 of what runs it, of the keeper and of the daemon none of its processes is left,
-// and the next call starts it again.
+// npm's server for files works in the sandbox. After kill -9 of what runs it, of the keeper and of the daemon none of its processes is
+// left, and the next call starts it again.
 func TestServerInTheSandbox(t *testing.T) {
 	t.Parallel()
 	node := nodeProgram(t)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+
+	"mycelium/internal/harness/shellwords"
 )
 
 // Prefix is the variable with which an agent starts a program of ours instead of a command of its shell. It is zero for an agent that has
@@ -39,7 +41,7 @@ func unwrapClaude(line string) (w Wrapped, err error) {
 	if !ok {
 		return w, errWrapped
 	}
-	if w.Snapshot, rest, ok = shellWord(rest); !ok {
+	if w.Snapshot, rest, ok = shellwords.Next(rest); !ok {
 		return w, errWrapped
 	}
 	for {
@@ -52,14 +54,14 @@ func unwrapClaude(line string) (w Wrapped, err error) {
 	if rest, ok = strings.CutPrefix(rest, " && eval "); !ok {
 		return w, errWrapped
 	}
-	if w.Command, rest, ok = shellWord(rest); !ok {
+	if w.Command, rest, ok = shellwords.Next(rest); !ok {
 		return w, errWrapped
 	}
 	rest = strings.TrimPrefix(rest, " < /dev/null") // without a here-document or an input of its own
 	if rest, ok = strings.CutPrefix(rest, " && pwd -P >| "); !ok {
 		return w, errWrapped
 	}
-	if w.Folder, rest, ok = shellWord(rest); !ok || rest != "" {
+	if w.Folder, rest, ok = shellwords.Next(rest); !ok || rest != "" {
 		return w, errWrapped
 	}
 	return w, checkClaudeFiles(&w)
@@ -103,7 +105,7 @@ func cutStep(line string) (rest string, ok bool) {
 			return rest, true
 		}
 		name, _, _ := strings.Cut(rest, "'")
-		if strings.Trim(name, plainLetters+"+") != "" {
+		if strings.Trim(name, shellwords.Plain) != "" {
 			continue
 		}
 		if rest, ok = strings.CutPrefix(rest, name+strings.ReplaceAll(tail, "NAME", name)); ok {
@@ -111,48 +113,4 @@ func cutStep(line string) (rest string, ok bool) {
 		}
 	}
 	return line, false
-}
-
-// plainLetters are the characters that mean themselves in a shell.
-const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%,+"
-
-// shellWord reads a word that means itself: plain characters, and parts in single quotes, with '"'"' for a single quote. Nothing else is
-// read: a shell would take it for more than a word.
-func shellWord(line string) (word, rest string, ok bool) {
-	var out strings.Builder
-	rest = line
-	for rest != "" && rest[0] != ' ' {
-		switch {
-		case rest[0] == '\'':
-			text, after, closed := strings.Cut(rest[1:], "'")
-			if !closed {
-				return "", "", false
-			}
-			out.WriteString(text)
-			rest = after
-		case strings.HasPrefix(rest, `"'"`):
-			out.WriteByte('\'')
-			rest = rest[3:]
-		case strings.IndexByte(plainLetters, rest[0]) >= 0:
-			out.WriteByte(rest[0])
-			rest = rest[1:]
-		default:
-			return "", "", false
-		}
-	}
-	return out.String(), rest, rest != line
-}
-
-// ShellWords reads a line of words that mean themselves. ok is false for a line with anything else in it.
-func ShellWords(line string) (words []string, ok bool) {
-	for rest := line; ; rest = rest[1:] {
-		word, after, ok := shellWord(rest)
-		if !ok {
-			return nil, false
-		}
-		words = append(words, word)
-		if rest = after; rest == "" {
-			return words, true
-		}
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mycelium/internal/harness/shellwords"
 )
 
 // wrapped are lines as Claude Code wrote them, with the command in them.
@@ -56,12 +58,12 @@ func TestUnwrap(t *testing.T) {
 
 // TestShellWords: words that mean themselves are read, and a line with anything else is not.
 func TestShellWords(t *testing.T) {
-	got, ok := ShellWords(`/x/myc -C '/a b' 'it'"'"'s' --state=/s`)
+	got, ok := shellwords.Split(`/x/myc -C '/a b' 'it'"'"'s' --state=/s`)
 	if want := []string{"/x/myc", "-C", "/a b", "it's", "--state=/s"}; !ok || !slices.Equal(got, want) {
 		t.Errorf("%q %t", got, ok)
 	}
 	for _, line := range []string{"", "a ", " a", "a  b", "a;b", "a$b", "'a", `"a"`, "a`b`", "a\nb", "a>b", "~/x", "a*"} {
-		if got, ok := ShellWords(line); ok {
+		if got, ok := shellwords.Split(line); ok {
 			t.Errorf("%q was read as %q", line, got)
 		}
 	}

@@ -18,6 +18,9 @@ type Gate struct {
 	holds bool // the sandbox was built once
 }
 
+// Of is a gate for the agents of one project whose state does not move.
+func Of(paths state.Paths) *Gate { return &Gate{State: func() state.Paths { return paths }} }
+
 // Governs reports whether the program before an agent's shell is ours, and that of this session.
 func (g *Gate) Governs(session, prefix string) bool { return prefix == Program(g.State().Run(session)) }
 

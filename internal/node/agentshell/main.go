@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mycelium/internal/harness"
+	"mycelium/internal/harness/shellwords"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/jail"
@@ -52,7 +53,7 @@ func (s *Shell) Main() int {
 	if slices.Contains(note.Lines, line) {
 		return s.become([]string{"/bin/sh", "-c", line})
 	}
-	if words, ok := harness.ShellWords(line); ok && slices.Equal(words, note.Server) {
+	if words, ok := shellwords.Split(line); ok && slices.Equal(words, note.Server) {
 		return s.become(words)
 	}
 	agent, _ := harness.Named(note.Agent)
