@@ -109,11 +109,12 @@ func TestScriptOfASkill(t *testing.T) {
 		"skills/t/SKILL.yaml": "name: t\ndescription: Has scripts.\nallowedRoles: [guest]\nallowedTools: [mycelium-skills__run_script]\n",
 		"skills/t/道具/slow.sh": "echo 始め; echo end\n",
 		"skills/t/asked.sh":   "echo shown\n",
-		"rules.yaml":          "rules:\n  - {name: r, action: ask, tool: mycelium-skills__run_script, match: {path: {glob: \"**/asked.sh\"}}}\n",
+		"rules.yaml": "rules:\n  - {name: r, action: ask, tool: mycelium-skills__run_script,\n" +
+			"     match: {path: {glob: \"**/asked.sh\"}}}\n",
 	})
 	w := startWire(t, p.command("mcp", "--role", "guest")).hello("2025-11-25")
 	const name = `"name":"mycelium-skills__run_script"`
-	id := w.request("tools/call", `{`+name+`,"arguments":{"skill":"t","path":"道具/slow.sh"},"_meta":{"progressToken":"p"}}`)
+	id := w.request("tools/call", `{"_meta":{"progressToken":"p"},`+name+`,"arguments":{"skill":"t","path":"道具/slow.sh"}}`)
 	if got := w.until("notifications/progress"); !bytes.Contains(got, []byte("始め")) {
 		t.Errorf("progress %s", got)
 	}
