@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -57,9 +58,21 @@ func (c *Command) prepare() (*work, error) {
 // guards reports whether the command may write a project that has something to guard.
 func (c *Command) guards() bool { return c.Quarantine != "" && (c.Profile.Project || len(c.Write) > 0) }
 
-// guard looks at the project and at the repository of a linked worktree.
+// guard looks at the project, at what the command may write elsewhere, and at the repository of a linked worktree.
 func (c *Command) guard() (*Guarded, error) {
 	g, err := Guard(c.Project, c.Home)
+	for _, path := range c.Write {
+		if err != nil {
+			return nil, err
+		}
+		if within(path, c.Project) {
+			continue
+		}
+		var more *Guarded
+		if more, err = Guard(path, c.Home); err == nil {
+			g.Fixed, g.Hidden, g.Git = append(g.Fixed, more.Fixed...), append(g.Hidden, more.Hidden...), append(g.Git, more.Git...)
+		}
+	}
 	if err == nil && c.Worktree != nil {
 		g.Git = append(g.Git, c.Worktree.Common)
 		g.Fixed = append(g.Fixed, gitFixed(c.Worktree.Common)...)
@@ -103,6 +116,16 @@ func (w *work) binds() []jail.Bind {
 type Left struct {
 	Quarantined []string `json:"quarantined,omitzero"` // files that would govern: they are in the quarantine now
 	Settings    []string `json:"settings,omitzero"`    // keys of a git configuration that were dropped
+}
+
+// Say tells what did not stay, a line for each.
+func (l Left) Say(to io.Writer, quarantine string) {
+	for _, path := range l.Quarantined {
+		fmt.Fprintf(to, "myc: the command made %s, which would govern agents: it is in %s now\n", path, quarantine)
+	}
+	for _, key := range l.Settings {
+		fmt.Fprintf(to, "myc: the command set %s in the configuration of git: git may run what it says, so it was not kept\n", key)
+	}
 }
 
 // settle takes over what may be, and moves away what would govern.

@@ -39,7 +39,7 @@ func (a *app) execCmd() *cobra.Command {
 		RunE:    func(c *cobra.Command, args []string) error { return a.exec(c, r, args) },
 	}
 	c.Flags().SetInterspersed(false) // what follows the command is its own
-	c.Flags().StringVar(&r.profile, "profile", "standard", "strict, standard, permissive or project")
+	c.Flags().StringVar(&r.profile, "profile", "standard", "strict, standard, permissive, project, or one of your own (myc sandbox profiles)")
 	c.Flags().BoolVar(&r.network, "allow-network", false, "with the network of this machine")
 	c.Flags().StringArrayVar(&r.read, "read", nil, "a further file or folder that it may read")
 	c.Flags().StringArrayVar(&r.write, "write", nil, "a file or folder that it may write")
@@ -61,7 +61,7 @@ func (a *app) exec(c *cobra.Command, r request, args []string) error {
 	}
 	result, err := sandbox.Run(c.Context(), argv, command)
 	if result != nil {
-		a.say(command, result.Left)
+		result.Left.Say(a.Err, command.Quarantine)
 	}
 	var start *jail.StartError
 	switch {
@@ -87,35 +87,25 @@ const (
 
 // command makes the command of the sandbox.
 func (a *app) command(r request, args []string) (*sandbox.Command, error) {
-	p, ok := sandbox.Find(r.profile)
-	if !ok {
-		var names []string
-		for _, p := range sandbox.Profiles() {
-			names = append(names, p.Name)
-		}
-		err := failure.Usagef("there is no profile %q", r.profile)
-		if near := text.Nearest(r.profile, names); near != "" {
-			return nil, text.Hinted(err, "did you mean "+near+"?")
-		}
-		return nil, text.Hinted(err, "myc sandbox profiles lists them")
-	}
-	p.Network = p.Network || r.network
-	if r.timeout > 0 {
-		p.Seconds = r.timeout.Seconds()
-	}
 	dir, err := resolve(".")
 	if err != nil {
 		return nil, err
 	}
 	out := &sandbox.Command{Project: dir, Environ: a.Environ}
-	if of, err := a.ofProject(); err == nil {
+	of, noProject := a.ofProject()
+	if noProject == nil {
 		out = &of
-	} else if p.Project {
-		return nil, err
 	} else if home := a.Getenv("HOME"); home != "" {
 		if out.Home, err = resolve(home); err != nil {
 			return nil, err
 		}
+	}
+	p, err := a.profile(r, noProject != nil)
+	if err != nil {
+		return nil, err
+	}
+	if p.Project && noProject != nil {
+		return nil, noProject
 	}
 	if dir != out.Project && !strings.HasPrefix(dir, out.Project+"/") {
 		dir = out.Project // -C names another folder
@@ -134,6 +124,31 @@ func (a *app) command(r request, args []string) (*sandbox.Command, error) {
 		}
 	}
 	return out, nil
+}
+
+// profile is the profile that was asked for, with what the command line adds.
+func (a *app) profile(r request, outside bool) (sandbox.Profile, error) {
+	section, err := a.profiles(outside)
+	if err != nil {
+		return sandbox.Profile{}, err
+	}
+	p, ok := section.Find(r.profile)
+	if !ok {
+		var names []string
+		for _, p := range section.All() {
+			names = append(names, p.Name)
+		}
+		err := failure.Usagef("there is no profile %q", r.profile)
+		if near := text.Nearest(r.profile, names); near != "" {
+			return p, text.Hinted(err, "did you mean "+near+"?")
+		}
+		return p, text.Hinted(err, "myc sandbox profiles lists them")
+	}
+	p.Network = p.Network || r.network
+	if r.timeout > 0 {
+		p.Seconds = r.timeout.Seconds()
+	}
+	return p, nil
 }
 
 // resolve returns the absolute path of what exists, without links.

@@ -3,6 +3,8 @@ package sandbox
 import (
 	"fmt"
 
+	"mycelium/internal/config/profiles"
+	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
@@ -24,12 +26,17 @@ func (a *app) ofProject() (sandbox.Command, error) {
 	return sandboxed.Command(folder, paths, a.Getenv("HOME"), a.Environ)
 }
 
-// say tells what the command left that did not stay.
-func (a *app) say(c *sandbox.Command, left sandbox.Left) {
-	for _, path := range left.Quarantined {
-		fmt.Fprintf(a.Err, "myc: the command made %s, which would govern agents: it is in %s now\n", path, c.Quarantine)
+// profiles are those of the project, or of the user's own files alone.
+func (a *app) profiles(outside bool) (profiles.Section, error) {
+	l := a.Loader
+	l.Outside, l.Snapshot = outside, true
+	p, err := l.Load()
+	if err != nil {
+		return profiles.Section{}, err
 	}
-	for _, key := range left.Settings {
-		fmt.Fprintf(a.Err, "myc: the command set %s in the configuration of git: git may run what it says, so it was not kept\n", key)
+	if p.Broken.All != "" {
+		return profiles.Section{}, failure.New(failure.Config,
+			fmt.Errorf("it cannot be told what the profiles of the sandbox are: %s", p.Broken.All), "myc doctor says what is wrong")
 	}
+	return p.File.Sandbox, nil
 }

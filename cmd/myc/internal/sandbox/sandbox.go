@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/project"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/jail"
@@ -38,8 +39,13 @@ func Command(a *base.App) *cobra.Command {
 func (a *app) profilesCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "profiles", Short: "List what the profiles allow", Example: "  myc sandbox profiles --json", Args: base.NoArgs,
+		Long: "The shipped ones, and those under sandbox.profiles in mycelium.yaml: yours, and the project's.",
 		RunE: func(*cobra.Command, []string) error {
-			all := sandbox.Profiles()
+			section, err := a.profiles(a.Find(project.NeedsProject) != nil)
+			if err != nil {
+				return err
+			}
+			all := section.All()
 			if a.JSON {
 				return a.PrintJSON(all)
 			}
