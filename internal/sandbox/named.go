@@ -90,20 +90,24 @@ func (c *Command) resolve(name string, write bool) (string, error) {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	why := ""
-	switch rest, own := strings.CutPrefix(resolved, c.Home+"/"); {
-	case inProject && !within(resolved, c.Project):
+	if inProject && !within(resolved, c.Project) {
 		why = "it leads out of the project"
-	case within(resolved, c.Project):
-		if resolved != c.Project {
-			why = refusal("./"+strings.TrimPrefix(resolved, c.Project+"/"), write)
-		}
-	case own && c.Home != "":
-		why = refusal("~/"+rest, write)
-	default:
-		why = refusal(resolved, write)
+	} else if resolved != c.Project {
+		why = c.refusal(resolved, write)
 	}
 	if why != "" {
 		return "", fmt.Errorf("%s is %s: %s", name, resolved, why)
 	}
 	return resolved, nil
+}
+
+// refusal says why an absolute path is not to be shown; "" if it may be.
+func (c *Command) refusal(path string, write bool) string {
+	if rest, ok := strings.CutPrefix(path, c.Project+"/"); ok && c.Project != "" {
+		return refusal("./"+rest, write)
+	}
+	if rest, ok := strings.CutPrefix(path, c.Home+"/"); ok && c.Home != "" {
+		return refusal("~/"+rest, write)
+	}
+	return refusal(path, write)
 }

@@ -70,9 +70,13 @@ func Run(ctx context.Context, self []string, c *Command) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	h := c.listen()
 	out, err := c.run(ctx, self, w)
 	left, settleErr := w.settle(ctx, c)
 	if out != nil {
+		if out.ExitCode != 0 {
+			left.Lacks = c.lacks(w.spec, h.last)
+		}
 		out.Left = left
 	}
 	return out, errors.Join(err, settleErr)
@@ -83,6 +87,7 @@ func (c *Command) run(ctx context.Context, self []string, w *work) (*Result, err
 	if err != nil {
 		return nil, err
 	}
+	w.spec = spec
 	began := time.Now()
 	if limit := c.Profile.Timeout(); limit > 0 {
 		var cancel context.CancelFunc

@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/sandbox/gitconfig"
 	"mycelium/internal/sandbox/jail"
+	"mycelium/internal/text"
 )
 
 // inside is the folder of the sandbox's own things, as the command sees it.
@@ -26,6 +27,7 @@ type work struct {
 	folder  string // on the machine: the private copies, and the note of what was there before
 	lock    *atomicfile.Lock
 	copies  []copied
+	spec    *jail.Spec // what the child was told; nil before it was
 }
 
 // copied is a git configuration with its private copy.
@@ -116,15 +118,21 @@ func (w *work) binds() []jail.Bind {
 type Left struct {
 	Quarantined []string `json:"quarantined,omitzero"` // files that would govern: they are in the quarantine now
 	Settings    []string `json:"settings,omitzero"`    // keys of a git configuration that were dropped
+	Lacks       []Lack   `json:"lacks,omitzero"`       // what it may have wanted, if it failed
 }
 
-// Say tells what did not stay, a line for each.
+// Say tells what did not stay, and what the command may have wanted, a line for each.
 func (l Left) Say(to io.Writer, quarantine string) {
 	for _, path := range l.Quarantined {
 		fmt.Fprintf(to, "myc: the command made %s, which would govern agents: it is in %s now\n", path, quarantine)
 	}
 	for _, key := range l.Settings {
 		fmt.Fprintf(to, "myc: the command set %s in the configuration of git: git may run what it says, so it was not kept\n", key)
+	}
+	for _, lack := range l.Lacks {
+		if s := lack.Say(); s != "" {
+			fmt.Fprintln(to, "myc:", text.Visible(s))
+		}
 	}
 }
 

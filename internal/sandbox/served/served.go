@@ -139,7 +139,7 @@ type outcome struct {
 	Stderr         string   `json:"stderr"`
 	TimedOut       bool     `json:"timedOut"`
 	MemoryExceeded bool     `json:"memoryExceeded"` // its largest process came to nine tenths of the limit, and it failed
-	Violations     []string `json:"violations"`     // what it made and was not kept
+	Violations     []string `json:"violations"`     // what it made and was not kept, and what it may have wanted
 	Seconds        float64  `json:"seconds"`
 	Profile        string   `json:"profile"`
 }
@@ -171,7 +171,7 @@ func (s *Server) run(ctx context.Context, r request, argv []string) (builtin.Ans
 	return builtin.Answer{Content: []builtin.Block{builtin.TextBlock(string(data))}, Structured: o, IsError: !o.Success}, nil
 }
 
-// violations says in words what a command made and was not kept.
+// violations says in words what a command made and was not kept, and what it may have wanted.
 func violations(left sandbox.Left) []string {
 	out := []string{}
 	for _, path := range left.Quarantined {
@@ -179,6 +179,9 @@ func violations(left sandbox.Left) []string {
 	}
 	for _, key := range left.Settings {
 		out = append(out, key+" of git's configuration may name a program: it was not kept")
+	}
+	for _, lack := range left.Lacks {
+		out = append(out, lack.SayToAgent())
 	}
 	return out
 }
