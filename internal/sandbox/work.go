@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
-	"time"
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/sandbox/gitconfig"
@@ -163,43 +161,4 @@ func (c *Command) putAway(before *Guarded) (moved []string, err error) {
 		moved = append(moved, path)
 	}
 	return moved, err
-}
-
-// quarantine moves a file out of the project.
-func (c *Command) quarantine(path string) error {
-	rel, err := filepath.Rel(c.Project, path)
-	if err != nil || !filepath.IsLocal(rel) {
-		rel = filepath.Base(path)
-	}
-	to := filepath.Join(c.Quarantine, time.Now().UTC().Format("20060102-150405.000000"), rel)
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return fmt.Errorf("move %s to quarantine: %w", path, err)
-	}
-	err = os.Rename(path, to)
-	if errors.Is(err, syscall.EXDEV) {
-		err = copyAway(path, to)
-	}
-	if err != nil {
-		return fmt.Errorf("move %s to quarantine: %w", path, err)
-	}
-	return nil
-}
-
-// copyAway moves a file or folder to another file system. What is neither, such as a link or a pipe, is removed: it has no content.
-func copyAway(path, to string) error {
-	st, err := os.Lstat(path)
-	if err != nil {
-		return err
-	}
-	switch {
-	case st.IsDir():
-		err = os.CopyFS(to, os.DirFS(path))
-	case st.Mode().IsRegular():
-		var data []byte
-		if data, err = os.ReadFile(path); err == nil {
-			err = os.WriteFile(to, data, 0o600)
-		}
-	}
-	// What could not be copied must not stay either: it would govern the next agent.
-	return errors.Join(err, os.RemoveAll(path))
 }

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"mycelium/internal/config"
 	"mycelium/internal/gate/facts"
+	"mycelium/internal/policy"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/served"
 	"mycelium/internal/state"
@@ -59,4 +62,9 @@ func Server(folder string, paths state.Paths, home string, environ []string) (*s
 		return nil, err
 	}
 	return served.New(self, facts.Interpreters, func() (sandbox.Command, error) { return Command(folder, paths, home, environ) })
+}
+
+// Wanted reports whether the files of a project want a sandbox: they have profiles of their own, or a rule that names one.
+func Wanted(p *config.Project) bool {
+	return len(p.File.Sandbox.Profiles) > 0 || slices.ContainsFunc(p.Rules, func(r policy.Rule) bool { return r.Sandbox != "" })
 }

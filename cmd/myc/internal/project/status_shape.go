@@ -59,6 +59,8 @@ func statusShape(r api.StatusReply) any {
 	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions,
 		r.Asked, agentsAtWork(r), r.Approvals, r.Cost, r.Pending, r.Damage, r.State, r.Problem, r.Names, r.Unworkable, r.Restart, r.Hooks,
 		r.Environs}
+		Quarantined []string          `json:"quarantined,omitempty"`
+		r.Quarantined}
 	for _, b := range r.Backends {
 		out.Backends = append(out.Backends, server{b.Name, b.State, b.Tools, moment(b.Since), b.Error,
 			b.Hint, b.Breaker, moment(b.Retry), b.Restarts, b.Active, b.Waiting, b.Refused, b.Log})

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -12,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/config"
+	"mycelium/internal/config/profiles"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
@@ -51,15 +54,11 @@ func (a *app) exec(c *cobra.Command, r request, args []string) error {
 	if err := a.NeedPerson("run a command in the sandbox"); err != nil {
 		return err
 	}
-	command, err := a.command(r, args)
+	command, in, err := a.command(r, args)
 	if err != nil {
 		return err
 	}
-	argv, err := sandboxed.Self()
-	if err != nil {
-		return err
-	}
-	result, err := sandbox.Run(c.Context(), argv, command)
+	result, err := a.run(c.Context(), in, command)
 	if result != nil {
 		result.Left.Say(a.Err, command.Quarantine)
 	}
@@ -79,59 +78,79 @@ func (a *app) exec(c *cobra.Command, r request, args []string) error {
 	return nil
 }
 
+// run runs a command, and records it if it is about a project.
+func (a *app) run(ctx context.Context, in *config.Project, command *sandbox.Command) (*sandbox.Result, error) {
+	if in != nil {
+		return sandboxed.Run(ctx, in, command)
+	}
+	argv, err := sandboxed.Self()
+	if err != nil {
+		return nil, err
+	}
+	return sandbox.Run(ctx, argv, command)
+}
+
 // The exit codes with which env(1) and timeout(1) say the same.
 const (
 	exitNotFound = 127 // the program is not there, or cannot be executed
 	exitTimedOut = 124
 )
 
-// command makes the command of the sandbox.
-func (a *app) command(r request, args []string) (*sandbox.Command, error) {
+// command makes the command of the sandbox. in is the project that it is about; nil: there is none.
+func (a *app) command(r request, args []string) (out *sandbox.Command, in *config.Project, err error) {
 	dir, err := resolve(".")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := &sandbox.Command{Project: dir, Environ: a.Environ}
+	out = &sandbox.Command{Project: dir, Environ: a.Environ}
 	of, noProject := a.ofProject()
 	if noProject == nil {
 		out = &of
 	} else if home := a.Getenv("HOME"); home != "" {
 		if out.Home, err = resolve(home); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	p, err := a.profile(r, noProject != nil)
+	in, err = a.config(noProject != nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if p.Project && noProject != nil {
-		return nil, noProject
+	p, err := r.of(in.File.Sandbox)
+	if err != nil {
+		return nil, nil, err
+	}
+	if noProject != nil {
+		in = nil
+		if p.Project {
+			return nil, nil, noProject
+		}
 	}
 	if dir != out.Project && !strings.HasPrefix(dir, out.Project+"/") {
 		dir = out.Project // -C names another folder
 	}
 	out.Argv, out.Dir, out.Profile, out.In, out.Out, out.Err = args, dir, p, a.In, a.Out, a.Err
+	return out, in, r.name(out)
+}
+
+// name adds the paths of the command line.
+func (r request) name(c *sandbox.Command) error {
 	for _, list := range []struct {
 		to   *[]string
 		from []string
-	}{{&out.Read, r.read}, {&out.Write, r.write}} {
+	}{{&c.Read, r.read}, {&c.Write, r.write}} {
 		for _, name := range list.from {
 			path, err := resolve(name)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			*list.to = append(*list.to, path)
 		}
 	}
-	return out, nil
+	return nil
 }
 
-// profile is the profile that was asked for, with what the command line adds.
-func (a *app) profile(r request, outside bool) (sandbox.Profile, error) {
-	section, err := a.profiles(outside)
-	if err != nil {
-		return sandbox.Profile{}, err
-	}
+// of is the profile that was asked for, with what the command line adds.
+func (r request) of(section profiles.Section) (sandbox.Profile, error) {
 	p, ok := section.Find(r.profile)
 	if !ok {
 		var names []string

@@ -3,7 +3,7 @@ package sandbox
 import (
 	"fmt"
 
-	"mycelium/internal/config/profiles"
+	"mycelium/internal/config"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/sandboxed"
@@ -26,17 +26,17 @@ func (a *app) ofProject() (sandbox.Command, error) {
 	return sandboxed.Command(folder, paths, a.Getenv("HOME"), a.Environ)
 }
 
-// profiles are those of the project, or of the user's own files alone.
-func (a *app) profiles(outside bool) (profiles.Section, error) {
+// config is what is in force in the project, or in the user's own files alone.
+func (a *app) config(outside bool) (*config.Project, error) {
 	l := a.Loader
 	l.Outside, l.Snapshot = outside, true
 	p, err := l.Load()
 	if err != nil {
-		return profiles.Section{}, err
+		return nil, err
 	}
 	if p.Broken.All != "" {
-		return profiles.Section{}, failure.New(failure.Config,
+		return nil, failure.New(failure.Config,
 			fmt.Errorf("it cannot be told what the profiles of the sandbox are: %s", p.Broken.All), "myc doctor says what is wrong")
 	}
-	return p.File.Sandbox, nil
+	return p, nil
 }

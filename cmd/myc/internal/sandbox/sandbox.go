@@ -2,7 +2,6 @@
 package sandbox
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -10,7 +9,6 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/sandboxed"
-	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/jail"
 )
 
@@ -25,6 +23,9 @@ func Child(args []string) (code int, ok bool) {
 	return jail.Main(), true
 }
 
+// Check is what `myc doctor` says of the sandbox.
+func Check(a *base.App) base.Check { return (&app{a}).doctor }
+
 // Command is `myc sandbox`.
 func Command(a *base.App) *cobra.Command {
 	s := &app{a}
@@ -32,7 +33,7 @@ func Command(a *base.App) *cobra.Command {
 		Use: "sandbox", Short: "Run a command where it reaches only what it needs", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(s.execCmd(), s.profilesCmd(), s.capabilitiesCmd())
+	c.AddCommand(s.execCmd(), s.profilesCmd(), s.capabilitiesCmd(), s.quarantineCmd())
 	return c
 }
 
@@ -41,11 +42,11 @@ func (a *app) profilesCmd() *cobra.Command {
 		Use: "profiles", Short: "List what the profiles allow", Example: "  myc sandbox profiles --json", Args: base.NoArgs,
 		Long: "The shipped ones, and those under sandbox.profiles in mycelium.yaml: yours, and the project's.",
 		RunE: func(*cobra.Command, []string) error {
-			section, err := a.profiles(a.Find(project.NeedsProject) != nil)
+			in, err := a.config(a.Find(project.NeedsProject) != nil)
 			if err != nil {
 				return err
 			}
-			all := section.All()
+			all := in.File.Sandbox.All()
 			if a.JSON {
 				return a.PrintJSON(all)
 			}
@@ -60,48 +61,6 @@ func (a *app) profilesCmd() *cobra.Command {
 			return nil
 		},
 	}
-}
-
-func (a *app) capabilitiesCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "capabilities", Short: "Build every wall on this machine, now, and say which ones stand", Args: base.NoArgs,
-		Long:    "Exit 0: all stand, and commands may run in the sandbox. Exit 1: one of them cannot be built, so that the sandbox refuses.",
-		Example: "  myc sandbox capabilities",
-		RunE: func(c *cobra.Command, _ []string) error {
-			argv, err := sandboxed.Self()
-			if err != nil {
-				return err
-			}
-			found := sandbox.Probe(c.Context(), argv)
-			if a.JSON {
-				err = a.PrintJSON(found)
-			} else {
-				a.printCapabilities(found)
-			}
-			if err == nil && !found.Holds {
-				return base.Exit{Code: 1}
-			}
-			return err
-		},
-	}
-}
-
-func (a *app) printCapabilities(c *sandbox.Capabilities) {
-	a.Facts([][]string{{"system", c.System + ", kernel " + c.Kernel}, {"user", c.User},
-		{"Landlock ABI", number(uint64(c.ABI))}}) //nolint:gosec // a small number
-	var rows [][]string
-	for _, l := range c.Layers {
-		why := l.Cause
-		if l.Doing != "" {
-			why = l.Doing + ": " + l.Cause
-		}
-		if l.Mend != "" {
-			why += ". " + l.Mend
-		}
-		rows = append(rows, []string{string(l.Layer), yes(l.Holds, "holds", yes(l.Tried, "fails", "not tried")), base.OrDash(why)})
-	}
-	a.Table(base.Column{Name: "LAYER"}, base.Column{Name: "STATE"}, base.Column{Name: "WHY", Least: 20}).Print(rows...)
-	fmt.Fprintln(a.Out, "\n"+yes(c.Holds, "The sandbox holds here.", "The sandbox refuses to run anything here."))
 }
 
 func yes(is bool, then, otherwise string) string {
