@@ -35,7 +35,8 @@ func IsChild(args []string) bool { return len(args) == 1 && args[0] == childName
 // Command is what every command on a project has. folder is the project's, or that of a linked worktree of it.
 func Command(folder string, paths state.Paths, home string, environ []string) (sandbox.Command, error) {
 	c := sandbox.Command{Project: folder, Dir: folder, Environ: environ,
-		Caches: paths.Sandbox("cache"), Scratch: paths.Sandbox("scratch"), Quarantine: paths.Sandbox("quarantine")}
+		Caches: paths.Sandbox("cache"), Scratch: paths.Sandbox("scratch"), Quarantine: paths.Sandbox("quarantine"),
+		Hide: []string{string(paths.Root)}}
 	if home != "" {
 		resolved, err := filepath.EvalSymlinks(home)
 		if err != nil {
