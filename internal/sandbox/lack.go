@@ -20,6 +20,7 @@ type Lack struct {
 	Host      string `json:"host,omitempty"`      // of network, if the command named one
 	Protected string `json:"protected,omitempty"` // why nobody may be given the path; empty: a person may give it
 	There     bool   `json:"-"`                   // the path is on the machine. This is for people: agents are not told
+	Own       bool   `json:"-"`                   // the path is in a folder of the sandbox's own, such as /tmp
 }
 
 // The needs.
@@ -154,12 +155,12 @@ func (c *Command) wanted(spec *jail.Spec, name, need string) (Lack, bool) {
 	part := partOf(spec, path)
 	shown := part.Kind != jail.Temp && part.Target != ""
 	switch {
-	case within(path, "/proc"), within(path, "/dev"), slices.Contains(private, part.Target), // they are the sandbox's own
+	case within(path, "/proc"), within(path, "/dev"),
 		need == needRead && shown, need == needWrite && (!shown || part.Write),
 		need == needWrite && slices.ContainsFunc(system, func(dir string) bool { return within(path, dir) }):
 		return Lack{}, false
 	}
-	l := Lack{Need: need, Path: path, Protected: c.protects(path, need == needWrite)}
+	l := Lack{Need: need, Path: path, Own: slices.Contains(private, part.Target), Protected: c.protects(path, need == needWrite)}
 	_, err := os.Lstat(path)
 	if err != nil && need == needWrite {
 		_, err = os.Lstat(filepath.Dir(path)) // it would be made
@@ -203,7 +204,7 @@ func (l Lack) Say() string {
 	return "it may lack " + l.Path + ": --" + l.Need + " " + l.Path
 }
 
-// SayToAgent is Say for an agent, which learns from it nothing of what is on the machine.
+// SayToAgent is Say for an agent, which learns from it nothing of what is on the machine; "" if there is nothing to say.
 func (l Lack) SayToAgent() string {
 	switch {
 	case l.Need == needNetwork && l.Host != "":
@@ -212,6 +213,8 @@ func (l Lack) SayToAgent() string {
 		return "there is no network in this profile: a person may open it"
 	case l.Protected != "":
 		return l.Path + " is protected: " + l.Protected
+	case l.Own:
+		return ""
 	case l.Need == needWrite:
 		return l.Path + " is read-only in this profile: name it under writePaths, or ask a person"
 	}

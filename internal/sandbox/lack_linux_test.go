@@ -42,7 +42,7 @@ func TestLack(t *testing.T) {
 		"OSError: [Errno 30] Read-only file system: 'src/a.go'":                    "write H/p/src/a.go there",
 		"mkdir: cannot create directory ‘rules.yaml’: Read-only file system":       "write H/p/rules.yaml protected there",
 		"touch: cannot touch '/usr/bin/x': Read-only file system":                  "",
-		"cat: /tmp/x: No such file or directory":                                   "",
+		"cat: /tmp/absent-of-lack: No such file or directory":                      "read /tmp/absent-of-lack",
 		"curl: (6) Could not resolve host: example.com":                            "network example.com",
 		"fatal: unable to access 'https://x.org/': Could not resolve host: x.org":  "network x.org",
 		"npm error errno EAI_AGAIN":                                                "network",

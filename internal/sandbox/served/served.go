@@ -181,7 +181,9 @@ func violations(left sandbox.Left) []string {
 		out = append(out, key+" of git's configuration may name a program: it was not kept")
 	}
 	for _, lack := range left.Lacks {
-		out = append(out, lack.SayToAgent())
+		if s := lack.SayToAgent(); s != "" {
+			out = append(out, s)
+		}
 	}
 	return out
 }
