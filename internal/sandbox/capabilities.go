@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"mycelium/internal/sandbox/jail"
 )
@@ -98,19 +99,38 @@ func mend(e *jail.StageError) string {
 				return s.mend
 			}
 		}
+		if filtered() {
+			return filterMend
+		}
 		if inContainer() {
 			return "this is a container, whose own profile forbids namespaces: run myc outside of it, or give the container that right"
 		}
 	case jail.Mount, jail.PID, jail.Net:
+		if filtered() {
+			return filterMend
+		}
 		if inContainer() {
 			return "this is a container, whose own profile forbids mounts: run myc outside of it, or give the container that right"
 		}
 		return "user namespaces are there and have no rights: AppArmor or another security module forbids it"
 	case jail.Privilege, jail.Seccomp: // every kernel that has the layers before them has them
 	case jail.Landlock:
+		if syscall.Errno(e.Errno) == syscall.ENOSYS && filtered() {
+			return filterMend + "; or the kernel has no Landlock, and then it is Linux 6.2 or later that is needed"
+		}
 		return "Linux 6.2 or later, with Landlock among the security modules (lsm=landlock,… on the kernel's command line)"
 	}
 	return ""
+}
+
+// filterMend says what to do about a filter of system calls that this program was started under.
+const filterMend = "this program was started under a filter of system calls, as engines of containers and some services set, which may " +
+	"refuse this: run myc outside of it, or widen the filter"
+
+// filtered reports whether this program runs under a filter of system calls (proc_pid_status(5), Seccomp).
+func filtered() bool {
+	status, err := os.ReadFile("/proc/self/status")
+	return err == nil && strings.Contains(string(status), "\nSeccomp:\t2\n")
 }
 
 // inContainer reports whether this machine is a container, as far as engines say so.
