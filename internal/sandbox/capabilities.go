@@ -85,7 +85,8 @@ func (c *Capabilities) Failed() (Capability, bool) {
 // settings are settings of the kernel that forbid user namespaces, each with the value that does and what to do.
 var settings = []struct{ file, bad, mend string }{
 	{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
-		"AppArmor forbids user namespaces to programs without a profile (Ubuntu 23.10 and later): myc sandbox capabilities --apparmor prints one for myc"},
+		"AppArmor forbids user namespaces to programs without a profile (Ubuntu 23.10 and later): " +
+			"myc sandbox capabilities --apparmor prints one for myc"},
 	{"/proc/sys/kernel/unprivileged_userns_clone", "0", "user namespaces are switched off: sysctl kernel.unprivileged_userns_clone=1"},
 	{"/proc/sys/user/max_user_namespaces", "0", "user namespaces are switched off: sysctl user.max_user_namespaces=10000"},
 }

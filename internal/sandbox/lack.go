@@ -84,12 +84,13 @@ func sameFile(a, b io.Writer) bool {
 	return err == nil && alsoErr == nil && os.SameFile(one, other)
 }
 
-// noFile, noWrite and noNetwork are the ways in which programs say that something is not there, is read-only, or cannot be reached. The last
-// one has the host in its group.
+// noFile, noWrite and noNetwork are the ways in which programs say that something is not there, is read-only, or cannot be reached. The
+// last one has the host in its group.
 var (
 	noFile    = lazy.Regexp(`(?i)no such file or directory|permission denied|\bENOENT\b|\bEACCES\b`)
 	noWrite   = lazy.Regexp(`(?i)read-only file system|\bEROFS\b`)
-	noNetwork = lazy.Regexp(`(?i)(?:could not resolve host(?:name)?:? *|getaddrinfo (?:EAI_AGAIN|ENOTFOUND) *|dial tcp: lookup )([a-z0-9.-]+)|` +
+	noNetwork = lazy.Regexp(`(?i)(?:could not resolve host(?:name)?:? *|getaddrinfo (?:EAI_AGAIN|ENOTFOUND) *|` +
+		`dial tcp: lookup )([a-z0-9.-]+)|` +
 		`temporary failure in name resolution|name or service not known|network is unreachable|\bENETUNREACH\b|\bEAI_AGAIN\b`)
 	inQuotes = lazy.Regexp("'([^']+)'|\"([^\"]+)\"|‘([^’]+)’|`([^`]+)`")
 )

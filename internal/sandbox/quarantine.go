@@ -118,7 +118,8 @@ func (q Quarantined) Restore() error {
 		return fmt.Errorf("restore %s: the way to its folder is another now", q.Path)
 	}
 	if _, err := os.Lstat(q.Path); !errors.Is(err, fs.ErrNotExist) {
-		return text.Hinted(fmt.Errorf("restore %s: something is there", q.Path), "move it away first, or leave this one: myc sandbox quarantine drop "+q.ID)
+		return text.Hinted(fmt.Errorf("restore %s: something is there", q.Path),
+			"move it away first, or leave this one: myc sandbox quarantine drop "+q.ID)
 	}
 	if err := move(q.File, q.Path); err != nil {
 		return fmt.Errorf("restore %s: %w", q.Path, err)

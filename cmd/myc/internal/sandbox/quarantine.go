@@ -22,23 +22,6 @@ func (a *app) quarantineCmd() *cobra.Command {
 			"They wait here until a person restores or drops them.",
 		Example: "  myc sandbox quarantine\n  myc sandbox quarantine show 20261125-101500.123456",
 	}
-	yes := false
-	restore := &cobra.Command{
-		Use: "restore ID", Short: "Move it back to where the command had made it", Args: base.ArgRange(1, 1, "an id"),
-		Example: "  myc sandbox quarantine restore --yes 20261125-101500.123456",
-		RunE: func(c *cobra.Command, args []string) error {
-			p, q, err := a.entry(args[0])
-			if err == nil && !yes {
-				err = text.Hinted(fmt.Errorf("%s would govern agents: it is restored only with --yes", text.OneLine(q.Path)),
-					"read it first: myc sandbox quarantine show "+q.ID)
-			}
-			if err != nil {
-				return err
-			}
-			return settle(c, p, q, "restore", q.Restore)
-		},
-	}
-	restore.Flags().BoolVar(&yes, "yes", false, "you have read it, and it may govern")
 	c.AddCommand(&cobra.Command{
 		Use: "list", Short: "List them", Args: base.NoArgs, Example: "  myc sandbox quarantine list --json", RunE: list,
 	}, &cobra.Command{
@@ -62,7 +45,7 @@ func (a *app) quarantineCmd() *cobra.Command {
 			fmt.Fprintf(a.Out, "%s\n\n%s\n", text.OneLine(q.Path), text.Visible(said))
 			return nil
 		},
-	}, restore, &cobra.Command{
+	}, a.restoreCmd(), &cobra.Command{
 		Use: "drop ID", Short: "Remove it for good", Args: base.ArgRange(1, 1, "an id"),
 		Example: "  myc sandbox quarantine drop 20261125-101500.123456",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -74,6 +57,27 @@ func (a *app) quarantineCmd() *cobra.Command {
 		},
 	})
 	return c
+}
+
+func (a *app) restoreCmd() *cobra.Command {
+	yes := false
+	restore := &cobra.Command{
+		Use: "restore ID", Short: "Move it back to where the command had made it", Args: base.ArgRange(1, 1, "an id"),
+		Example: "  myc sandbox quarantine restore --yes 20261125-101500.123456",
+		RunE: func(c *cobra.Command, args []string) error {
+			p, q, err := a.entry(args[0])
+			if err == nil && !yes {
+				err = text.Hinted(fmt.Errorf("%s would govern agents: it is restored only with --yes", text.OneLine(q.Path)),
+					"read it first: myc sandbox quarantine show "+q.ID)
+			}
+			if err != nil {
+				return err
+			}
+			return settle(c, p, q, "restore", q.Restore)
+		},
+	}
+	restore.Flags().BoolVar(&yes, "yes", false, "you have read it, and it may govern")
+	return restore
 }
 
 // waiting is the project, and what is in its quarantine.
