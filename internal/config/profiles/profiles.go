@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"mycelium/internal/config/source"
-	"mycelium/internal/lazy"
 	"mycelium/internal/sandbox"
 )
 
@@ -36,8 +35,10 @@ type Profile struct {
 // DefaultBase is the base of a profile that names none.
 const DefaultBase = "standard"
 
-// nameForm is the form of a profile's name.
-var nameForm = lazy.Regexp(`^[a-z0-9][a-z0-9-]{0,63}$`)
+// named reports whether a profile may have a name: 1 to 64 of a-z, 0-9 and, not at the beginning, the hyphen.
+func named(name string) bool {
+	return name != "" && len(name) <= 64 && name[0] != '-' && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
 
 // mostLimit bounds the limits of processes and files. Linux has no more of either.
 const mostLimit = 1 << 22
@@ -50,7 +51,7 @@ func (s *Section) Check(bad source.Report) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Profiles)) {
 		p, key := s.Profiles[name], "sandbox.profiles."+source.Key(name)
-		if !nameForm().MatchString(name) {
+		if !named(name) {
 			bad(key, "sandbox.profiles has the name "+strconv.Quote(name), "use 1 to 64 of the characters a-z 0-9 -, such as with-docs")
 		}
 		if p.Base != "" && !slices.Contains(shipped, p.Base) {
