@@ -30,7 +30,7 @@ daemon               : rpc rawjson text state atomicfile
 secret yamlfile      : text atomicfile policy
 shell scan           : policy text credential
 builtin              : policy text
-files sandbox        : builtin policy text keeper atomicfile
+files sandbox        : builtin policy text lazy keeper atomicfile
 skill                : policy text atomicfile yamlfile
 audit                : policy rawjson text lazy credential store atomicfile
 approval             : policy store text credential model

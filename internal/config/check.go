@@ -45,6 +45,9 @@ func (l *layer) checkDocument() {
 	if a := l.doc.Agents; a != nil {
 		a.Check(bad)
 	}
+	if b := l.doc.Sandbox; b != nil {
+		b.Check(bad)
+	}
 	if t := l.doc.Telemetry; t != nil {
 		t.Check(bad)
 	}

@@ -23,6 +23,7 @@ import (
 	"mycelium/internal/config/accept"
 	"mycelium/internal/config/agents"
 	"mycelium/internal/config/observe"
+	"mycelium/internal/config/profiles"
 	"mycelium/internal/config/shipped"
 	"mycelium/internal/config/source"
 	"mycelium/internal/config/watch"
@@ -61,6 +62,7 @@ type File struct {
 	Approval   approval.Config           `yaml:"approval" json:"approval,omitzero"`
 	Spawn      Spawn                     `yaml:"spawn" json:"spawn,omitzero"`
 	Agents     agents.Section            `yaml:"agents" json:"agents,omitzero"`
+	Sandbox    profiles.Section          `yaml:"sandbox" json:"sandbox,omitzero"`
 	// variables that an attaching `myc mcp` hands to the daemon for ${VAR}
 	Env   []string `yaml:"env" json:"env,omitempty"`
 	Trust string   `yaml:"trust" json:"trust,omitempty"` // of the user's file only: content, narrowing or folder

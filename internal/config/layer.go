@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/config/accept"
 	"mycelium/internal/config/agents"
 	"mycelium/internal/config/observe"
+	"mycelium/internal/config/profiles"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/shipped"
 	"mycelium/internal/config/source"
@@ -82,6 +83,7 @@ type document struct {
 	Approval   *approval.Config          `yaml:"approval"`
 	Spawn      *Spawn                    `yaml:"spawn"`
 	Agents     *agents.Section           `yaml:"agents"`
+	Sandbox    *profiles.Section         `yaml:"sandbox"`
 	Trust      string                    `yaml:"trust"`
 	Shipped    bool                      `yaml:"shipped"`
 	State      string                    `yaml:"state"`

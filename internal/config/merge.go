@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/config/profiles"
 	"mycelium/internal/config/rules"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
@@ -224,6 +225,11 @@ func (p *Project) mergeRest(user, project *layer) {
 	p.File.Approval = section(p, user, project, "approval", user.doc.Approval, project.doc.Approval)
 	p.mergeSpawn(user, project)
 	p.mergeAgents(user, project)
+	p.File.Sandbox = profiles.Bound(value(user.doc.Sandbox), value(project.doc.Sandbox), func(key string) {
+		p.ignored(project, project.docFile, project.docData, key, "the user's profile of that name is narrower")
+	})
+	p.setSource("sandbox.profiles", project.doc.Sandbox != nil, project.docFile)
+	p.setSource("sandbox.profiles", user.doc.Sandbox != nil, user.docFile)
 	p.File.Env = union(user.doc.Env, project.doc.Env)
 	p.File.Trust = user.doc.Trust
 	p.setSource("trust", user.doc.Trust != "", user.docFile)

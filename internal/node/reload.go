@@ -85,6 +85,7 @@ func (r *reloader) Reload(context.Context) error {
 	if err := r.pool.Reconfigure(p.Servers); err != nil {
 		return err
 	}
+	next.Sandbox.SetProfiles(p.File.Sandbox.All())
 	next.Compile()
 	r.replace(next)
 	if waits := next.Waits(r.started); len(waits) > 0 && !slices.Equal(waits, old.Waits(r.started)) {

@@ -169,6 +169,13 @@ func withoutToken(w *rig) any {
 	return answer.Code
 }
 
+// boxes returns what the built-in server says of the profiles of the sandbox.
+func boxes(w *rig) any {
+	result, _, err := w.files.View().Sandbox.Do(w.t.Context(), policy.Scope{}, "tools/call",
+		[]byte(`{"name":"sandbox_profiles","arguments":{}}`), nil)
+	return fmt.Sprint(string(result), err)
+}
+
 // startAgent says why a chat cannot start an agent in a folder of the project.
 func startAgent(w *rig) any {
 	_, err := w.chats.Start(w.t.Context(), filepath.Join(w.home, "shop", "roles"), "", "")
@@ -232,6 +239,10 @@ func changes() []change {
 			is = fmt.Sprintf(`approval: {judge: {key: %s}}`, value)
 		}
 		all = append(all, change{"approval.judge." + key, was, is, judgeConf})
+	}
+	for key, value := range map[string]string{"base": "project", "network": "true", "processes": "3", "files": "99", "memory": "64MiB",
+		"timeout": "7s", "read": "[docs]", "write": "[out]"} {
+		all = append(all, change{"sandbox.profiles.NAME." + key, "", fmt.Sprintf("sandbox: {profiles: {mine: {%s: %s}}}", key, value), boxes})
 	}
 	for _, figure := range []string{"perMinute", "perHour", "perDay", "concurrent"} {
 		for at, form := range map[string]string{"": "%s", ".tools.NAME": "{tools: {files__*: %s}}", ".session": "{session: %s}",

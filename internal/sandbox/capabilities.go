@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"mycelium/internal/sandbox/jail"
 )
@@ -71,10 +72,21 @@ func Probe(ctx context.Context, self []string) *Capabilities {
 	return out
 }
 
+// Failed returns the first layer that cannot be built; false if there is none.
+func (c *Capabilities) Failed() (Capability, bool) {
+	for _, l := range c.Layers {
+		if l.Tried && !l.Holds && l.Cause != "" {
+			return l, true
+		}
+	}
+	return Capability{}, false
+}
+
 // settings are settings of the kernel that forbid user namespaces, each with the value that does and what to do.
 var settings = []struct{ file, bad, mend string }{
 	{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
-		"AppArmor forbids user namespaces to programs without a profile (Ubuntu 23.10 and later): docs/sandbox.md has one for myc"},
+		"AppArmor forbids user namespaces to programs without a profile (Ubuntu 23.10 and later): " +
+			"myc sandbox capabilities --apparmor prints one for myc"},
 	{"/proc/sys/kernel/unprivileged_userns_clone", "0", "user namespaces are switched off: sysctl kernel.unprivileged_userns_clone=1"},
 	{"/proc/sys/user/max_user_namespaces", "0", "user namespaces are switched off: sysctl user.max_user_namespaces=10000"},
 }
@@ -88,19 +100,38 @@ func mend(e *jail.StageError) string {
 				return s.mend
 			}
 		}
+		if filtered() {
+			return filterMend
+		}
 		if inContainer() {
 			return "this is a container, whose own profile forbids namespaces: run myc outside of it, or give the container that right"
 		}
 	case jail.Mount, jail.PID, jail.Net:
+		if filtered() {
+			return filterMend
+		}
 		if inContainer() {
 			return "this is a container, whose own profile forbids mounts: run myc outside of it, or give the container that right"
 		}
 		return "user namespaces are there and have no rights: AppArmor or another security module forbids it"
 	case jail.Privilege, jail.Seccomp: // every kernel that has the layers before them has them
 	case jail.Landlock:
+		if syscall.Errno(e.Errno) == syscall.ENOSYS && filtered() {
+			return filterMend + "; or the kernel has no Landlock, and then it is Linux 6.2 or later that is needed"
+		}
 		return "Linux 6.2 or later, with Landlock among the security modules (lsm=landlock,… on the kernel's command line)"
 	}
 	return ""
+}
+
+// filterMend says what to do about a filter of system calls that this program was started under.
+const filterMend = "this program was started under a filter of system calls, as engines of containers and some services set, which may " +
+	"refuse this: run myc outside of it, or widen the filter"
+
+// filtered reports whether this program runs under a filter of system calls (proc_pid_status(5), Seccomp).
+func filtered() bool {
+	status, err := os.ReadFile("/proc/self/status")
+	return err == nil && strings.Contains(string(status), "\nSeccomp:\t2\n")
 }
 
 // inContainer reports whether this machine is a container, as far as engines say so.

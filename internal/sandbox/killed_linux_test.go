@@ -95,7 +95,7 @@ func TestKilled(t *testing.T) {
 			if result, err := Run(t.Context(), self(t), &next); err != nil || result.ExitCode != 0 {
 				t.Errorf("the file that would govern is still there: %v %+v", err, result)
 			}
-			if found, err := filepath.Glob(filepath.Join(c.Quarantine, "*", ".gemini", "settings.json")); err != nil || len(found) != 1 {
+			if found, err := filepath.Glob(filepath.Join(c.Quarantine, "*", "settings.json")); err != nil || len(found) != 1 {
 				t.Errorf("quarantine has %v (%v)", found, err)
 			}
 			if left, err := os.ReadDir(c.Scratch); err != nil || len(left) > 0 {

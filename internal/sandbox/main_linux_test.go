@@ -14,6 +14,10 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case "sandbox-child":
 			exit(jail.Main())
+		case "filtered":
+			exit(filteredMain(os.Args[2:]))
+		case "probe":
+			exit(probeMain())
 		case "attack":
 			exit(attackMain(os.Args[2:]))
 		case "attacks":

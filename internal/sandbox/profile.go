@@ -1,11 +1,17 @@
 package sandbox
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Profile says how much a command may use.
 type Profile struct {
 	Name string `json:"name"`
-	Says string `json:"says"` // one sentence for people
+	Says string `json:"says"`           // one sentence for people
+	Base string `json:"base,omitempty"` // of a profile that people wrote: the shipped one that it was made of
 
 	Network bool    `json:"network"` // the network of the machine; otherwise there is a loopback of its own
 	Fork    bool    `json:"fork"`    // it may start processes
@@ -14,6 +20,10 @@ type Profile struct {
 	Files   uint64  `json:"files,omitzero"`          // open files of one process
 	Memory  uint64  `json:"memory,omitzero"`         // bytes of data of one process
 	Seconds float64 `json:"timeoutSeconds,omitzero"` // after which it is ended; 0: never
+
+	// Read and Write are further files and folders, as people wrote them: absolute, in ~, or in the project. See Unfit.
+	Read  []string `json:"read,omitempty"`
+	Write []string `json:"write,omitempty"`
 }
 
 const mib = 1 << 20
@@ -53,4 +63,112 @@ func Find(name string) (Profile, bool) {
 		}
 	}
 	return Profile{}, false
+}
+
+// Beyond returns what a profile allows beyond another one, by the keys of mycelium.yaml; nil: it allows nothing more.
+func (p Profile) Beyond(o Profile) (keys []string) {
+	more := func(a, b uint64) bool { return b != 0 && (a == 0 || a > b) } // 0 is no limit
+	for _, k := range []struct {
+		key   string
+		wider bool
+	}{
+		{"base", p.Fork && !o.Fork || p.Project && !o.Project},
+		{"network", p.Network && !o.Network},
+		{"processes", more(p.Procs, o.Procs)},
+		{"files", more(p.Files, o.Files)},
+		{"memory", more(p.Memory, o.Memory)},
+		{"timeout", o.Seconds != 0 && (p.Seconds == 0 || p.Seconds > o.Seconds)},
+		{"read", len(below(p.Read, slices.Concat(o.Read, o.Write))) < len(p.Read)},
+		{"write", len(below(p.Write, o.Write)) < len(p.Write)},
+	} {
+		if k.wider {
+			keys = append(keys, k.key)
+		}
+	}
+	return keys
+}
+
+// And returns a profile that allows what both do. It has the name of the first.
+func (p Profile) And(o Profile) Profile {
+	less := func(a, b uint64) uint64 {
+		if a == 0 || b == 0 {
+			return max(a, b)
+		}
+		return min(a, b)
+	}
+	out := p
+	out.Network, out.Fork, out.Project = p.Network && o.Network, p.Fork && o.Fork, p.Project && o.Project
+	out.Procs, out.Files, out.Memory = less(p.Procs, o.Procs), less(p.Files, o.Files), less(p.Memory, o.Memory)
+	if out.Seconds = min(p.Seconds, o.Seconds); out.Seconds == 0 {
+		out.Seconds = max(p.Seconds, o.Seconds)
+	}
+	out.Read = append(below(p.Read, slices.Concat(o.Read, o.Write)), below(o.Read, slices.Concat(p.Read, p.Write))...)
+	out.Write = append(below(p.Write, o.Write), below(o.Write, p.Write)...)
+	for _, list := range []*[]string{&out.Read, &out.Write} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	if out.Base != "" {
+		out.Base = base(out)
+	}
+	return out
+}
+
+// base is the narrowest shipped profile with the rights that no key sets.
+func base(p Profile) string {
+	for _, b := range profiles {
+		if b.Fork == p.Fork && b.Project == p.Project {
+			return b.Name
+		}
+	}
+	return profiles[0].Name
+}
+
+// below returns the paths that are among others or lie below one.
+func below(paths, others []string) (out []string) {
+	for _, p := range paths {
+		if slices.ContainsFunc(others, func(o string) bool { return within(p, strings.TrimSuffix(o, "/")) }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// within reports whether a path is a folder or lies below it.
+func within(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
+
+// Summary says in a few words what a profile allows.
+func (p Profile) Summary() string {
+	var out []string
+	if p.Network {
+		out = append(out, "the network of the machine")
+	} else {
+		out = append(out, "no network")
+	}
+	if p.Project {
+		out = append(out, "it writes the project")
+	}
+	if !p.Fork {
+		out = append(out, "one process")
+	} else {
+		out = append(out, limit("processes", p.Procs))
+	}
+	out = append(out, limit("open files", p.Files), limit("MiB of memory", p.Memory/mib))
+	if p.Seconds > 0 {
+		out = append(out, "ended after "+p.Timeout().String())
+	}
+	if len(p.Read) > 0 {
+		out = append(out, "reads "+strings.Join(p.Read, " "))
+	}
+	if len(p.Write) > 0 {
+		out = append(out, "writes "+strings.Join(p.Write, " "))
+	}
+	return strings.Join(out, ", ")
+}
+
+func limit(what string, n uint64) string {
+	if n == 0 {
+		return "any number of " + what
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }

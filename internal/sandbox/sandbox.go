@@ -73,15 +73,23 @@ type Result struct {
 // Run runs a command and waits for it. self is the argument vector with which this program runs the child ([jail.Main]). If a wall cannot
 // be built, nothing runs and the error is a [*jail.StageError].
 func Run(ctx context.Context, self []string, c *Command) (*Result, error) {
+	c, err := c.named()
+	if err != nil {
+		return nil, err
+	}
 	w, err := c.prepare()
 	if err != nil {
 		return nil, err
 	}
+	h := c.listen()
 	looked, stop := w.look(c)
 	out, err := c.run(ctx, self, w)
 	stop()
 	left, settleErr := w.settle(ctx, c)
 	if out != nil {
+		if out.ExitCode != 0 {
+			left.Lacks = c.lacks(w.spec, h.last)
+		}
 		out.Left = left
 		out.Left.Quarantined = append(<-looked, left.Quarantined...)
 	}
@@ -93,6 +101,7 @@ func (c *Command) run(ctx context.Context, self []string, w *work) (*Result, err
 	if err != nil {
 		return nil, err
 	}
+	w.spec = spec
 	began := time.Now()
 	if limit := c.Profile.Timeout(); limit > 0 {
 		var cancel context.CancelFunc

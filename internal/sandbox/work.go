@@ -10,12 +10,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
-	"time"
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/sandbox/gitconfig"
 	"mycelium/internal/sandbox/jail"
+	"mycelium/internal/text"
 )
 
 // inside is the folder of the sandbox's own things, as the command sees it.
@@ -27,7 +26,8 @@ type work struct {
 	folder  string // on the machine: the private copies, and the note of what was there before
 	lock    *atomicfile.Lock
 	copies  []copied
-	files   string // the copy of Command.Files; empty: there is none
+	files   string     // the copy of Command.Files; empty: there is none
+	spec    *jail.Spec // what the child was told; nil before it was
 }
 
 // copied is a git configuration with its private copy.
@@ -110,9 +110,21 @@ func copyFiles(to string, from fs.FS) error {
 // guards reports whether the command may write a project that has something to guard.
 func (c *Command) guards() bool { return c.Quarantine != "" && (c.Profile.Project || len(c.Write) > 0) }
 
-// guard looks at the project and at the repository of a linked worktree.
+// guard looks at the project, at what the command may write elsewhere, and at the repository of a linked worktree.
 func (c *Command) guard() (*Guarded, error) {
 	g, err := Guard(c.Project, c.Home)
+	for _, path := range c.Write {
+		if err != nil {
+			return nil, err
+		}
+		if within(path, c.Project) {
+			continue
+		}
+		var more *Guarded
+		if more, err = Guard(path, c.Home); err == nil {
+			g.Fixed, g.Hidden, g.Git = append(g.Fixed, more.Fixed...), append(g.Hidden, more.Hidden...), append(g.Git, more.Git...)
+		}
+	}
 	if err == nil && c.Worktree != nil {
 		g.Git = append(g.Git, c.Worktree.Common)
 		g.Fixed = append(g.Fixed, gitFixed(c.Worktree.Common)...)
@@ -158,15 +170,21 @@ func (w *work) binds() (out []jail.Bind) {
 type Left struct {
 	Quarantined []string `json:"quarantined,omitzero"` // files that would govern: they are in the quarantine now
 	Settings    []string `json:"settings,omitzero"`    // keys of a git configuration that were dropped
+	Lacks       []Lack   `json:"lacks,omitzero"`       // what it may have wanted, if it failed
 }
 
-// Say tells what did not stay, a line for each.
+// Say tells what did not stay, and what the command may have wanted, a line for each.
 func (l Left) Say(to io.Writer, quarantine string) {
 	for _, path := range l.Quarantined {
 		fmt.Fprintf(to, "myc: the command made %s, which would govern agents: it is in %s now\n", path, quarantine)
 	}
 	for _, key := range l.Settings {
 		fmt.Fprintf(to, "myc: the command set %s in the configuration of git: git may run what it says, so it was not kept\n", key)
+	}
+	for _, lack := range l.Lacks {
+		if s := lack.Say(); s != "" {
+			fmt.Fprintln(to, "myc:", text.Visible(s))
+		}
 	}
 }
 
@@ -200,43 +218,4 @@ func (c *Command) putAway(before *Guarded) (moved []string, err error) {
 		moved = append(moved, path)
 	}
 	return moved, err
-}
-
-// quarantine moves a file out of the project.
-func (c *Command) quarantine(path string) error {
-	rel, err := filepath.Rel(c.Project, path)
-	if err != nil || !filepath.IsLocal(rel) {
-		rel = filepath.Base(path)
-	}
-	to := filepath.Join(c.Quarantine, time.Now().UTC().Format("20060102-150405.000000"), rel)
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return fmt.Errorf("move %s to quarantine: %w", path, err)
-	}
-	err = os.Rename(path, to)
-	if errors.Is(err, syscall.EXDEV) {
-		err = copyAway(path, to)
-	}
-	if err != nil {
-		return fmt.Errorf("move %s to quarantine: %w", path, err)
-	}
-	return nil
-}
-
-// copyAway moves a file or folder to another file system. What is neither, such as a link or a pipe, is removed: it has no content.
-func copyAway(path, to string) error {
-	st, err := os.Lstat(path)
-	if err != nil {
-		return err
-	}
-	switch {
-	case st.IsDir():
-		err = os.CopyFS(to, os.DirFS(path))
-	case st.Mode().IsRegular():
-		var data []byte
-		if data, err = os.ReadFile(path); err == nil {
-			err = os.WriteFile(to, data, 0o600)
-		}
-	}
-	// What could not be copied must not stay either: it would govern the next agent.
-	return errors.Join(err, os.RemoveAll(path))
 }

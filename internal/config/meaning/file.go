@@ -91,6 +91,7 @@ var keyRules = map[string]keyRule{
 	"agents.budget.total":       figure(true, "the models of all sessions of a day may cost %v dollars"),
 	"agents.denials.end":        denials("a session ends after %d refusals in a row"),
 	"agents.denials.alert":      denials("people are told after %d refusals in a row"),
+	"sandbox.profiles":          boxes,
 }
 
 // stateFolder is the rule of the folder of the state. It takes effect when it is written.

@@ -2,10 +2,13 @@ package meaning
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
+
+	"mycelium/internal/config/profiles"
 )
 
 // figure is the rule of a bound: a smaller figure is stricter. With none, 0 is no bound.
@@ -180,4 +183,21 @@ func people(_ *diff, was, is any) (string, Mark) {
 		return fmt.Sprintf("%v may no longer answer by Telegram", fewer), mark(b[0] == a[0], Unclear) // the first one is asked
 	}
 	return "the people who may answer by Telegram have another order", Unclear
+}
+
+// boxes is the rule of the profiles of the sandbox.
+func boxes(_ *diff, was, is any) (string, Mark) {
+	a, b := profiles.Section{Profiles: was.(map[string]profiles.Profile)}, profiles.Section{Profiles: is.(map[string]profiles.Profile)}
+	names := slices.Collect(maps.Keys(a.Profiles))
+	names = slices.AppendSeq(names, maps.Keys(b.Profiles))
+	slices.Sort(names)
+	var texts []string
+	m := Narrows
+	for _, name := range slices.Compact(names) {
+		if change, narrows := profiles.Changed(a, b, name); change != "" {
+			texts = append(texts, change)
+			m = worse(m, mark(narrows, Widens))
+		}
+	}
+	return strings.Join(texts, "; "), m
 }

@@ -41,5 +41,11 @@ func (d *Duration) UnmarshalText(raw []byte) error {
 	return nil
 }
 
+// Seconds is the duration in seconds.
+func (d Duration) Seconds() float64 { return time.Duration(d).Seconds() }
+
+// Seconds returns the duration of a number of seconds.
+func Seconds(n float64) Duration { return Duration(n * float64(time.Second)) }
+
 // MarshalText writes a duration in Go's form.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }

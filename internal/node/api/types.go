@@ -39,6 +39,8 @@ type StatusReply struct {
 	Unworkable []string                `json:"unworkable,omitempty"` // what is configured and cannot work: see project.View.Unworkable
 	Hooks      []string                `json:"hooks,omitempty"`      // what is wrong with the hooks of agents
 	Environs   []string                `json:"environs,omitempty"`   // which sessions of agents have another environment than their person
+	// Quarantined are files that a command of the sandbox made and that would govern agents: they wait until a person looks
+	Quarantined []string `json:"quarantined,omitempty"`
 }
 
 // PendingFile is a file of the project that has no effect until a person accepts it.

@@ -160,7 +160,7 @@ func (l *Loader) OpenView() (*View, error) {
 	if v.Files, err = files.New(v.Root); err != nil {
 		return nil, failure.New(failure.Config, fmt.Errorf("built-in server files: %w", err), "correct its args in mycelium.yaml")
 	}
-	if v.Pool, err = l.newPool(p, v.Files); err != nil {
+	if v.Pool, err = l.newPool(v); err != nil {
 		_ = v.Files.Close()
 		return nil, err
 	}
@@ -202,20 +202,20 @@ func (l *Loader) OpenViewWith(dir string) (*View, error) {
 	return v, nil
 }
 
-// newPool makes the pool of a project's servers, with the built-in one. It starts no server.
-func (l *Loader) newPool(p *config.Project, fs *files.Server) (*backend.Pool, error) {
+// newPool makes the pool of a project's servers, with the built-in ones. It starts no server.
+func (l *Loader) newPool(v *View) (*backend.Pool, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find own program: %w", err)
 	}
-	paths := p.State
-	box, err := sandboxed.Server(p.Dir, paths, p.Home, l.Environ)
-	if err != nil {
+	p, paths := v.Project, v.Project.State
+	if v.Sandbox, err = sandboxed.Server(p.Dir, paths, p.Home, l.Environ); err != nil {
 		return nil, err
 	}
+	v.Sandbox.SetProfiles(p.File.Sandbox.All())
 	return backend.New(p.Servers, backend.Options{
 		Dir: p.Dir, Catalogs: paths.Catalogs(), Logs: paths.ServerLogs(), Pins: paths.Pins(),
-		Tokens: paths.ServerTokens(), Builtins: map[string]backend.Builtin{"files": fs, served.Name: box},
+		Tokens: paths.ServerTokens(), Builtins: map[string]backend.Builtin{"files": v.Files, served.Name: v.Sandbox},
 		MayStart: p.MayStart, Confine: sandboxed.Confine(p.Dir, paths, p.Home),
 		Secrets: secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version,
 		Keepers: paths.Keepers(), Memory: rpc.NewMemory(max(rpc.DefaultMemory, largestMessages*p.File.Server.MaxBody)),

@@ -6,6 +6,7 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/policy"
 	"mycelium/internal/run"
+	"mycelium/internal/sandbox"
 	"mycelium/internal/skill"
 )
 
@@ -29,6 +30,11 @@ func (v *View) Status() api.StatusReply {
 		}
 	}
 	r.Damage = []string{}
+	if kept, err := sandbox.Waiting(v.Project.State.Sandbox("quarantine")); err == nil { // myc doctor says why it cannot be read
+		for _, q := range kept {
+			r.Quarantined = append(r.Quarantined, q.Path)
+		}
+	}
 	for _, p := range v.Names() {
 		if !p.Warning {
 			r.Names = append(r.Names, ProblemText(p))

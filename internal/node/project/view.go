@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
+	"mycelium/internal/sandbox/served"
 	"mycelium/internal/skill"
 )
 
@@ -30,6 +31,7 @@ type View struct {
 	Pool     *backend.Pool
 	Files    *files.Server // the built-in one
 	Root     string        // its folder
+	Sandbox  *served.Server
 	Close    func()
 	Outdated <-chan struct{} // closed when the servers offer something else than Catalog
 
@@ -40,7 +42,7 @@ type View struct {
 
 // With returns a view of other files on the same servers. It has to be compiled.
 func (v *View) With(p *config.Project) *View {
-	return &View{Project: p, Pool: v.Pool, Files: v.Files, Root: v.Root, Close: v.Close}
+	return &View{Project: p, Pool: v.Pool, Files: v.Files, Root: v.Root, Sandbox: v.Sandbox, Close: v.Close}
 }
 
 // Compile validates the files and compiles their policy with the present catalog.

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"mycelium/internal/config"
 	"mycelium/internal/gate/facts"
+	"mycelium/internal/policy"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/served"
 	"mycelium/internal/state"
@@ -32,7 +35,8 @@ func IsChild(args []string) bool { return len(args) == 1 && args[0] == childName
 // Command is what every command on a project has. folder is the project's, or that of a linked worktree of it.
 func Command(folder string, paths state.Paths, home string, environ []string) (sandbox.Command, error) {
 	c := sandbox.Command{Project: folder, Dir: folder, Environ: environ,
-		Caches: paths.Sandbox("cache"), Scratch: paths.Sandbox("scratch"), Quarantine: paths.Sandbox("quarantine")}
+		Caches: paths.Sandbox("cache"), Scratch: paths.Sandbox("scratch"), Quarantine: paths.Sandbox("quarantine"),
+		Hide: []string{string(paths.Root)}}
 	if home != "" {
 		resolved, err := filepath.EvalSymlinks(home)
 		if err != nil {
@@ -59,4 +63,9 @@ func Server(folder string, paths state.Paths, home string, environ []string) (*s
 		return nil, err
 	}
 	return served.New(self, facts.Interpreters, func() (sandbox.Command, error) { return Command(folder, paths, home, environ) })
+}
+
+// Wanted reports whether the files of a project want a sandbox: they have profiles of their own, or a rule that names one.
+func Wanted(p *config.Project) bool {
+	return len(p.File.Sandbox.Profiles) > 0 || slices.ContainsFunc(p.Rules, func(r policy.Rule) bool { return r.Sandbox != "" })
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -39,11 +40,12 @@ type Server struct {
 	self         []string
 	interpreters map[string][]string
 	base         func() (sandbox.Command, error) // what every command has: project, home, caches
+	profiles     atomic.Pointer[[]sandbox.Profile]
 	tools        *builtin.Table[*Server]
 }
 
 // New makes the server. self is the argument vector of the sandbox's child; interpreters are the programs that run a script, by its ending;
-// base returns what every command has, each time anew.
+// base returns what every command has, each time anew. There are the shipped profiles until SetProfiles says otherwise.
 func New(self []string, interpreters map[string][]string, base func() (sandbox.Command, error)) (*Server, error) {
 	tools, err := builtin.Parse(Name, definitions, map[string]builtin.Func[*Server]{
 		"bash":                 builtin.With(bash),
@@ -55,7 +57,21 @@ func New(self []string, interpreters map[string][]string, base func() (sandbox.C
 	if err != nil {
 		return nil, err
 	}
-	return &Server{self: self, interpreters: interpreters, base: base, tools: tools}, nil
+	s := &Server{self: self, interpreters: interpreters, base: base, tools: tools}
+	s.SetProfiles(sandbox.Profiles())
+	return s, nil
+}
+
+// SetProfiles sets the profiles that there are, for the calls that follow.
+func (s *Server) SetProfiles(all []sandbox.Profile) { s.profiles.Store(&all) }
+
+// find returns the profile of a name.
+func (s *Server) find(name string) (sandbox.Profile, bool) {
+	all := *s.profiles.Load()
+	if i := slices.IndexFunc(all, func(p sandbox.Profile) bool { return p.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return sandbox.Profile{}, false
 }
 
 // Definitions returns the tools. The caller must not change them.
@@ -119,7 +135,7 @@ type outcome struct {
 	Stderr         string   `json:"stderr"`
 	TimedOut       bool     `json:"timedOut"`
 	MemoryExceeded bool     `json:"memoryExceeded"` // its largest process came to nine tenths of the limit, and it failed
-	Violations     []string `json:"violations"`     // what it made and was not kept
+	Violations     []string `json:"violations"`     // what it made and was not kept, and what it may have wanted
 	Seconds        float64  `json:"seconds"`
 	Profile        string   `json:"profile"`
 }
@@ -151,7 +167,7 @@ func (s *Server) run(ctx context.Context, r request, argv []string) (builtin.Ans
 	return builtin.Answer{Content: []builtin.Block{builtin.TextBlock(string(data))}, Structured: o, IsError: !o.Success}, nil
 }
 
-// Violations says in words what a command made and was not kept.
+// Violations says in words what a command made and was not kept, and what it may have wanted.
 func Violations(left sandbox.Left) []string {
 	out := []string{}
 	for _, path := range left.Quarantined {
@@ -159,6 +175,11 @@ func Violations(left sandbox.Left) []string {
 	}
 	for _, key := range left.Settings {
 		out = append(out, key+" of git's configuration may name a program: it was not kept")
+	}
+	for _, lack := range left.Lacks {
+		if s := lack.SayToAgent(); s != "" {
+			out = append(out, s)
+		}
 	}
 	return out
 }
@@ -173,9 +194,9 @@ func (s *Server) command(r request, argv []string) (*sandbox.Command, error) {
 	if name == "" {
 		name = "standard"
 	}
-	p, ok := sandbox.Find(name)
+	p, ok := s.find(name)
 	if !ok || p.Network {
-		return nil, fmt.Errorf("there is no profile %q here", name)
+		return nil, fmt.Errorf("there is no profile %q here: sandbox_profiles lists them, and those with a network are for people", name)
 	}
 	if r.Timeout > 0 {
 		p.Seconds = min(time.Duration(r.Timeout)*time.Millisecond, MaxTimeout).Seconds()
@@ -224,11 +245,11 @@ func capabilities(ctx context.Context, s *Server, _ policy.Scope, _ struct{}) (b
 	return structured(sandbox.Probe(ctx, s.self))
 }
 
-func profiles(_ context.Context, _ *Server, _ policy.Scope, r request) (builtin.Answer, error) {
+func profiles(_ context.Context, s *Server, _ policy.Scope, r request) (builtin.Answer, error) {
 	if r.Profile == "" {
-		return structured(map[string]any{"profiles": sandbox.Profiles()})
+		return structured(map[string]any{"profiles": *s.profiles.Load()})
 	}
-	p, ok := sandbox.Find(r.Profile)
+	p, ok := s.find(r.Profile)
 	if !ok {
 		return builtin.Answer{}, fmt.Errorf("there is no profile %q", r.Profile)
 	}

@@ -92,6 +92,9 @@ func statusWaiting(r api.StatusReply) (rows [][]string) {
 		}
 		rows = append(rows, []string{"approvals", fmt.Sprintf("%d %s for an answer: myc approvals watch", r.Approvals, verb)})
 	}
+	if n := len(r.Quarantined); n > 0 {
+		rows = append(rows, []string{"quarantine", text.Count(n, "file") + " that would govern agents: myc sandbox quarantine"})
+	}
 	return rows
 }
 

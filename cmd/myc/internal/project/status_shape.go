@@ -37,28 +37,29 @@ func statusShape(r api.StatusReply) any {
 		Log      string     `json:"log"`
 	}
 	out := struct {
-		Daemon     owner             `json:"daemon"`
-		Role       string            `json:"role"`
-		Skills     api.SkillsStatus  `json:"skills"`
-		Tools      api.ToolsStatus   `json:"tools"`
-		Backends   []server          `json:"backends"`
-		Sessions   int               `json:"sessions"`
-		Asked      string            `json:"asked,omitempty"`
-		Agents     []agentAtWork     `json:"agents,omitempty"`
-		Approvals  int               `json:"approvals"`
-		Cost       float64           `json:"cost"`
-		Pending    []api.PendingFile `json:"pending"`
-		Damage     []string          `json:"damage"`
-		State      string            `json:"state"`
-		Problem    string            `json:"problem,omitempty"`
-		Names      []string          `json:"names,omitempty"`
-		Unworkable []string          `json:"unworkable,omitempty"`
-		Restart    []string          `json:"restart,omitempty"`
-		Hooks      []string          `json:"hooks,omitempty"`
-		Environs   []string          `json:"environs,omitempty"`
+		Daemon      owner             `json:"daemon"`
+		Role        string            `json:"role"`
+		Skills      api.SkillsStatus  `json:"skills"`
+		Tools       api.ToolsStatus   `json:"tools"`
+		Backends    []server          `json:"backends"`
+		Sessions    int               `json:"sessions"`
+		Asked       string            `json:"asked,omitempty"`
+		Agents      []agentAtWork     `json:"agents,omitempty"`
+		Approvals   int               `json:"approvals"`
+		Cost        float64           `json:"cost"`
+		Pending     []api.PendingFile `json:"pending"`
+		Damage      []string          `json:"damage"`
+		State       string            `json:"state"`
+		Problem     string            `json:"problem,omitempty"`
+		Names       []string          `json:"names,omitempty"`
+		Unworkable  []string          `json:"unworkable,omitempty"`
+		Restart     []string          `json:"restart,omitempty"`
+		Hooks       []string          `json:"hooks,omitempty"`
+		Environs    []string          `json:"environs,omitempty"`
+		Quarantined []string          `json:"quarantined,omitempty"`
 	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions,
 		r.Asked, agentsAtWork(r), r.Approvals, r.Cost, r.Pending, r.Damage, r.State, r.Problem, r.Names, r.Unworkable, r.Restart, r.Hooks,
-		r.Environs}
+		r.Environs, r.Quarantined}
 	for _, b := range r.Backends {
 		out.Backends = append(out.Backends, server{b.Name, b.State, b.Tools, moment(b.Since), b.Error,
 			b.Hint, b.Breaker, moment(b.Retry), b.Restarts, b.Active, b.Waiting, b.Refused, b.Log})

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -12,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/config"
+	"mycelium/internal/config/profiles"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
@@ -39,7 +42,7 @@ func (a *app) execCmd() *cobra.Command {
 		RunE:    func(c *cobra.Command, args []string) error { return a.exec(c, r, args) },
 	}
 	c.Flags().SetInterspersed(false) // what follows the command is its own
-	c.Flags().StringVar(&r.profile, "profile", "standard", "strict, standard, permissive or project")
+	c.Flags().StringVar(&r.profile, "profile", "standard", "strict, standard, permissive, project, or one of your own (myc sandbox profiles)")
 	c.Flags().BoolVar(&r.network, "allow-network", false, "with the network of this machine")
 	c.Flags().StringArrayVar(&r.read, "read", nil, "a further file or folder that it may read")
 	c.Flags().StringArrayVar(&r.write, "write", nil, "a file or folder that it may write")
@@ -51,15 +54,11 @@ func (a *app) exec(c *cobra.Command, r request, args []string) error {
 	if err := a.NeedPerson("run a command in the sandbox"); err != nil {
 		return err
 	}
-	command, err := a.command(r, args)
+	command, in, err := a.command(r, args)
 	if err != nil {
 		return err
 	}
-	argv, err := sandboxed.Self()
-	if err != nil {
-		return err
-	}
-	result, err := sandbox.Run(c.Context(), argv, command)
+	result, err := a.run(c.Context(), in, command)
 	if result != nil {
 		result.Left.Say(a.Err, command.Quarantine)
 	}
@@ -79,61 +78,96 @@ func (a *app) exec(c *cobra.Command, r request, args []string) error {
 	return nil
 }
 
+// run runs a command, and records it if it is about a project.
+func (a *app) run(ctx context.Context, in *config.Project, command *sandbox.Command) (*sandbox.Result, error) {
+	if in != nil {
+		return sandboxed.Run(ctx, in, command)
+	}
+	argv, err := sandboxed.Self()
+	if err != nil {
+		return nil, err
+	}
+	return sandbox.Run(ctx, argv, command)
+}
+
 // The exit codes with which env(1) and timeout(1) say the same.
 const (
 	exitNotFound = 127 // the program is not there, or cannot be executed
 	exitTimedOut = 124
 )
 
-// command makes the command of the sandbox.
-func (a *app) command(r request, args []string) (*sandbox.Command, error) {
-	p, ok := sandbox.Find(r.profile)
-	if !ok {
-		var names []string
-		for _, p := range sandbox.Profiles() {
-			names = append(names, p.Name)
-		}
-		err := failure.Usagef("there is no profile %q", r.profile)
-		if near := text.Nearest(r.profile, names); near != "" {
-			return nil, text.Hinted(err, "did you mean "+near+"?")
-		}
-		return nil, text.Hinted(err, "myc sandbox profiles lists them")
-	}
-	p.Network = p.Network || r.network
-	if r.timeout > 0 {
-		p.Seconds = r.timeout.Seconds()
-	}
+// command makes the command of the sandbox. in is the project that it is about; nil: there is none.
+func (a *app) command(r request, args []string) (out *sandbox.Command, in *config.Project, err error) {
 	dir, err := resolve(".")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := &sandbox.Command{Project: dir, Environ: a.Environ}
-	if of, err := a.ofProject(); err == nil {
+	out = &sandbox.Command{Project: dir, Environ: a.Environ}
+	of, noProject := a.ofProject()
+	if noProject == nil {
 		out = &of
-	} else if p.Project {
-		return nil, err
 	} else if home := a.Getenv("HOME"); home != "" {
 		if out.Home, err = resolve(home); err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+	}
+	in, err = a.config(noProject != nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := r.of(in.File.Sandbox)
+	if err != nil {
+		return nil, nil, err
+	}
+	if noProject != nil {
+		in = nil
+		if p.Project {
+			return nil, nil, noProject
 		}
 	}
 	if dir != out.Project && !strings.HasPrefix(dir, out.Project+"/") {
 		dir = out.Project // -C names another folder
 	}
 	out.Argv, out.Dir, out.Profile, out.In, out.Out, out.Err = args, dir, p, a.In, a.Out, a.Err
+	return out, in, r.name(out)
+}
+
+// name adds the paths of the command line.
+func (r request) name(c *sandbox.Command) error {
 	for _, list := range []struct {
 		to   *[]string
 		from []string
-	}{{&out.Read, r.read}, {&out.Write, r.write}} {
+	}{{&c.Read, r.read}, {&c.Write, r.write}} {
 		for _, name := range list.from {
 			path, err := resolve(name)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			*list.to = append(*list.to, path)
 		}
 	}
-	return out, nil
+	return nil
+}
+
+// of is the profile that was asked for, with what the command line adds.
+func (r request) of(section profiles.Section) (sandbox.Profile, error) {
+	p, ok := section.Find(r.profile)
+	if !ok {
+		var names []string
+		for _, p := range section.All() {
+			names = append(names, p.Name)
+		}
+		err := failure.Usagef("there is no profile %q", r.profile)
+		if near := text.Nearest(r.profile, names); near != "" {
+			return p, text.Hinted(err, "did you mean "+near+"?")
+		}
+		return p, text.Hinted(err, "myc sandbox profiles lists them")
+	}
+	p.Network = p.Network || r.network
+	if r.timeout > 0 {
+		p.Seconds = r.timeout.Seconds()
+	}
+	return p, nil
 }
 
 // resolve returns the absolute path of what exists, without links.

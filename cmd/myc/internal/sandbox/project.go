@@ -1,6 +1,10 @@
 package sandbox
 
 import (
+	"fmt"
+
+	"mycelium/internal/config"
+	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
@@ -20,4 +24,19 @@ func (a *app) ofProject() (sandbox.Command, error) {
 		return sandbox.Command{}, err
 	}
 	return sandboxed.Command(folder, paths, a.Getenv("HOME"), a.Environ)
+}
+
+// config is what is in force in the project, or in the user's own files alone.
+func (a *app) config(outside bool) (*config.Project, error) {
+	l := a.Loader
+	l.Outside, l.Snapshot = outside, true
+	p, err := l.Load()
+	if err != nil {
+		return nil, err
+	}
+	if p.Broken.All != "" {
+		return nil, failure.New(failure.Config,
+			fmt.Errorf("it cannot be told what the profiles of the sandbox are: %s", p.Broken.All), "myc doctor says what is wrong")
+	}
+	return p, nil
 }

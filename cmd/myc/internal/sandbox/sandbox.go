@@ -3,14 +3,13 @@ package sandbox
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/project"
 	"mycelium/internal/node/sandboxed"
-	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/jail"
 )
 
@@ -28,6 +27,9 @@ func Quick(ctx context.Context, args []string) (code int, ok bool) {
 	return 0, false
 }
 
+// Check is what `myc doctor` says of the sandbox.
+func Check(a *base.App) base.Check { return (&app{a}).doctor }
+
 // Command is `myc sandbox`.
 func Command(a *base.App) *cobra.Command {
 	s := &app{a}
@@ -35,15 +37,20 @@ func Command(a *base.App) *cobra.Command {
 		Use: "sandbox", Short: "Run a command where it reaches only what it needs", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(s.execCmd(), s.profilesCmd(), s.capabilitiesCmd())
+	c.AddCommand(s.execCmd(), s.profilesCmd(), s.capabilitiesCmd(), s.quarantineCmd())
 	return c
 }
 
 func (a *app) profilesCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "profiles", Short: "List what the profiles allow", Example: "  myc sandbox profiles --json", Args: base.NoArgs,
+		Long: "The shipped ones, and those under sandbox.profiles in mycelium.yaml: yours, and the project's.",
 		RunE: func(*cobra.Command, []string) error {
-			all := sandbox.Profiles()
+			in, err := a.config(a.Find(project.NeedsProject) != nil)
+			if err != nil {
+				return err
+			}
+			all := in.File.Sandbox.All()
 			if a.JSON {
 				return a.PrintJSON(all)
 			}
@@ -58,48 +65,6 @@ func (a *app) profilesCmd() *cobra.Command {
 			return nil
 		},
 	}
-}
-
-func (a *app) capabilitiesCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "capabilities", Short: "Build every wall on this machine, now, and say which ones stand", Args: base.NoArgs,
-		Long:    "Exit 0: all stand, and commands may run in the sandbox. Exit 1: one of them cannot be built, so that the sandbox refuses.",
-		Example: "  myc sandbox capabilities",
-		RunE: func(c *cobra.Command, _ []string) error {
-			argv, err := sandboxed.Self()
-			if err != nil {
-				return err
-			}
-			found := sandbox.Probe(c.Context(), argv)
-			if a.JSON {
-				err = a.PrintJSON(found)
-			} else {
-				a.printCapabilities(found)
-			}
-			if err == nil && !found.Holds {
-				return base.Exit{Code: 1}
-			}
-			return err
-		},
-	}
-}
-
-func (a *app) printCapabilities(c *sandbox.Capabilities) {
-	a.Facts([][]string{{"system", c.System + ", kernel " + c.Kernel}, {"user", c.User},
-		{"Landlock ABI", number(uint64(c.ABI))}}) //nolint:gosec // a small number
-	var rows [][]string
-	for _, l := range c.Layers {
-		why := l.Cause
-		if l.Doing != "" {
-			why = l.Doing + ": " + l.Cause
-		}
-		if l.Mend != "" {
-			why += ". " + l.Mend
-		}
-		rows = append(rows, []string{string(l.Layer), yes(l.Holds, "holds", yes(l.Tried, "fails", "not tried")), base.OrDash(why)})
-	}
-	a.Table(base.Column{Name: "LAYER"}, base.Column{Name: "STATE"}, base.Column{Name: "WHY", Least: 20}).Print(rows...)
-	fmt.Fprintln(a.Out, "\n"+yes(c.Holds, "The sandbox holds here.", "The sandbox refuses to run anything here."))
 }
 
 func yes(is bool, then, otherwise string) string {

@@ -1,0 +1,99 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/project"
+	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/sandbox"
+	"mycelium/internal/text"
+)
+
+func (a *app) capabilitiesCmd() *cobra.Command {
+	apparmor := false
+	c := &cobra.Command{
+		Use: "capabilities", Short: "Build every wall on this machine, now, and say which ones stand", Args: base.NoArgs,
+		Long:    "Exit 0: all stand, and commands may run in the sandbox. Exit 1: one of them cannot be built, so that the sandbox refuses.",
+		Example: "  myc sandbox capabilities\n  myc sandbox capabilities --apparmor | sudo tee /etc/apparmor.d/myc",
+		RunE: func(c *cobra.Command, _ []string) error {
+			argv, err := sandboxed.Self()
+			if err != nil {
+				return err
+			}
+			if apparmor {
+				_, err := fmt.Fprint(a.Out, sandbox.AppArmor(argv[0]))
+				return err
+			}
+			found := sandbox.Probe(c.Context(), argv)
+			if a.JSON {
+				err = a.PrintJSON(found)
+			} else {
+				a.printCapabilities(found)
+			}
+			if err == nil && !found.Holds {
+				return base.Exit{Code: 1}
+			}
+			return err
+		},
+	}
+	c.Flags().BoolVar(&apparmor, "apparmor", false, "print a profile of AppArmor that lets this program make the walls")
+	return c
+}
+
+func (a *app) printCapabilities(c *sandbox.Capabilities) {
+	a.Facts([][]string{{"system", c.System + ", kernel " + c.Kernel}, {"user", c.User},
+		{"Landlock ABI", number(uint64(c.ABI))}}) //nolint:gosec // a small number
+	var rows [][]string
+	for _, l := range c.Layers {
+		why := l.Cause
+		if l.Doing != "" {
+			why = l.Doing + ": " + l.Cause
+		}
+		if l.Mend != "" {
+			why += ". " + l.Mend
+		}
+		rows = append(rows, []string{string(l.Layer), yes(l.Holds, "holds", yes(l.Tried, "fails", "not tried")), base.OrDash(why)})
+	}
+	a.Table(base.Column{Name: "LAYER"}, base.Column{Name: "STATE"}, base.Column{Name: "WHY", Least: 20}).Print(rows...)
+	fmt.Fprintln(a.Out, "\n"+yes(c.Holds, "The sandbox holds here.", "The sandbox refuses to run anything here."))
+}
+
+// doctor tells whether the sandbox holds here, and what is in quarantine. That it refuses is a problem only where the files want it.
+func (a *app) doctor(ctx context.Context, v *project.View, add base.Report) {
+	argv, err := sandboxed.Self()
+	if err != nil {
+		add("problem", "sandbox", err.Error(), "")
+		return
+	}
+	const more = "myc sandbox capabilities shows every layer"
+	found := sandbox.Probe(ctx, argv)
+	failed, bad := found.Failed()
+	switch {
+	case found.Holds:
+		add("ok", "sandbox", "holds: every wall stands", "")
+	case !bad:
+		add("warning", "sandbox", "refuses: no program can be run in it", more)
+	default:
+		level := "warning"
+		if sandboxed.Wanted(v.Project) {
+			level = "problem"
+		}
+		hint := more
+		if failed.Mend != "" {
+			hint = failed.Mend + "; " + more
+		}
+		add(level, "sandbox", fmt.Sprintf("refuses: layer %s: %s: %s", failed.Layer, failed.Doing, failed.Cause), hint)
+	}
+	waiting, err := sandbox.Waiting(v.Project.State.Sandbox("quarantine"))
+	switch {
+	case err != nil:
+		add("problem", "quarantine", err.Error(), "look into the folder, and move away what is no entry")
+	case len(waiting) > 0:
+		add("warning", "quarantine", text.Count(len(waiting), "file")+" that would govern agents, the first is "+waiting[0].Path,
+			"look at each: myc sandbox quarantine; restore or drop it")
+	}
+}
