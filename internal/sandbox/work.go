@@ -174,7 +174,12 @@ type Left struct {
 }
 
 // Say tells what did not stay, and what the command may have wanted, a line for each.
-func (l Left) Say(to io.Writer, quarantine string) {
+func (l Left) Say(to io.Writer, quarantine string) { l.say(to, quarantine, Lack.Say) }
+
+// SayToAgent is Say for an agent, which learns from it nothing of what is on the machine.
+func (l Left) SayToAgent(to io.Writer, quarantine string) { l.say(to, quarantine, Lack.SayToAgent) }
+
+func (l Left) say(to io.Writer, quarantine string, words func(Lack) string) {
 	for _, path := range l.Quarantined {
 		fmt.Fprintf(to, "myc: the command made %s, which would govern agents: it is in %s now\n", path, quarantine)
 	}
@@ -182,7 +187,7 @@ func (l Left) Say(to io.Writer, quarantine string) {
 		fmt.Fprintf(to, "myc: the command set %s in the configuration of git: git may run what it says, so it was not kept\n", key)
 	}
 	for _, lack := range l.Lacks {
-		if s := lack.Say(); s != "" {
+		if s := words(lack); s != "" {
 			fmt.Fprintln(to, "myc:", text.Visible(s))
 		}
 	}

@@ -172,7 +172,7 @@ func (s *Shell) run(n *Note, command string, c *sandbox.Command) int {
 	}
 	result, err := sandbox.Run(ctx, self, c)
 	if result != nil {
-		result.Left.Say(s.Err, c.Quarantine)
+		result.Left.SayToAgent(s.Err, c.Quarantine)
 	}
 	var start *jail.StartError
 	switch {
