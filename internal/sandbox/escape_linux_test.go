@@ -58,7 +58,7 @@ func driveMain() int {
 	if err != nil {
 		return 2
 	}
-	spec, err := c.spec(w)
+	spec, err := c.spec(w, nil)
 	if err != nil {
 		return 2
 	}

@@ -16,6 +16,8 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/sandbox/gitconfig"
 	"mycelium/internal/sandbox/jail"
+	"mycelium/internal/sandbox/proxy"
+	"mycelium/internal/text"
 )
 
 // inside is the folder of the sandbox's own things, as the command sees it.
@@ -156,14 +158,18 @@ func (w *work) binds() (out []jail.Bind) {
 
 // Left is what a command left that is not taken over as it is.
 type Left struct {
-	Quarantined []string `json:"quarantined,omitzero"` // files that would govern: they are in the quarantine now
-	Settings    []string `json:"settings,omitzero"`    // keys of a git configuration that were dropped
+	Quarantined []string        `json:"quarantined,omitzero"` // files that would govern: they are in the quarantine now
+	Settings    []string        `json:"settings,omitzero"`    // keys of a git configuration that were dropped
+	Refused     []proxy.Refusal `json:"refused,omitzero"`     // hosts that it wanted to reach
 }
 
 // Say tells what did not stay, a line for each.
 func (l Left) Say(to io.Writer, quarantine string) {
 	for _, path := range l.Quarantined {
 		fmt.Fprintf(to, "myc: the command made %s, which would govern agents: it is in %s now\n", path, quarantine)
+	}
+	for _, r := range l.Refused {
+		fmt.Fprintf(to, "myc: host %s: refused: %s\n", text.Visible(r.Host), text.Visible(r.Why))
 	}
 	for _, key := range l.Settings {
 		fmt.Fprintf(to, "myc: the command set %s in the configuration of git: git may run what it says, so it was not kept\n", key)
