@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -134,13 +135,14 @@ func (p *Proxy) answer(conn net.Conn) {
 // Close ends the proxy with every connection, and returns what was refused, each host once.
 func (p *Proxy) Close() []Refusal {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.closed = true
-	for c := range p.open {
+	refused, open := p.refused, slices.Collect(maps.Keys(p.open))
+	p.mu.Unlock() // a connection that is closed asks for it
+	for _, c := range open {
 		_ = c.Close()
 	}
 	p.transport.CloseIdleConnections()
-	return p.refused
+	return refused
 }
 
 // keep remembers a connection, which Close closes. It reports false if that has happened, and closes it.
