@@ -180,7 +180,8 @@ var attacks = []attack{
 		return asks("GET http://bait.other.example/ HTTP/1.1\r\nHost: x\r\n\r\n")
 	}},
 	{"through the proxy: a name of SOCKS with NUL", func(*bait) error {
-		for _, name := range []string{"allowed.example\x00.other.example", "other.example\x00allowed.example", "other.example\x00.allowed.example"} {
+		for _, name := range []string{"allowed.example\x00.other.example", "other.example\x00allowed.example",
+			"other.example\x00.allowed.example"} {
 			if asks("\x05\x01\x00\x05\x01\x00\x03"+string(rune(len(name)))+name+"\x00\x50GET / HTTP/1.1\r\nHost: allowed.example\r\n\r\n") == nil {
 				return nil
 			}

@@ -85,7 +85,7 @@ func (a *authority) pem() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
 }
 
-// bundles are the files in which systems keep the certificates of the authorities that they trust: those of Debian, Fedora, SUSE and Alpine.
+// bundles are the files in which systems keep the certificates of the authorities that they trust: Debian, Fedora, SUSE and Alpine.
 var bundles = [...]string{"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
 	"/etc/ssl/cert.pem"}
 

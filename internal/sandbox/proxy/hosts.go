@@ -102,8 +102,8 @@ const (
 	maxLabel = 63
 )
 
-// canonical returns the one form of a host: lower case, without the dot at the end. An address has the form of [netip.Addr.String]; one that
-// is written in any other way, such as 2130706433 or 0x7f.1, is refused, because programs do not agree on what it means.
+// canonical returns the one form of a host: lower case, without the dot at the end. An address has the form of [netip.Addr.String]; one
+// that is written in any other way, such as 2130706433 or 0x7f.1, is refused, because programs do not agree on what it means.
 func canonical(s string) (name string, addr netip.Addr, err error) {
 	bare := s
 	if strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]") {

@@ -72,11 +72,11 @@ func TestUntouched(t *testing.T) {
 	t.Parallel()
 	n := newInternet(t)
 	p, addr := start(t, n, []string{"other.example"}, Mask{Name: "TOKEN", Value: secretValue, Hosts: []string{"good.example"}})
-	for host, name := range map[string]string{"other.example": n.ca.cert.Subject.CommonName, "good.example": p.authority.cert.Subject.CommonName} {
+	for _, host := range []string{"other.example", "good.example"} {
 		_, resp := body(t, client(t, n, p, addr), request(t, "https://"+host+"/"))
 		last := resp.TLS.PeerCertificates[0]
 		if signer := p.authority.cert; (last.CheckSignatureFrom(signer) == nil) != (host == "good.example") {
-			t.Errorf("%s has a certificate of %s, want %s", host, last.Issuer, name)
+			t.Errorf("%s has a certificate of %s", host, last.Issuer)
 		}
 	}
 }
@@ -117,7 +117,8 @@ func TestHiding(t *testing.T) {
 	t.Parallel()
 	in := "a" + secretValue + secretValue + "the-real-value-of-the-" + secretValue + "the-real"
 	want := strings.ReplaceAll(in, secretValue, strings.Repeat("#", len(secretValue)))
-	for name, pieces := range map[string]func(io.Reader) io.Reader{"one": iotest.OneByteReader, "half": iotest.HalfReader, "whole": iotest.DataErrReader} {
+	for name, pieces := range map[string]func(io.Reader) io.Reader{"one": iotest.OneByteReader, "half": iotest.HalfReader,
+		"whole": iotest.DataErrReader} {
 		h := &hiding{in: io.NopCloser(pieces(strings.NewReader(in))), value: []byte(secretValue),
 			placeholder: bytes.Repeat([]byte("#"), len(secretValue))}
 		if got, err := io.ReadAll(iotest.OneByteReader(h)); err != nil || string(got) != want {
@@ -149,7 +150,8 @@ func TestEnviron(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := p.Environ("127.0.0.1:3128", "/ca.pem")
-	if !slices.Contains(env, "https_proxy=http://127.0.0.1:3128") || strings.Contains(strings.Join(env, " "), "/ca.pem") || p.Authorities() != nil {
+	if !slices.Contains(env, "https_proxy=http://127.0.0.1:3128") || strings.Contains(strings.Join(env, " "), "/ca.pem") ||
+		p.Authorities() != nil {
 		t.Errorf("%q", env)
 	}
 }

@@ -38,9 +38,10 @@ func TestParseHost(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range []string{"", "*", "*.", "*.com", "*.127.0.0.1", "a.*.com", "*a.example.com", "example.com:", "example.com:0", "example.com:08",
-		"example.com:65536", "example.com:x", "http://example.com", "example.com/path", "user@example.com", "exa mple.com", "example..com", "bücher.example",
-		"example.com\x00", "2130706433", "0x7f.1", "1.2.3", "010.0.0.1", "fe80::1%lo", strings.Repeat("a", 64) + ".com", strings.Repeat("a.", 127) + "com"} {
+	for _, s := range []string{"", "*", "*.", "*.com", "*.127.0.0.1", "a.*.com", "*a.example.com", "example.com:",
+		"example.com:0", "example.com:08", "example.com:65536", "example.com:x", "http://example.com", "example.com/path", "user@example.com", "exa mple.com",
+		"example..com", "bücher.example", "example.com\x00", "2130706433", "0x7f.1", "1.2.3", "010.0.0.1", "fe80::1%lo",
+		strings.Repeat("a", 64) + ".com", strings.Repeat("a.", 127) + "com"} {
 		if h, err := ParseHost(s); err == nil {
 			t.Errorf("%q is read as %+v", s, h)
 		}
@@ -117,7 +118,8 @@ func TestSOCKS(t *testing.T) {
 
 // FuzzTarget: a target that is read has one form, which reads as itself and is a name, or an address.
 func FuzzTarget(f *testing.F) {
-	for _, s := range []string{"example.com:443", "[::1]:80", "::1", "127.1:80", "a..b", "EXAMPLE.com.", "[fe80::1%25lo]:1", "0x7f.0x1", "é:1", "a:b:c"} {
+	for _, s := range []string{"example.com:443", "[::1]:80", "::1", "127.1:80", "a..b", "EXAMPLE.com.", "[fe80::1%25lo]:1", "0x7f.0x1",
+		"é:1", "a:b:c"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -129,7 +131,8 @@ func FuzzTarget(f *testing.F) {
 		if err != nil || again != to {
 			t.Fatalf("%q is %+v, and again %+v (%v)", s, to, again, err)
 		}
-		if _, err := netip.ParseAddr(to.name); (err == nil) != to.addr.IsValid() || strings.ContainsFunc(to.name, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		if _, err := netip.ParseAddr(to.name); (err == nil) != to.addr.IsValid() ||
+			strings.ContainsFunc(to.name, func(r rune) bool { return r <= ' ' || r > '~' }) {
 			t.Fatalf("%q is %+v", s, to)
 		}
 	})

@@ -48,7 +48,8 @@ func newInternet(t *testing.T) *internet {
 	n := &internet{ca: ca, names: map[string][]string{
 		"good.example": {far}, "other.example": {far}, "moved.example": {far}, "deep.sub.good.example": {far},
 		"rebind.example": {"127.0.0.1"}, "mixed.example": {far, "10.0.0.1"}, "six.example": {"::1"}, "mapped.example": {"::ffff:169.254.169.254"},
-		"cgnat.example": {"100.64.0.1"}, "tunnel.example": {"2002:7f00:1::1"}, "nat64.example": {"64:ff9b::7f00:1"}, "many.example": {"224.0.0.1"},
+		"cgnat.example": {"100.64.0.1"}, "tunnel.example": {"2002:7f00:1::1"}, "nat64.example": {"64:ff9b::7f00:1"},
+		"many.example": {"224.0.0.1"},
 		"zero.example": {"0.0.0.0"}, "ula.example": {"fd00::1"}, "empty.example": {},
 	}}
 	n.plain = httptest.NewServer(http.HandlerFunc(n.answer))
@@ -76,7 +77,8 @@ func (n *internet) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("X-Repeated", r.Header.Get("X-Api-Key"))
-	_, _ = fmt.Fprintf(w, "host %s path %s authorization %s key %s end", r.Host, r.URL, r.Header.Get("Authorization"), r.Header.Get("X-Api-Key"))
+	_, _ = fmt.Fprintf(w, "host %s path %s authorization %s key %s end", r.Host, r.URL, r.Header.Get("Authorization"),
+		r.Header.Get("X-Api-Key"))
 }
 
 func (n *internet) outside() Outside {

@@ -47,7 +47,8 @@ func (a *app) execCmd() *cobra.Command {
 	c.Flags().StringArrayVar(&r.read, "read", nil, "a further file or folder that it may read")
 	c.Flags().StringArrayVar(&r.write, "write", nil, "a file or folder that it may write")
 	c.Flags().StringArrayVar(&r.hosts, "host", nil, "a host that it may reach, by a proxy: example.com, *.example.com, example.com:8443")
-	c.Flags().StringArrayVar(&r.masks, "mask", nil, "NAME@HOST[,HOST]...: a secret that only the proxy has, and puts into requests to these hosts")
+	c.Flags().StringArrayVar(&r.masks, "mask", nil,
+		"NAME@HOST[,HOST]...: a secret that only the proxy has, and puts into requests to these hosts")
 	c.Flags().DurationVar(&r.timeout, "timeout", 0, "end it after this time; default: that of the profile")
 	return c
 }
