@@ -39,7 +39,8 @@ func TestParseHost(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"", "*", "*.", "*.com", "*.127.0.0.1", "a.*.com", "*a.example.com", "example.com:",
-		"example.com:0", "example.com:08", "example.com:65536", "example.com:x", "http://example.com", "example.com/path", "user@example.com", "exa mple.com",
+		"example.com:0", "example.com:08", "example.com:65536", "example.com:x", "http://example.com", "example.com/path",
+		"user@example.com", "exa mple.com",
 		"example..com", "bücher.example", "example.com\x00", "2130706433", "0x7f.1", "1.2.3", "010.0.0.1", "fe80::1%lo",
 		strings.Repeat("a", 64) + ".com", strings.Repeat("a.", 127) + "com"} {
 		if h, err := ParseHost(s); err == nil {
