@@ -483,7 +483,9 @@ func attackMain(args []string) int {
 func attacksMain(args []string) int {
 	out := map[string]string{}
 	for _, a := range attacks {
-		said, err := exec.Command("/proc/self/exe", "attack", a.name, args[0]).CombinedOutput()
+		cmd := exec.Command("/proc/self/exe", "attack", a.name, args[0])
+		cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0") // a program that looks for data races waits a second at its end otherwise
+		said, err := cmd.CombinedOutput()
 		if err != nil {
 			said = append(said, "; ended: "+err.Error()...)
 		}

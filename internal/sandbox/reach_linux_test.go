@@ -124,6 +124,7 @@ print(u.urlopen(u.Request("https://api.example.com/", headers={"Authorization": 
 			c, out := reachable(t, append([]string{"sh", "-c", `printf '%s\n' "$TOKEN"; exec "$@"`, "sh"}, row.argv...)...)
 			if row.profile != "" {
 				c.Profile, _ = Find(row.profile)
+				c.Profile.Memory = 0 // a child that looks for data races needs more
 			}
 			result, err := Run(t.Context(), self(t), c)
 			if err != nil {
