@@ -192,7 +192,7 @@ func (p *Proxy) reach(ctx context.Context, t target) (net.Conn, error) {
 	if !t.addr.IsValid() {
 		var err error
 		if addrs, err = p.lookup(ctx, t.name); err != nil {
-			return nil, fmt.Errorf("look up %s: %w", t.name, err)
+			return nil, err
 		}
 		for _, a := range addrs {
 			if !isPublic(a) || isOwn(a) {
@@ -211,10 +211,21 @@ func (p *Proxy) reach(ctx context.Context, t target) (net.Conn, error) {
 }
 
 func (p *Proxy) lookup(ctx context.Context, name string) ([]netip.Addr, error) {
-	if p.outside.Lookup != nil {
-		return p.outside.Lookup(ctx, name)
+	look := p.outside.Lookup
+	if look == nil {
+		look = func(ctx context.Context, name string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", name+".") // without the domains that the machine would add
+		}
 	}
-	return net.DefaultResolver.LookupNetIP(ctx, "ip", name+".") // without the domains that the machine would add
+	addrs, err := look(ctx, name)
+	var dns *net.DNSError
+	switch { // the error itself names the name server of the machine, which is not the command's business
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return nil, fmt.Errorf("there is no host of the name %s", name)
+	case err != nil:
+		return nil, fmt.Errorf("the name %s could not be looked up", name)
+	}
+	return addrs, nil
 }
 
 func (p *Proxy) dial(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
