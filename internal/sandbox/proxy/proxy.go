@@ -92,7 +92,7 @@ func New(hosts []string, masks []Mask, outside Outside) (*Proxy, error) {
 
 // Serve answers the connections of a listener until [Proxy.Close]. It closes the listener.
 func (p *Proxy) Serve(l net.Listener) {
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	if !p.keep(l) {
 		return
 	}

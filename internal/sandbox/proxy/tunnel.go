@@ -132,8 +132,8 @@ var errRead = errors.New("read")
 func readHello(in io.Reader) (hello, []byte, error) {
 	var raw bytes.Buffer
 	var h *hello
-	server := tls.Server(&reading{in: io.TeeReader(in, &raw)}, &tls.Config{
-		MinVersion: tls.VersionTLS10, //nolint:gosec // the connection is not made
+	server := tls.Server(&reading{in: io.TeeReader(in, &raw)}, &tls.Config{ //nolint:gosec // the connection is not made
+		MinVersion: tls.VersionTLS10,
 		GetConfigForClient: func(i *tls.ClientHelloInfo) (*tls.Config, error) {
 			h = &hello{i.ServerName, slices.Contains(i.Extensions, extensionECH) || slices.Contains(i.Extensions, extensionESNI)}
 			return nil, errRead
