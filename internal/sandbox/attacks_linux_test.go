@@ -2,10 +2,12 @@ package sandbox
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +19,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
+
+	"mycelium/internal/sandbox/jail"
 )
 
 // bait is what lies outside for the attacks.
@@ -165,6 +169,81 @@ var attacks = []attack{
 	}},
 	{"connect to a path socket outside", func(b *bait) error { return dials(b.Socket) }},
 	{"connect to an abstract socket", func(b *bait) error { return dials("@" + b.Name) }},
+	{"through the proxy: a host that is not allowed", func(*bait) error {
+		return asks("GET http://other.example/ HTTP/1.1\r\nHost: other.example\r\n\r\n")
+	}},
+	{"through the proxy: an allowed host in the header only", func(*bait) error {
+		return asks("GET http://other.example/ HTTP/1.1\r\nHost: allowed.example\r\n\r\n")
+	}},
+	{"through the proxy: a port that is not allowed", func(*bait) error { return tunnels("allowed.example:22", "SSH-2.0-x\r\n") }},
+	{"through the proxy: data in the name of a host", func(*bait) error {
+		return asks("GET http://bait.other.example/ HTTP/1.1\r\nHost: x\r\n\r\n")
+	}},
+	{"through the proxy: a name of SOCKS with NUL", func(*bait) error {
+		for _, name := range []string{"allowed.example\x00.other.example", "other.example\x00allowed.example",
+			"other.example\x00.allowed.example"} {
+			if asks("\x05\x01\x00\x05\x01\x00\x03"+string(rune(len(name)))+name+"\x00\x50GET / HTTP/1.1\r\nHost: allowed.example\r\n\r\n") == nil {
+				return nil
+			}
+		}
+		return errHeld
+	}},
+	{"through the proxy: an address in any form", func(b *bait) error {
+		for _, host := range []string{"127.0.0.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.1", "127.0.0.1.", "[::1]", "[::ffff:127.0.0.1]",
+			"[::ffff:7f00:1]", "[0:0:0:0:0:ffff:7f00:1]", "0.0.0.0", "localhost", "93.184.215.14"} {
+			if asks("GET http://"+host+":"+strconv.Itoa(b.TCP)+"/ HTTP/1.1\r\nHost: x\r\n\r\n") == nil ||
+				asks("GET http://"+host+"/ HTTP/1.1\r\nHost: x\r\n\r\n") == nil {
+				return nil
+			}
+		}
+		return errHeld
+	}},
+	{"through the proxy: a name in another script", func(*bait) error {
+		for _, host := range []string{"allowed。example", "ａllowed.example", "other。allowed.example", "xn--llowed-example-kva.other.example"} {
+			if asks("GET http://"+host+"/ HTTP/1.1\r\nHost: x\r\n\r\n") == nil {
+				return nil
+			}
+		}
+		return errHeld
+	}},
+	{"through the proxy: a redirect", func(*bait) error {
+		if asks("GET http://allowed.example/ HTTP/1.1\r\nHost: allowed.example\r\n\r\n") != nil {
+			return errors.New("the allowed host does not answer")
+		}
+		return asks("GET http://allowed.example/ HTTP/1.1\r\nHost: allowed.example\r\nConnection: keep-alive\r\n\r\n",
+			"GET http://other.example/ HTTP/1.1\r\nHost: allowed.example\r\n\r\n")
+	}},
+	{"through the proxy: a name that leads into the machine", func(*bait) error {
+		if tunnels("rebind.example:443", "x") == nil {
+			return nil
+		}
+		return asks("GET http://rebind.example/ HTTP/1.1\r\nHost: rebind.example\r\n\r\n")
+	}},
+	{"through the proxy: TLS with another name", func(*bait) error {
+		c, err := net.DialTimeout("tcp", jail.ListenAddr, 2*time.Second)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		if err := opens(c, "allowed.example:443"); err != nil {
+			return err
+		}
+		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+		err = tls.Client(c, &tls.Config{ServerName: "other.example", InsecureSkipVerify: true}).Handshake() //nolint:gosec // whoever it is
+		if strings.Contains(err.Error(), "first record does not look like") {
+			return nil // the host answered
+		}
+		return err
+	}},
+	{"past the proxy", func(b *bait) error {
+		// What --noproxy of curl does.
+		_, err := (&http.Client{Transport: &http.Transport{}, Timeout: 5 * time.Second}).Get("http://127.0.0.1:" + strconv.Itoa(b.TCP))
+		var dial *net.OpError
+		if errors.As(err, &dial) && dial.Op == "dial" {
+			return err
+		}
+		return nil
+	}},
 	{"open a socket to the hypervisor", func(*bait) error {
 		fd, err := unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0)
 		if err == nil {
@@ -309,6 +388,63 @@ func dials(name string) error {
 	return err
 }
 
+// asks sends requests to the proxy, one after the answer to the other. It returns nil if the last answer is from outside.
+func asks(requests ...string) error {
+	c, err := net.DialTimeout("tcp", jail.ListenAddr, 2*time.Second)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return sends(c, requests...)
+}
+
+func sends(c net.Conn, requests ...string) error {
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	buf, got := make([]byte, 4096), ""
+	for _, r := range requests {
+		if _, err := io.WriteString(c, r); err != nil {
+			return err
+		}
+		for got = ""; !strings.Contains(got, "reached") && !strings.HasPrefix(got, "HTTP/1.1 4") && !strings.HasPrefix(got, "HTTP/1.1 5"); {
+			n, err := c.Read(buf)
+			if err != nil {
+				return err
+			}
+			got += string(buf[:n])
+		}
+	}
+	if strings.Contains(got, "reached") {
+		return nil
+	}
+	return errHeld
+}
+
+// opens opens a tunnel.
+func opens(c net.Conn, to string) error {
+	if _, err := io.WriteString(c, "CONNECT "+to+" HTTP/1.1\r\nHost: "+to+"\r\n\r\n"); err != nil {
+		return err
+	}
+	const done = "HTTP/1.1 200 Connection established\r\n\r\n"
+	head := make([]byte, len(done))
+	if _, err := io.ReadFull(c, head); err != nil || string(head) != done {
+		return errHeld
+	}
+	return nil
+}
+
+// tunnels sends a text through a tunnel.
+func tunnels(to, send string) error {
+	c, err := net.DialTimeout("tcp", jail.ListenAddr, 2*time.Second)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := opens(c, to); err != nil {
+		return err
+	}
+	return sends(c, send)
+}
+
 func starts(a *syscall.SysProcAttr) error {
 	cmd := exec.Command("/bin/true")
 	cmd.SysProcAttr = a
@@ -347,7 +483,9 @@ func attackMain(args []string) int {
 func attacksMain(args []string) int {
 	out := map[string]string{}
 	for _, a := range attacks {
-		said, err := exec.Command("/proc/self/exe", "attack", a.name, args[0]).CombinedOutput()
+		cmd := exec.Command("/proc/self/exe", "attack", a.name, args[0])
+		cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0") // a program that looks for data races waits a second at its end otherwise
+		said, err := cmd.CombinedOutput()
 		if err != nil {
 			said = append(said, "; ended: "+err.Error()...)
 		}

@@ -40,7 +40,7 @@ func Probe(ctx context.Context, self []string) *Capabilities {
 	}
 	profile, _ := Find("standard")
 	c := &Command{Argv: []string{"true"}, Dir: "/", Profile: profile, Environ: []string{"PATH=/usr/bin:/bin"}}
-	spec, err := c.spec(&work{guarded: &Guarded{}})
+	spec, err := c.spec(&work{guarded: &Guarded{}}, nil)
 	failed := map[jail.Layer]Capability{}
 	for err == nil {
 		var j *jail.Jailed

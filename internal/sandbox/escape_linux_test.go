@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/sandbox/jail"
+	"mycelium/internal/sandbox/proxy"
 )
 
 var update = flag.Bool("update", false, "write docs/proofs/escapes.md")
@@ -52,13 +54,20 @@ func driveMain() int {
 		Read:    []string{self},
 		Protect: []string{filepath.Join(j.Bait.Project, ".claude/settings.json"), filepath.Join(j.Bait.Project, "a/b/c/mycelium.yaml")},
 		Environ: append(os.Environ(), "ANTHROPIC_API_KEY=bait-secret", "AWS_SECRET_ACCESS_KEY=bait-secret", "GITHUB_TOKEN=bait-secret"),
+		Hosts:   []string{"allowed.example", "rebind.example"},
+		Masks:   []proxy.Mask{{Name: "MASKED", Value: "bait-secret-masked", Hosts: []string{"masked.example"}}},
+		outside: everywhere(),
 		Out:     os.Stdout, Err: os.Stderr,
+	}
+	way, err := c.wayOut()
+	if err != nil {
+		return 2
 	}
 	w, err := c.prepare()
 	if err != nil {
 		return 2
 	}
-	spec, err := c.spec(w)
+	spec, err := c.spec(w, way)
 	if err != nil {
 		return 2
 	}
@@ -68,11 +77,36 @@ func driveMain() int {
 		_, _ = os.Stderr.WriteString(err.Error())
 		return 1
 	}
+	end := serve(way, run.Listener)
 	code, _, err := run.Wait()
+	end()
 	if err != nil {
 		return 1
 	}
 	return code
+}
+
+// everywhere is an internet that has every name, and at every address somebody who answers "reached" to whatever comes, and sends
+// elsewhere.
+func everywhere() proxy.Outside {
+	return proxy.Outside{
+		Lookup: func(_ context.Context, name string) ([]netip.Addr, error) {
+			if name == "rebind.example" {
+				return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+			}
+			return []netip.Addr{netip.MustParseAddr("93.184.215.14")}, nil
+		},
+		Dial: func(context.Context, netip.AddrPort) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go func() {
+				defer theirs.Close()
+				if _, err := theirs.Read(make([]byte, 64<<10)); err == nil {
+					_, _ = theirs.Write([]byte("HTTP/1.1 302 Found\r\nLocation: http://other.example/\r\nContent-Length: 7\r\n\r\nreached"))
+				}
+			}()
+			return ours, nil
+		},
+	}
 }
 
 // ordinary is the account of the ordinary user, if this is root: nobody (Debian's base-passwd).

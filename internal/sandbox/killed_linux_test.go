@@ -221,7 +221,7 @@ func TestRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := c.spec(w)
+	spec, err := c.spec(w, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

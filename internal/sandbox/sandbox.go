@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"mycelium/internal/sandbox/jail"
+	"mycelium/internal/sandbox/proxy"
 	"mycelium/internal/text"
 )
 
@@ -31,7 +32,9 @@ type Command struct {
 	Hide     []string  // absolute: further files and folders that look empty
 	Worktree *Worktree // the repository of a linked worktree, outside of the project; nil: the project has its own, or none
 
-	Files fs.FS `json:"-"` // a folder that the command finds at [Folder], as a copy that it cannot change; nil: there is none
+	Files fs.FS        `json:"-"` // a folder that the command finds at [Folder], as a copy that it cannot change; nil: there is none
+	Hosts []string     // as [proxy.ParseHost] reads them: what it may reach on the internet, by the proxy; none: it has no network
+	Masks []proxy.Mask `json:"-"` // secrets that it uses and does not have; they are written nowhere
 
 	Caches     string   // absolute: a folder that is kept for the project, in which the command finds its ~/.cache; empty: nothing is kept
 	Scratch    string   // absolute: a folder for the time of the command
@@ -46,6 +49,8 @@ type Command struct {
 
 	In       io.Reader `json:"-"`
 	Out, Err io.Writer `json:"-"`
+
+	outside proxy.Outside // for tests: another internet
 }
 
 // Folder is where a command finds its Files.
@@ -88,16 +93,19 @@ func Run(ctx context.Context, self []string, c *Command) (*Result, error) {
 	left, settleErr := w.settle(ctx, c)
 	if out != nil {
 		if out.ExitCode != 0 {
-			left.Lacks = c.lacks(w.spec, h.last)
+			out.Left.Lacks = c.lacks(w.spec, h.last)
 		}
-		out.Left = left
-		out.Left.Quarantined = append(<-looked, left.Quarantined...)
+		out.Left.Quarantined, out.Left.Settings = append(<-looked, left.Quarantined...), left.Settings
 	}
 	return out, errors.Join(err, settleErr)
 }
 
 func (c *Command) run(ctx context.Context, self []string, w *work) (*Result, error) {
-	spec, err := c.spec(w)
+	way, err := c.wayOut()
+	if err != nil {
+		return nil, err
+	}
+	spec, err := c.spec(w, way)
 	if err != nil {
 		return nil, err
 	}
@@ -112,11 +120,13 @@ func (c *Command) run(ctx context.Context, self []string, w *work) (*Result, err
 	if err != nil {
 		return nil, withHint(err)
 	}
+	refused := serve(way, j.Listener)
 	code, most, err := j.Wait()
+	left := Left{Refused: refused()}
 	if err != nil {
 		return nil, err
 	}
-	return &Result{ExitCode: code, MemoryExceeded: code != 0 && spec.Memory > 0 && most > spec.Memory/10*9,
+	return &Result{Left: left, ExitCode: code, MemoryExceeded: code != 0 && spec.Memory > 0 && most > spec.Memory/10*9,
 		TimedOut: errors.Is(ctx.Err(), context.DeadlineExceeded), Seconds: time.Since(began).Seconds()}, nil
 }
 
@@ -130,7 +140,7 @@ func withHint(err error) error {
 }
 
 // spec is what the child is told.
-func (c *Command) spec(w *work) (*jail.Spec, error) {
+func (c *Command) spec(w *work, way *proxy.Proxy) (*jail.Spec, error) {
 	if len(c.Argv) == 0 {
 		return nil, errors.New("there is no command")
 	}
@@ -144,8 +154,13 @@ func (c *Command) spec(w *work) (*jail.Spec, error) {
 	if err := c.places(binds); err != nil {
 		return nil, err
 	}
+	env := c.environ()
+	if way != nil {
+		env = append(env, way.Environ(jail.ListenAddr, authorities)...)
+		binds = append(binds, trusted(way)...)
+	}
 	return &jail.Spec{
-		Argv: c.Argv, Env: c.environ(), Dir: c.Dir, Host: "sandbox", Binds: binds, Masks: masks,
-		Network: p.Network, Fork: p.Fork, Procs: p.Procs, Files: p.Files, Memory: p.Memory,
+		Argv: c.Argv, Env: env, Dir: c.Dir, Host: "sandbox", Binds: binds, Masks: masks,
+		Network: p.Network, Listen: way != nil, Fork: p.Fork, Procs: p.Procs, Files: p.Files, Memory: p.Memory,
 	}, nil
 }

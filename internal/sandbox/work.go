@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/sandbox/gitconfig"
 	"mycelium/internal/sandbox/jail"
+	"mycelium/internal/sandbox/proxy"
 	"mycelium/internal/text"
 )
 
@@ -168,9 +169,10 @@ func (w *work) binds() (out []jail.Bind) {
 
 // Left is what a command left that is not taken over as it is.
 type Left struct {
-	Quarantined []string `json:"quarantined,omitzero"` // files that would govern: they are in the quarantine now
-	Settings    []string `json:"settings,omitzero"`    // keys of a git configuration that were dropped
-	Lacks       []Lack   `json:"lacks,omitzero"`       // what it may have wanted, if it failed
+	Quarantined []string        `json:"quarantined,omitzero"` // files that would govern: they are in the quarantine now
+	Settings    []string        `json:"settings,omitzero"`    // keys of a git configuration that were dropped
+	Lacks       []Lack          `json:"lacks,omitzero"`       // what it may have wanted, if it failed
+	Refused     []proxy.Refusal `json:"refused,omitzero"`     // hosts that it wanted to reach
 }
 
 // Say tells what did not stay, and what the command may have wanted, a line for each.
@@ -182,6 +184,9 @@ func (l Left) SayToAgent(to io.Writer, quarantine string) { l.say(to, quarantine
 func (l Left) say(to io.Writer, quarantine string, words func(Lack) string) {
 	for _, path := range l.Quarantined {
 		fmt.Fprintf(to, "myc: the command made %s, which would govern agents: it is in %s now\n", path, quarantine)
+	}
+	for _, r := range l.Refused {
+		fmt.Fprintf(to, "myc: host %s: refused: %s\n", text.Visible(r.Host), text.Visible(r.Why))
 	}
 	for _, key := range l.Settings {
 		fmt.Fprintf(to, "myc: the command set %s in the configuration of git: git may run what it says, so it was not kept\n", key)

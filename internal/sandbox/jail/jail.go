@@ -17,6 +17,7 @@ type Spec struct {
 	Masks []string // absolute paths that exist in the root and are covered: a file by an empty one, a folder by an empty one
 
 	Network bool   // the command has the network of the machine; otherwise it has a loopback of its own
+	Listen  bool   // the parent gets a listener at [ListenAddr], on the loopback of the command ([Jailed.Listener])
 	Fork    bool   // the command may start processes
 	Procs   uint64 // most processes at once; 0: no limit
 	Files   uint64 // most open files of one process; 0: no limit
@@ -31,6 +32,7 @@ type Bind struct {
 	Source string // of Tree: the path outside; of Link: what the link says
 	Target string // absolute and clean, inside
 	Write  bool   // the command may write there
+	Data   []byte // of File: its content
 }
 
 // Kind says what a part of the root is.
@@ -41,7 +43,11 @@ const (
 	Tree Kind = "tree" // a file or folder of the machine with all below it; what does not exist is left out
 	Temp Kind = "temp" // an empty folder in memory
 	Link Kind = "link" // a symbolic link
+	File Kind = "file" // a file in memory
 )
+
+// ListenAddr is where the command finds the parent, on a loopback that has nobody else. Proxies are usually at this port.
+const ListenAddr = "127.0.0.1:3128"
 
 // Layer is one of the walls. Each is there for what the others let through.
 type Layer string

@@ -50,17 +50,28 @@ func Main() int {
 
 // child is the state of the child before the command runs.
 type child struct {
-	spec    *Spec
-	control *os.File
-	abi     int
+	spec     *Spec
+	control  *os.File
+	listener int // a descriptor, for the parent; 0: there is none
+	abi      int
 }
 
 // say sends the one report.
 func (c *child) say(r report) {
 	r.ABI = c.abi
 	data, err := json.Marshal(r)
-	if err == nil {
-		_, _ = c.control.Write(append(data, '\n'))
+	if err != nil {
+		return
+	}
+	var rights []byte
+	if c.listener > 0 {
+		rights = unix.UnixRights(c.listener)
+	}
+	for errors.Is(unix.Sendmsg(int(c.control.Fd()), append(data, '\n'), rights, nil, 0), unix.EINTR) {
+		continue
+	}
+	if c.listener > 0 {
+		_ = unix.Close(c.listener) // only the parent has it
 	}
 }
 
@@ -76,6 +87,9 @@ func (c *child) build() *StageError {
 	if c.has(Net) && !c.spec.Network {
 		if err := loopback(); err != nil {
 			return failed(Net, "bring up the loopback", err)
+		}
+		if err := c.listen(); err != nil {
+			return failed(Net, "listen on the loopback", err)
 		}
 	}
 	if c.has(PID) && c.spec.Host != "" {

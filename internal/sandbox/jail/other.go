@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"runtime"
 )
 
@@ -16,7 +17,10 @@ type Streams struct {
 }
 
 // Jailed is a command that runs.
-type Jailed struct{ ABI int }
+type Jailed struct {
+	ABI      int
+	Listener net.Listener
+}
 
 // StartError says that the program could not be started in the walls.
 type StartError struct{ Reason string }

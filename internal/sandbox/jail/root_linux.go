@@ -4,6 +4,7 @@ package jail
 
 import (
 	"errors"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -130,6 +131,11 @@ func (t tree) attach(base string, earlier []tree) error {
 			return err
 		}
 		return unix.Mount("myc", target, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0700,size=25%")
+	case File:
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil { //nolint:gosec // as above
+			return err
+		}
+		return os.WriteFile(target, t.bind.Data, 0o400)
 	case Tree:
 	}
 	if t.fd < 0 {
@@ -314,4 +320,24 @@ func loopback() error {
 	}
 	r.SetUint16(r.Uint16() | unix.IFF_UP)
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, r)
+}
+
+// listen makes the listener of the parent. A socket stays in the network in which it was made, whoever has it.
+func (c *child) listen() error {
+	if !c.spec.Listen {
+		return nil
+	}
+	at, err := netip.ParseAddrPort(ListenAddr)
+	if err != nil {
+		return err
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	c.listener = fd
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}); err != nil {
+		return err
+	}
+	return unix.Listen(fd, unix.SOMAXCONN)
 }

@@ -4,10 +4,12 @@ package jail
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -44,7 +46,8 @@ func (e *StartError) Error() string { return "start the command in the sandbox: 
 
 // Jailed is a command that runs.
 type Jailed struct {
-	ABI int // of Landlock, by the kernel's count
+	ABI      int          // of Landlock, by the kernel's count
+	Listener net.Listener // on the loopback of the command, if the specification asks for it; otherwise nil
 
 	cmd     *exec.Cmd
 	control *os.File
@@ -75,6 +78,9 @@ func Start(ctx context.Context, self []string, spec *Spec, streams Streams) (*Ja
 	j := &Jailed{cmd: cmd, control: ours}
 	if err := j.handOver(spec); err != nil {
 		_ = ours.Close()
+		if j.Listener != nil {
+			_ = j.Listener.Close()
+		}
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		return nil, err
@@ -124,7 +130,7 @@ func (j *Jailed) handOver(spec *Spec) error {
 	if _, err := j.control.Write(append(data, '\n')); err != nil {
 		return fmt.Errorf("send the command to the sandbox: %w", err)
 	}
-	line, err := bufio.NewReader(j.control).ReadBytes('\n')
+	line, err := j.receive()
 	if err != nil {
 		return &StageError{Layer: User, Doing: "start the program again", Cause: "it ended before it said anything"}
 	}
@@ -138,8 +144,45 @@ func (j *Jailed) handOver(spec *Spec) error {
 		return r.Failed
 	case r.Start != "":
 		return &StartError{r.Start}
+	case spec.Listen && j.Listener == nil && !slices.Contains(spec.Without, Net):
+		return &StageError{Layer: Net, Doing: "listen on the loopback", Cause: "the listener did not come"}
 	}
 	return nil
+}
+
+// receive reads the report, and the listener that comes with its first byte.
+func (j *Jailed) receive() ([]byte, error) {
+	buf, rights := make([]byte, 64<<10), make([]byte, unix.CmsgSpace(4))
+	n, got, _, _, err := unix.Recvmsg(int(j.control.Fd()), buf, rights, unix.MSG_CMSG_CLOEXEC)
+	for errors.Is(err, unix.EINTR) {
+		n, got, _, _, err = unix.Recvmsg(int(j.control.Fd()), buf, rights, unix.MSG_CMSG_CLOEXEC)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if j.Listener, err = listenerOf(rights[:got]); err != nil {
+		return nil, err
+	}
+	if bytes.HasSuffix(buf[:n], []byte("\n")) {
+		return buf[:n], nil
+	}
+	rest, err := bufio.NewReader(j.control).ReadBytes('\n')
+	return append(buf[:n], rest...), err
+}
+
+// listenerOf makes a listener of the descriptor that came with a message; nil if none came.
+func listenerOf(rights []byte) (net.Listener, error) {
+	messages, err := unix.ParseSocketControlMessage(rights)
+	if err != nil || len(messages) == 0 {
+		return nil, err
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(fds) == 0 {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fds[0]), "listener")
+	defer f.Close()
+	return net.FileListener(f)
 }
 
 // Wait waits for the end of the command and of everything that it started. It returns its exit code, 128 and the signal if

@@ -173,6 +173,9 @@ func Violations(left sandbox.Left) []string {
 	for _, path := range left.Quarantined {
 		out = append(out, path+" would govern agents: it was put away")
 	}
+	for _, r := range left.Refused {
+		out = append(out, "host "+r.Host+": refused: "+r.Why)
+	}
 	for _, key := range left.Settings {
 		out = append(out, key+" of git's configuration may name a program: it was not kept")
 	}

@@ -27,6 +27,8 @@ type request struct {
 	profile     string
 	network     bool
 	read, write []string
+	hosts       []string
+	masks       []string
 	timeout     time.Duration
 }
 
@@ -37,15 +39,19 @@ func (a *app) execCmd() *cobra.Command {
 		Long: "The command finds the system's programs, an empty home folder with your tools, and this folder; nothing else is there.\n" +
 			"If a wall cannot be built on this machine, nothing runs. Its exit code is the command's; 128 and the\n" +
 			"signal if one ended it, 124 after the time-out, 127 if there is no such program.",
-		Example: "  myc sandbox exec -- python3 script.py\n  myc sandbox exec --profile project -- go test ./...",
-		Args:    base.ArgRange(1, math.MaxInt, "a command"),
-		RunE:    func(c *cobra.Command, args []string) error { return a.exec(c, r, args) },
+		Example: "  myc sandbox exec -- python3 script.py\n  myc sandbox exec --profile project -- go test ./...\n" +
+			"  myc sandbox exec --profile project --host registry.npmjs.org -- npm ci",
+		Args: base.ArgRange(1, math.MaxInt, "a command"),
+		RunE: func(c *cobra.Command, args []string) error { return a.exec(c, r, args) },
 	}
 	c.Flags().SetInterspersed(false) // what follows the command is its own
 	c.Flags().StringVar(&r.profile, "profile", "standard", "strict, standard, permissive, project, or one of your own (myc sandbox profiles)")
 	c.Flags().BoolVar(&r.network, "allow-network", false, "with the network of this machine")
 	c.Flags().StringArrayVar(&r.read, "read", nil, "a further file or folder that it may read")
 	c.Flags().StringArrayVar(&r.write, "write", nil, "a file or folder that it may write")
+	c.Flags().StringArrayVar(&r.hosts, "host", nil, "a host that it may reach, by a proxy: example.com, *.example.com, example.com:8443")
+	c.Flags().StringArrayVar(&r.masks, "mask", nil,
+		"NAME@HOST[,HOST]...: a secret that only the proxy has, and puts into requests to these hosts")
 	c.Flags().DurationVar(&r.timeout, "timeout", 0, "end it after this time; default: that of the profile")
 	return c
 }
@@ -129,7 +135,10 @@ func (a *app) command(r request, args []string) (out *sandbox.Command, in *confi
 		dir = out.Project // -C names another folder
 	}
 	out.Argv, out.Dir, out.Profile, out.In, out.Out, out.Err = args, dir, p, a.In, a.Out, a.Err
-	return out, in, r.name(out)
+	if err := r.name(out); err != nil {
+		return nil, nil, err
+	}
+	return out, in, a.reach(r, out)
 }
 
 // name adds the paths of the command line.
