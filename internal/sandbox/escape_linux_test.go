@@ -54,7 +54,7 @@ func driveMain() int {
 		Environ: append(os.Environ(), "ANTHROPIC_API_KEY=bait-secret", "AWS_SECRET_ACCESS_KEY=bait-secret", "GITHUB_TOKEN=bait-secret"),
 		Out:     os.Stdout, Err: os.Stderr,
 	}
-	w, err := c.prepare()
+	w, err := c.prepare(context.Background())
 	if err != nil {
 		return 2
 	}

@@ -62,7 +62,7 @@ type Result struct {
 // Run runs a command and waits for it. self is the argument vector with which this program runs the child ([jail.Main]). If a wall cannot
 // be built, nothing runs and the error is a [*jail.StageError].
 func Run(ctx context.Context, self []string, c *Command) (*Result, error) {
-	w, err := c.prepare()
+	w, err := c.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -7,13 +7,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
-	"syscall"
+	"strings"
 	"time"
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/sandbox/gitconfig"
 	"mycelium/internal/sandbox/jail"
+	"mycelium/internal/text"
 )
 
 // inside is the folder of the sandbox's own things, as the command sees it.
@@ -21,34 +23,50 @@ const inside = "/run/mycelium"
 
 // work is what is made for one run on a project, and what is done after it.
 type work struct {
-	guarded *Guarded
-	folder  string // on the machine: the private copies, and the note of what was there before
+	guarded *Guarded // what the command finds otherwise
+	before  *Guarded // what was there before the command, and is not the work of another one that still runs
+	folder  string   // on the machine: the private copies, and the note of what was there before
 	lock    *atomicfile.Lock
 	copies  []copied
 }
 
 // copied is a git configuration with its private copy.
-type copied struct{ original, before, after, link string }
+type copied struct {
+	original string
+	dir      *os.Root // the folder of the original
+	was      []byte
+	copy     string // in the folder of copies
+	link     string // the copy, as the command sees it
+}
 
 // prepare looks at the project and makes the private copies.
-func (c *Command) prepare() (*work, error) {
+func (c *Command) prepare(ctx context.Context) (*work, error) {
 	w := &work{guarded: &Guarded{}}
 	if !c.guards() {
 		return w, nil
 	}
-	var err error
-	if err := c.Recover(); err != nil {
+	turn, err := c.turn()
+	if err != nil {
 		return nil, err
 	}
-	if w.guarded, err = c.guard(); err != nil {
+	defer func() { _ = turn.Unlock() }()
+	others, err := c.recoverAll(ctx)
+	if err != nil {
 		return nil, err
+	}
+	if w.guarded, err = c.look(ctx, nil); err != nil {
+		return nil, err
+	}
+	w.before = w.guarded
+	for _, o := range others {
+		w.before = w.before.within(o)
 	}
 	if err := w.begin(c.Scratch); err != nil {
 		return nil, fmt.Errorf("make a folder for private copies: %w", err)
 	}
-	for i, dir := range w.guarded.Git {
-		if err := w.copyConfig(dir, strconv.Itoa(i)); err != nil {
-			return nil, errors.Join(err, w.end())
+	for i, path := range w.guarded.Configs {
+		if err := w.copyConfig(c, path, strconv.Itoa(i)); err != nil {
+			return nil, errors.Join(fmt.Errorf("copy the configuration of git: %w", err), w.end())
 		}
 	}
 	return w, nil
@@ -57,34 +75,58 @@ func (c *Command) prepare() (*work, error) {
 // guards reports whether the command may write a project that has something to guard.
 func (c *Command) guards() bool { return c.Quarantine != "" && (c.Profile.Project || len(c.Write) > 0) }
 
-// guard looks at the project and at the repository of a linked worktree.
-func (c *Command) guard() (*Guarded, error) {
-	g, err := Guard(c.Project, c.Home)
-	if err == nil && c.Worktree != nil {
-		g.Git = append(g.Git, c.Worktree.Common)
-		g.Fixed = append(g.Fixed, gitFixed(c.Worktree.Common)...)
+// turnWait is how long a run waits for others that begin or end at this moment.
+const turnWait = 2 * time.Minute
+
+// turn waits until no other run on the project begins or ends: what one finds must not be changed by the end of another.
+func (c *Command) turn() (*atomicfile.Lock, error) {
+	l, err := atomicfile.LockWait(c.Scratch+".lock", turnWait)
+	if err != nil {
+		return nil, fmt.Errorf("wait for other commands in the sandbox that begin or end: %w", err)
 	}
-	return g, err
+	return l, nil
+}
+
+// covers reports whether a path lies in what the look covers.
+func (c *Command) covers(path string) bool {
+	return slices.ContainsFunc(c.roots(), func(root string) bool { return below(path, root) })
+}
+
+// git is the program git, from a folder that no command in the sandbox may write; "" if there is none.
+func (c *Command) git() string {
+	for _, v := range c.Environ {
+		list, ok := strings.CutPrefix(v, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range filepath.SplitList(list) {
+			path := resolved(filepath.Join(dir, "git"))
+			st, err := os.Stat(path)
+			if err == nil && filepath.IsAbs(dir) && st.Mode().IsRegular() && st.Mode()&0o111 != 0 && !c.covers(path) && !c.covers(dir) {
+				return filepath.Join(dir, "git")
+			}
+		}
+	}
+	return ""
 }
 
 // copyConfig makes the private copy of a repository's configuration. The command finds a link to it.
-func (w *work) copyConfig(dir, name string) error {
-	original := filepath.Join(dir, "config")
-	data, err := os.ReadFile(original)
-	if errors.Is(err, fs.ErrNotExist) {
+func (w *work) copyConfig(c *Command, original, name string) error {
+	dir, err := c.parent(original)
+	if gone(err) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("copy the configuration of git: %w", err)
+		return err
 	}
-	own := copied{original, filepath.Join(w.folder, "was"+name), filepath.Join(w.folder, "git", name, "config"),
-		filepath.Join(inside, "git", name, "config")}
-	err = errors.Join(os.MkdirAll(filepath.Dir(own.after), 0o700), os.WriteFile(own.before, data, 0o600), os.WriteFile(own.after, data, 0o600))
+	data, err := readSmall(dir, filepath.Base(original))
 	if err != nil {
-		return fmt.Errorf("copy the configuration of git: %w", err)
+		return errors.Join(ignoreAbsent(err), dir.Close())
 	}
+	own := copied{original, dir, data, filepath.Join(name, "config"), filepath.Join(inside, "git", name, "config")}
+	file := filepath.Join(w.folder, "git", own.copy)
 	w.copies = append(w.copies, own)
-	return nil
+	return errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, data, 0o600))
 }
 
 // binds are the parts of the root that show the copies.
@@ -105,70 +147,87 @@ type Left struct {
 	Settings    []string `json:"settings,omitzero"`    // keys of a git configuration that were dropped
 }
 
-// settle takes over what may be, and moves away what would govern.
+// settle takes over what may be, and moves away what would govern. If that fails, the note of the run stays: nothing runs in the sandbox
+// until a later run has done it.
 func (w *work) settle(ctx context.Context, c *Command) (left Left, err error) {
 	if !c.guards() {
 		return left, nil
 	}
 	ctx = context.WithoutCancel(ctx)
-	for _, own := range w.copies {
-		dropped, mergeErr := gitconfig.Merge(ctx, own.original, own.before, own.after)
-		left.Settings = append(left.Settings, dropped...)
-		err = errors.Join(err, mergeErr)
+	turn, err := c.turn()
+	if err != nil {
+		return left, errors.Join(unsettled(err), w.close())
 	}
-	var awayErr error
-	left.Quarantined, awayErr = c.putAway(w.guarded)
-	return left, errors.Join(err, awayErr, w.end())
+	defer func() { _ = turn.Unlock() }()
+	now, err := c.look(ctx, w.before)
+	if err == nil {
+		left, err = c.putAway(ctx, now, w.before)
+	}
+	if err != nil {
+		return left, errors.Join(unsettled(err), w.close())
+	}
+	for _, own := range w.copies {
+		dropped, mergeErr := w.merge(ctx, c, own)
+		left.Settings = append(left.Settings, dropped...)
+		if mergeErr != nil {
+			err = errors.Join(err, fmt.Errorf("take over what the command changed in %q: %w", own.original, mergeErr))
+		}
+	}
+	return left, errors.Join(err, w.end())
 }
 
-// putAway moves what governs and was not there before to the quarantine.
-func (c *Command) putAway(before *Guarded) (moved []string, err error) {
-	now, err := c.guard()
+// unsettled says what follows from an end that failed.
+func unsettled(err error) error {
+	return text.Hinted(fmt.Errorf("put away what a command in the sandbox left: %w", err),
+		"nothing runs in the sandbox of this project until this is done: mend the cause, and the next command tries again")
+}
+
+// merge takes over what a command changed in its copy of a configuration. What it made of the copy's folder is looked at from above it, and
+// no link in it is followed.
+func (w *work) merge(ctx context.Context, c *Command, own copied) (dropped []string, err error) {
+	is, err := w.readCopy(own)
+	if err != nil {
+		is = nil
+	}
+	if is != nil && slices.Equal(is, own.was) {
+		return nil, nil
+	}
+	git, name := c.git(), filepath.Base(own.original)
+	now, err := readSmall(own.dir, name)
+	if err != nil || git == "" {
+		return []string{"(the whole file)"}, ignoreAbsent(err)
+	}
+	out, dropped, err := gitconfig.Merge(ctx, git, c.Scratch, own.was, is, now)
+	if err != nil || slices.Equal(out, now) {
+		return dropped, err
+	}
+	st, err := own.dir.Lstat(name)
+	if err != nil {
+		return dropped, err
+	}
+	// This is git's own lock for the file.
+	lock := name + ".lock"
+	err = writeNew(own.dir, lock, out, st.Mode().Perm())
+	if errors.Is(err, fs.ErrExist) {
+		return append(dropped, "(all changes: "+own.original+".lock is in the way)"), nil
+	}
+	if err != nil {
+		return dropped, err
+	}
+	return dropped, own.dir.Rename(lock, name)
+}
+
+// readCopy reads a copy after the command, which may have put anything in its place.
+func (w *work) readCopy(own copied) ([]byte, error) {
+	r, err := os.OpenRoot(filepath.Join(w.folder, "git"))
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range now.Since(before) {
-		err = errors.Join(err, c.quarantine(path))
-		moved = append(moved, path)
-	}
-	return moved, err
-}
-
-// quarantine moves a file out of the project.
-func (c *Command) quarantine(path string) error {
-	rel, err := filepath.Rel(c.Project, path)
-	if err != nil || !filepath.IsLocal(rel) {
-		rel = filepath.Base(path)
-	}
-	to := filepath.Join(c.Quarantine, time.Now().UTC().Format("20060102-150405.000000"), rel)
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return fmt.Errorf("move %s to quarantine: %w", path, err)
-	}
-	err = os.Rename(path, to)
-	if errors.Is(err, syscall.EXDEV) {
-		err = copyAway(path, to)
-	}
+	defer r.Close()
+	dir, err := openFolder(r, filepath.Dir(own.copy))
 	if err != nil {
-		return fmt.Errorf("move %s to quarantine: %w", path, err)
+		return nil, err
 	}
-	return nil
-}
-
-// copyAway moves a file or folder to another file system. What is neither, such as a link or a pipe, is removed: it has no content.
-func copyAway(path, to string) error {
-	st, err := os.Lstat(path)
-	if err != nil {
-		return err
-	}
-	switch {
-	case st.IsDir():
-		err = os.CopyFS(to, os.DirFS(path))
-	case st.Mode().IsRegular():
-		var data []byte
-		if data, err = os.ReadFile(path); err == nil {
-			err = os.WriteFile(to, data, 0o600)
-		}
-	}
-	// What could not be copied must not stay either: it would govern the next agent.
-	return errors.Join(err, os.RemoveAll(path))
+	defer dir.Close()
+	return readSmall(dir, filepath.Base(own.copy))
 }

@@ -31,6 +31,7 @@ type Bind struct {
 	Source string // of Tree: the path outside; of Link: what the link says
 	Target string // absolute and clean, inside
 	Write  bool   // the command may write there
+	Strict bool   // of Tree: it must exist, and no folder above it may be a link
 }
 
 // Kind says what a part of the root is.
