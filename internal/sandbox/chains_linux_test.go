@@ -75,8 +75,8 @@ func TestChains(t *testing.T) {
 					h := fnv.New32a()
 					_, _ = io.WriteString(h, c.Name+name)
 					n := h.Sum32() % 16 // npm takes half a second
-					usual := i == 0 && n > 8 || i == 1 && n > 1 && n <= 8 || i == 2 && n <= 1
-					if usual || *longChains || *onlyChains != "" {
+					usual := i == 0 && n > 8 || i == 1 && n > 0 && n <= 8 || i == 2 && n == 0
+					if usual || *longChains {
 						job.Chains, job.Carrier = append(job.Chains, c), append(job.Carrier, carrier)
 					}
 				}
@@ -164,6 +164,14 @@ func chainsMain() int {
 	if err != nil || json.Unmarshal(data, &job) != nil {
 		return 2
 	}
+	template := world{dir: filepath.Join(job.Dir, "template")}
+	if err := os.Mkdir(template.dir, 0o755); err != nil {
+		return 2
+	}
+	if out, err := template.outside(template.dir, makeWorld); err != nil {
+		_, _ = os.Stderr.WriteString(out)
+		return 1
+	}
 	said := []string{}
 	for i, c := range job.Chains {
 		w := world{dir: filepath.Join(job.Dir, fmt.Sprint(i)), carrier: job.Carrier[i]}
@@ -203,7 +211,7 @@ done
 git -C project remote set-url origin https://example.com/project.git
 cd project; echo 'rules: []' > rules.yaml; echo '{}' > .mcp.json; echo skill > skills/s/SKILL.md; echo 'version: 1' > a/b/c/mycelium.yaml
 printf '#!/bin/sh\nexit 0\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit
-printf '#!/bin/sh\ntouch "%s/mark"\n' "$W" > evil; chmod +x evil; echo text > README.md
+printf '#!/bin/sh\ntouch "$HOME/../mark"\n' > evil; chmod +x evil; echo text > README.md
 git add README.md a; git commit -qm first
 printf '{"name":"p","version":"1.0.0","scripts":{"postinstall":"bash x.sh"}}' > package.json
 printf '{"name":"p","version":"1.0.0","lockfileVersion":3,"requires":true,"packages":{"":{"name":"p","version":"1.0.0"}}}' > package-lock.json`
@@ -215,7 +223,7 @@ func (w *world) project() string { return filepath.Join(w.dir, "project") }
 func (w *world) outside(dir, script string) (string, error) {
 	cmd := exec.Command("bash", "-c", script)
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + filepath.Join(w.dir, "home"), "SECRET=" + chainSecret, "W=" + w.dir,
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + filepath.Join(w.dir, "home"), "SECRET=" + chainSecret,
 		"GIT_TERMINAL_PROMPT=0"}
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -241,11 +249,8 @@ func (w *world) command(script string) (*Command, error) {
 
 // play plays a chain and says what it changed.
 func (w *world) play(c chain) (said []string) {
-	if err := os.Mkdir(w.dir, 0o755); err != nil {
-		return []string{err.Error()}
-	}
-	if out, err := w.outside(w.dir, makeWorld); err != nil {
-		return []string{"make the world: " + out}
+	if out, err := exec.Command("cp", "-a", filepath.Join(filepath.Dir(w.dir), "template"), w.dir).CombinedOutput(); err != nil {
+		return []string{"make the world: " + string(out)}
 	}
 	var before map[string]string
 	var refused error
@@ -335,6 +340,9 @@ func (w *world) verdict(c chain, before map[string]string, refused error) (said 
 	}
 	_, _ = w.outside(w.project(), "chmod -R u+rwX .")
 	now := w.governed()
+	if slices.Contains(c.Words, "git") {
+		delete(now, filepath.Join(w.project(), ".git/config"))
+	}
 	for path, content := range now {
 		if before[path] != content {
 			said = append(said, fmt.Sprintf("%s was %q and is %q", path, before[path], content))
@@ -364,7 +372,7 @@ func (w *world) verdict(c chain, before map[string]string, refused error) (said 
 // useGit is what a person does with git in every folder that git takes for a repository.
 const useGit = `find . -name .git -o -type d -name refs | while IFS= read -r p; do
 	for d in "${p%/*}" "$p"; do
-		for c in status 'commit --allow-empty -qm x' fetch st 'checkout -q .' 'diff HEAD'; do timeout 10 git -C "$d" $c; done
+		for c in status 'commit --allow-empty -qm x' fetch st; do timeout 10 git -C "$d" $c; done
 	done
 done >/dev/null 2>&1`
 

@@ -19,6 +19,8 @@ type Guarded struct {
 
 	// Links are the symbolic links of Fixed, with the places that they lead to; "" if they lead nowhere.
 	Links map[string]string
+	// Through are the places of files that govern because a link leads to their folder, each with the link.
+	Through map[string]string
 	// Inside are the files named .git of Fixed whose repository lies in what may be written, so that it is looked at too.
 	Inside []string
 }
@@ -35,6 +37,11 @@ func (g *Guarded) Since(before *Guarded) (governed, configs []string) {
 			governed = append(governed, path)
 		}
 	}
+	for path, link := range g.Through {
+		if was[link] && g.Links[link] == before.Links[link] && before.Through[path] == "" {
+			governed = append(governed, path) // the link is the person's, the file is new
+		}
+	}
 	for _, path := range g.Configs {
 		if !was[path] {
 			configs = append(configs, path)
@@ -49,6 +56,12 @@ func (g *Guarded) within(other *Guarded) *Guarded {
 	has := set(other.Fixed, other.Hidden, other.Configs)
 	absent := func(path string) bool { return !has[path] }
 	out := *g
+	out.Through = map[string]string{}
+	for path, link := range g.Through {
+		if other.Through[path] != "" {
+			out.Through[path] = link
+		}
+	}
 	out.Fixed = slices.DeleteFunc(slices.Clone(g.Fixed), absent)
 	out.Hidden = slices.DeleteFunc(slices.Clone(g.Hidden), absent)
 	out.Configs = slices.DeleteFunc(slices.Clone(g.Configs), absent)

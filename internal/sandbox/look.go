@@ -44,7 +44,7 @@ type look struct {
 // there is no bound: the command chooses how many files it leaves.
 func (c *Command) look(ctx context.Context, before *Guarded) (*Guarded, error) {
 	l := &look{ctx: ctx, forms: guardedForms(c.Project, c.Home), roots: c.roots(), git: c.git(), home: c.Home, scan: c.Scratch,
-		after: before != nil, out: Guarded{Links: map[string]string{}}}
+		after: before != nil, out: Guarded{Links: map[string]string{}, Through: map[string]string{}}}
 	if l.after {
 		l.closed = set(before.Hidden)
 	}
@@ -86,15 +86,12 @@ func (l *look) root(root string) error {
 	if err != nil || !st.IsDir() {
 		return ignoreAbsent(err)
 	}
-	r, err := os.OpenRoot(root)
-	if err == nil {
-		_, err = r.Lstat(".") // fails if the folder cannot be searched
-	}
-	if errors.Is(err, fs.ErrPermission) && l.after {
-		if err = os.Chmod(root, st.Mode().Perm()|0o700); err == nil {
-			r, err = os.OpenRoot(root)
+	if closed(st) && l.after {
+		if err := os.Chmod(root, st.Mode().Perm()|0o700); err != nil {
+			return err
 		}
 	}
+	r, err := os.OpenRoot(root)
 	if err != nil {
 		return err
 	}
@@ -229,6 +226,9 @@ func openFolder(r *os.Root, name string) (*os.Root, error) {
 	if !was.IsDir() {
 		return nil, errReplaced
 	}
+	if closed(was) {
+		return nil, fs.ErrPermission
+	}
 	sub, err := r.OpenRoot(name)
 	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP) {
 		return nil, errReplaced
@@ -244,6 +244,12 @@ func openFolder(r *os.Root, name string) (*os.Root, error) {
 		return nil, errors.Join(err, sub.Close())
 	}
 	return sub, nil
+}
+
+// closed reports whether the owner of a folder has closed it to himself. Root can read it nevertheless, but not in the sandbox.
+func closed(st fs.FileInfo) bool {
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	return ok && int(sys.Uid) == os.Getuid() && st.Mode().Perm()&0o500 != 0o500
 }
 
 // giveBack gives the owner of a folder its rights back.
@@ -269,7 +275,8 @@ func (l *look) linkedFolder(path string, form folderForm) {
 	l.out.Fixed = append(l.out.Fixed, path)
 	l.out.Links[path] = resolved(path)
 	for _, f := range found {
-		l.target(resolved(f))
+		l.hops(f)
+		l.out.Through[resolved(f)] = path
 	}
 }
 
@@ -277,7 +284,7 @@ func (l *look) linkedFolder(path string, form folderForm) {
 func (l *look) links(r *os.Root, path string, e entry) {
 	if e.mode&fs.ModeSymlink != 0 {
 		l.out.Links[path] = resolved(path)
-		l.target(l.out.Links[path])
+		l.hops(path)
 		return
 	}
 	if !e.mode.IsDir() {
@@ -290,7 +297,7 @@ func (l *look) links(r *os.Root, path string, e entry) {
 	defer sub.Close()
 	_ = fs.WalkDir(sub.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type()&fs.ModeSymlink != 0 {
-			l.target(resolved(filepath.Join(path, name)))
+			l.hops(filepath.Join(path, name))
 		}
 		return nil //nolint:nilerr // the folder is read-only as a whole; what cannot be read leads nowhere
 	})
@@ -302,6 +309,33 @@ func (l *look) target(path string) {
 		if path != root && below(path, root) {
 			l.out.Targets = append(l.out.Targets, path)
 		}
+	}
+}
+
+// hops protects the links on the way of a path: whoever changes one of them leads it elsewhere.
+func (l *look) hops(path string) {
+	const most = 40 // as many as the kernel follows
+	for range most {
+		next := ""
+		for i := 1; i <= len(path) && next == ""; i++ {
+			if i < len(path) && path[i] != '/' {
+				continue
+			}
+			to, err := os.Readlink(path[:i])
+			if err != nil {
+				continue
+			}
+			l.target(path[:i])
+			if !filepath.IsAbs(to) {
+				to = filepath.Join(filepath.Dir(path[:i]), to)
+			}
+			next = filepath.Join(to, path[i:])
+		}
+		if next == "" {
+			l.target(path)
+			return
+		}
+		path = next
 	}
 }
 
@@ -383,7 +417,7 @@ func (l *look) named(dir string, data []byte) {
 		if path = filepath.Clean(path); slices.ContainsFunc(l.roots, func(r string) bool { return path != r && below(path, r) }) {
 			if _, err := os.Lstat(path); err == nil {
 				l.record(path, true)
-				l.target(resolved(path))
+				l.hops(path)
 			}
 		}
 	}
