@@ -19,6 +19,8 @@ func TestMain(m *testing.M) {
 			os.Exit(attacksMain(os.Args[2:]))
 		case "run-endless":
 			os.Exit(runEndless(os.Args[2:]))
+		case "send":
+			os.Exit(sendMain(os.Args[2:]))
 		case "chains":
 			os.Exit(chainsMain())
 		case "drive":

@@ -43,7 +43,7 @@ func (c *child) root() *StageError {
 			return failed(Mount, "mount "+t.bind.Target, err)
 		}
 	}
-	if err := mountProc(base, c.has(PID)); err != nil {
+	if err := c.mountProc(base, c.has(PID)); err != nil {
 		return err
 	}
 	if err := mountDevices(base); err != nil {
@@ -233,7 +233,7 @@ var procFixed = []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "sc
 var procHidden = []string{"kcore", "keys", "key-users", "timer_list", "latency_stats", "sched_debug", "kallsyms", "kpagecount"}
 
 // mountProc mounts the processes of the namespace.
-func mountProc(base string, own bool) *StageError {
+func (c *child) mountProc(base string, own bool) *StageError {
 	proc := filepath.Join(base, "proc")
 	if err := os.MkdirAll(proc, 0o755); err != nil { //nolint:gosec // a folder of the root of the sandbox
 		return failed(Mount, "make /proc", err)
@@ -244,6 +244,7 @@ func mountProc(base string, own bool) *StageError {
 	if err := unix.Mount("proc", proc, "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return failed(PID, "mount /proc", err)
 	}
+	c.limitNumbers(proc)
 	for _, name := range procFixed {
 		if err := fix(filepath.Join(proc, name)); err != nil {
 			return failed(PID, "make /proc/"+name+" read-only", err)
