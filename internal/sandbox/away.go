@@ -96,9 +96,9 @@ func (a *away) path(path string) (moved bool, err error) {
 	if err == nil {
 		defer parent.Close()
 		err = a.move(parent, filepath.Base(path), path)
-	}
-	if gone(err) {
-		return false, nil
+		if _, is := parent.Lstat(filepath.Base(path)); gone(err) && gone(is) { // and not the quarantine
+			return false, nil
+		}
 	}
 	if err != nil {
 		return false, fmt.Errorf("move %q to quarantine: %w", path, err)
@@ -309,7 +309,7 @@ func (a *away) config(ctx context.Context, path string) (dropped []string, moved
 	}
 	readable = readable && err == nil // without git, or if git cannot read it, nobody knows what it says
 	if err := a.move(parent, name, path); err != nil {
-		return dropped, false, fmt.Errorf("move %q to quarantine: %w", path, ignoreAbsent(err))
+		return dropped, false, fmt.Errorf("move %q to quarantine: %w", path, err)
 	}
 	if readable {
 		if err := writeNew(parent, name, kept, 0o644); err != nil {

@@ -199,7 +199,8 @@ type world struct {
 const (
 	chainSecret = "CHAIN-SECRET-4242"
 	makeWorld   = `set -e
-mkdir -p home/.ssh home/.claude state/cache state/scratch state/quarantine other/.claude project/a/b/c project/.claude project/skills/s project/.git
+mkdir -p home/.ssh home/.claude state/cache state/scratch state/quarantine other/.claude
+mkdir -p project/a/b/c project/.claude project/skills/s project/.git
 echo "$SECRET" > home/.ssh/id_ed25519; echo '{}' > home/.claude/settings.json
 printf '[user]\n\tname = p\n\temail = p@example.com\n[init]\n\tdefaultBranch = main\n[commit]\n\tgpgSign = false\n' > home/.gitconfig
 echo accepted > state/policy; echo log > state/log; echo key > state/key
@@ -214,7 +215,8 @@ printf '#!/bin/sh\nexit 0\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-co
 printf '#!/bin/sh\ntouch "$HOME/../mark"\n' > evil; chmod +x evil; echo text > README.md
 git add README.md a; git commit -qm first
 printf '{"name":"p","version":"1.0.0","scripts":{"postinstall":"bash x.sh"}}' > package.json
-printf '{"name":"p","version":"1.0.0","lockfileVersion":3,"requires":true,"packages":{"":{"name":"p","version":"1.0.0"}}}' > package-lock.json`
+printf '{"name":"p","version":"1.0.0","lockfileVersion":3,"requires":true,"packages":{"":
+{"name":"p","version":"1.0.0"}}}' > package-lock.json`
 )
 
 func (w *world) project() string { return filepath.Join(w.dir, "project") }

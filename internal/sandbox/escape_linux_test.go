@@ -180,7 +180,8 @@ func copyOfSelf(t *testing.T, dir string) string {
 func lay(t *testing.T, dir string, uid int) *bait {
 	t.Helper()
 	b := &bait{Project: filepath.Join(dir, "project"), Outside: filepath.Join(dir, "outside"),
-		Home: filepath.Join(dir, "home"), Daemon: filepath.Join(dir, "run", "mycelium.sock"), Socket: filepath.Join(dir, "outside", "socket"), Name: "mycelium-bait-" + filepath.Base(dir)}
+		Home: filepath.Join(dir, "home"), Daemon: filepath.Join(dir, "run", "mycelium.sock"),
+		Socket: filepath.Join(dir, "outside", "socket"), Name: "mycelium-bait-" + filepath.Base(dir)}
 	tcp := listen(t, "tcp", "127.0.0.1:0")
 	b.TCP = tcp.Addr().(*net.TCPAddr).Port
 	listen(t, "unix", b.Socket)

@@ -31,6 +31,7 @@ func (a *app) say(c *sandbox.Command, left sandbox.Left) {
 		fmt.Fprintf(a.Err, "myc: the command made %s, which would govern agents: it is in %s now\n", text.Visible(path), c.Quarantine)
 	}
 	for _, key := range left.Settings {
-		fmt.Fprintf(a.Err, "myc: the command set %s in the configuration of git: git may run what it says, so it was not kept\n", text.Visible(key))
+		fmt.Fprintf(a.Err, "myc: the command set %s in the configuration of git: git may run what it says, so it was not kept\n",
+			text.Visible(key))
 	}
 }
