@@ -180,6 +180,40 @@ func TestLoginEndToEnd(t *testing.T) {
 	}
 }
 
+// TestAddServerThatWantsALogin takes the three steps that `myc server add` names: the entry, the login, and the skill of its tools.
+func TestAddServerThatWantsALogin(t *testing.T) {
+	r := newAuthorized(t)
+	p := newProject(t, world(map[string]string{"mycelium.yaml": "session: {defaultRole: guest, roles: [guest, developer]}\n"}))
+	p.serve()
+	out := p.must("server", "add", "remote", r.url, "--role", "guest", "--yes")
+	for _, want := range []string{"remote wants a login", "myc mcp login remote", "myc skill add remote --from remote --role guest"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in %s", want, out)
+		}
+	}
+	// The authorization server of the fixture has an address of its own, which people allow.
+	file := filepath.Join(p.dir, "mycelium.yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosts := "    oauth: {hosts: [\"" + strings.TrimPrefix(r.URL, "http://") + "\"]}\n"
+	allowed := strings.Replace(string(text), "  type: http\n", "  type: http\n"+hosts, 1)
+	if err := os.WriteFile(file, []byte(allowed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.must("trust", "--yes")
+	p.must("skill", "reload")
+	if out := p.login("remote"); out != "remote is authorized: 1 tool\n" {
+		t.Errorf("login says %q", out)
+	}
+	p.must("skill", "add", "remote", "--from", "remote", "--role", "guest", "--yes")
+	text, err = os.ReadFile(filepath.Join(p.dir, "skills", "remote", "SKILL.yaml"))
+	if err != nil || !strings.Contains(string(text), "# - remote__echo") {
+		t.Errorf("%s %v", text, err)
+	}
+}
+
 // moveAway moves the project to another folder, and its state with it once its daemon is gone.
 func (p *project) moveAway() {
 	p.t.Helper()

@@ -205,7 +205,7 @@ func TestAMissingSecretLeavesItsServerDown(t *testing.T) {
 		}
 	}
 	for _, b := range p.status().Backends {
-		if failed := b.Name != "files"; failed != (b.State == "failed") || failed && !strings.HasPrefix(b.Error, "secret KEY is not found: ") {
+		if failed := b.State != "builtin"; failed != (b.State == "failed") || failed && !strings.HasPrefix(b.Error, "secret KEY is not found: ") {
 			t.Errorf("%s is %s: %s", b.Name, b.State, b.Error)
 		}
 	}

@@ -157,8 +157,7 @@ func TestTelegramEndToEnd(t *testing.T) {
 		t.Fatalf("%v %s", err, out)
 	}
 	f.eventually("a shell runs", func() bool { panes, _ := f.tmux.Panes(f.ctx); return len(panes) == 1 && panes[0].Command == "sh" })
-	// its label is its folder again
-	f.answer("/send project touch pwned", "Not sent to project: its window no longer runs an agent")
+	f.answer("/send api touch pwned", "Not sent to api: its window no longer runs an agent")
 	if f.read("pwned") != "" || strings.Contains(f.logs()+f.must("config", "show"), f.api.Token) {
 		t.Error("something was typed into a shell, or the token shows")
 	}
@@ -173,7 +172,7 @@ func TestTelegramSpawns(t *testing.T) {
 		})
 	agent := fmt.Sprintf(`test ! -e die || exit 3
 printf %%s "$1" > started
-echo '{"session_id":"s","cwd":"'$PWD'","hook_event_name":"SessionStart","source":"startup"}' |
+echo '{"session_id":"s'$$'","cwd":"'$PWD'","hook_event_name":"SessionStart","source":"startup"}' |
 	%q hook claude --state %q --event SessionStart
 exec cat
 `, f.myc, string(f.state().Root))

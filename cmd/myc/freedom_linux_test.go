@@ -228,7 +228,7 @@ func newCaptive(t *testing.T, open bool) *captive {
 		p.write("skills/all/SKILL.yaml", "name: all\ndescription: Everything.\nallowedRoles: [developer]\nallowedTools: [agent__*]\n")
 		p.write("roles/developer.yaml", "allowedSkills: [\"*\"]\n")
 		p.write("rules.yaml", "version: 1\nrules:\n  - {name: everything, action: allow, tool: \"*\"}\n")
-		p.write("mycelium.yaml", "session: {defaultRole: developer, roles: [guest, developer]}\npolicy: {fallback: {agent: allow}}\n")
+		p.write("mycelium.yaml", "session: {defaultRole: developer, roles: [developer]}\npolicy: {fallback: {agent: allow}}\n")
 	}
 	// Nobody sits anywhere: whatever asks a person is refused at once. The session does not end of so many refusals: each attempt is
 	// to be judged by itself.

@@ -19,12 +19,14 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/hook"
+	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/api"
 )
 
 // TestMain lets the test binary play the command: `myc` is this very program, with the race detector in it.
 func TestMain(m *testing.M) {
-	testscript.Main(withSmall{m}, map[string]func(){"myc": func() { os.Exit(mycOfTests()) }, "deffile": deffile})
+	testscript.Main(withSmall{m}, map[string]func(){"myc": func() { os.Exit(mycOfTests()) },
+		agentshell.Name: shellOfTests, "deffile": deffile})
 }
 
 // withSmall puts the small program beside `myc`, built as it is shipped.

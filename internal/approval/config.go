@@ -13,7 +13,10 @@ type Config struct {
 	// how long a call waits; absent: [DefaultDeadline]; 0: as long as its caller
 	Deadline *Span `yaml:"deadline" json:"deadline,omitempty"`
 	// who answers for an agent's own tools: auto (default), local or remote
-	Mode     Mode            `yaml:"mode" json:"mode,omitempty"`
+	Mode Mode `yaml:"mode" json:"mode,omitempty"`
+	// in the mode auto with a chat: how long nobody has typed at this machine before the chat is asked; absent: [DefaultIdle]; 0: the chat
+	// is asked at once
+	Idle     *Span           `yaml:"idle" json:"idle,omitempty"`
 	AskVia   string          `yaml:"askVia" json:"askVia,omitempty"`    // client: ask the MCP client if it can ask; queue (default)
 	AskVia2  string          `yaml:"ask_via" json:"-"`                  // another spelling of askVia
 	Judge    JudgeConfig     `yaml:"judge" json:"judge,omitzero"`       // a model that is asked before people are
@@ -83,6 +86,17 @@ func (c *Config) Wait() time.Duration {
 	default:
 		return time.Duration(*c.Deadline)
 	}
+}
+
+// DefaultIdle is approval.idle if the files do not say it (requirements, E37).
+const DefaultIdle = 300 * time.Second
+
+// IdleAfter returns how long nobody has typed at this machine before the mode auto takes its person for away; 0: it does not look.
+func (c *Config) IdleAfter() time.Duration {
+	if c.Idle == nil {
+		return DefaultIdle
+	}
+	return time.Duration(*c.Idle)
 }
 
 // AsksClient reports whether an MCP client that can ask its user does so.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -43,29 +42,25 @@ func TestBoard(t *testing.T) {
 	})
 }
 
-// TestMergeSessions: a label follows the tmux window, or else is the name of the folder. Panes are merged by id and not by folder.
+// TestMergeSessions: an agent in tmux that reported itself is listed once, by its pane and not by its folder, and keeps its name.
 func TestMergeSessions(t *testing.T) {
-	at := time.Unix(100, 0)
 	known := []AgentSession{
-		{ID: "a", Label: "old name", Dir: "/p/x", Tmux: "/tmp/t,1,0", Pane: "%1", Seen: at},
-		{ID: "b", Dir: "/p/x", Tmux: "/tmp/t,1,0", Pane: "%2", Seen: at},
-		{ID: "b-before", Dir: "/p/x", Tmux: "/tmp/t,1,0", Pane: "%2", Seen: at.Add(-time.Hour)},
-		{ID: "c", Dir: "/p/x"},
-		{ID: "d", Dir: "/p/y", Tmux: "/tmp/other,1,0", Pane: "%1"},
+		{ID: "a", Label: "api", Dir: "/p/x", Tmux: "/tmp/t,1,0", Pane: "%1"},
+		{ID: "c", Label: "x", Dir: "/p/x"},
+		{ID: "d", Label: "y", Dir: "/p/y", Tmux: "/tmp/other,1,0", Pane: "%2"},
 	}
 	seen := []AgentSession{
-		{ID: "pane:%1", Label: "api", Dir: "/p/x", Tmux: "/tmp/t", Pane: "%1"},
+		{ID: "pane:%1", Label: "renamed", Dir: "/p/x", Tmux: "/tmp/t", Pane: "%1"},
 		{ID: "pane:%2", Label: "web", Dir: "/p/x", Tmux: "/tmp/t", Pane: "%2"},
-		{ID: "pane:%3", Dir: "/p/z", Tmux: "/tmp/t", Pane: "%3"},
 	}
 	var got []string
-	for _, s := range MergeSessions(known, seen) {
+	for _, s := range MergeSessions(known, seen, func(list []AgentSession) { list[0].Label = "named" }) {
 		got = append(got, s.Label+"="+s.ID)
 	}
-	if diff := cmp.Diff([]string{"api=a", "web=b", "x=b-before", "x=c", "y=d", "z=pane:%3"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"api=a", "named=pane:%2", "x=c", "y=d"}, got); diff != "" {
 		t.Error(diff)
 	}
-	if known[0].Label != "old name" {
+	if seen[1].Label != "web" {
 		t.Error("the argument was changed")
 	}
 }

@@ -3,7 +3,6 @@ package approval
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,8 @@ const (
 	Idle              SessionState = "idle"
 	PermissionPending SessionState = "permission_pending" // a call of it waits for an answer
 	Halted            SessionState = "halted"             // a person or a limit has ended it: its next call is denied
+	Done              SessionState = "completed"          // it ended well
+	Failed            SessionState = "errored"            // it ended with an error
 )
 
 // AgentSession is one session of a coding agent, as people see it.
@@ -25,17 +26,26 @@ type AgentSession struct {
 	ID      string       `json:"id"` // the agent's own session id, or "pane:%3" for an agent that is known from tmux only
 	Agent   string       `json:"agent"`
 	Session string       `json:"session,omitempty"` // its session here, as in the log
-	Label   string       `json:"label"`             // its tmux window, else its folder's name
+	Label   string       `json:"label"`             // what people call it: one word that no other live session has
 	Dir     string       `json:"dir,omitempty"`
+	Start   string       `json:"start,omitempty"` // the folder in which it began
 	Role    string       `json:"role,omitempty"`
 	Pane    string       `json:"pane,omitempty"` // of tmux, %3
 	Tmux    string       `json:"tmux,omitempty"` // its tmux server: the value of TMUX, or the path of a socket
 	State   SessionState `json:"state"`
 	Since   time.Time    `json:"since,omitzero"`
-	Seen    time.Time    `json:"seen,omitzero"` // last sign of life
+	Seen    time.Time    `json:"seen,omitzero"`  // last sign of life
+	Ended   time.Time    `json:"ended,omitzero"` // when it told of its end
+	Task    string       `json:"task,omitempty"` // its first prompt, shortened
+	Turns   int          `json:"turns,omitempty"`
 	Calls   int          `json:"calls,omitempty"`
-	Cost    float64      `json:"cost,omitempty"` // US dollars; 0: unknown
-	Last    string       `json:"last,omitempty"` // what it said or did last
+	Denials int          `json:"denials,omitempty"` // calls that were denied
+	Cost    float64      `json:"cost,omitempty"`    // US dollars; 0: unknown
+	Last    string       `json:"last,omitempty"`    // the tool that it called last
+	Result  string       `json:"result,omitempty"`  // what it said at the end of its last turn
+
+	Transcript string `json:"transcript,omitempty"`
+	Resumable  bool   `json:"-"` // of a past session: it can be resumed
 }
 
 // Mode is who answers the calls for which the policy says ask.
@@ -43,7 +53,9 @@ type Mode string
 
 // The modes.
 const (
-	Auto   Mode = "auto"   // the queue if somebody watches it, else the agent's own terminal
+	// Auto is the queue if somebody watches it. Else it is a chat if nobody is at the machine, and the agent's own terminal if somebody is.
+	// If that cannot be told, it is the chat, and without one the terminal.
+	Auto   Mode = "auto"
 	Local  Mode = "local"  // the agent's own terminal
 	Remote Mode = "remote" // the queue
 )
@@ -62,7 +74,7 @@ type Costs struct {
 // Agents are the coding agents that people can ask about in a chat.
 type Agents interface {
 	Sessions(ctx context.Context) ([]AgentSession, error)
-	// Past returns the sessions that ended and can be resumed, the newest first.
+	// Past returns the sessions that are not at work, the newest first.
 	Past(ctx context.Context) ([]AgentSession, error)
 	// Summary says in a few lines what happened lately in a session.
 	Summary(ctx context.Context, s AgentSession) (string, error)
@@ -80,54 +92,36 @@ type AgentControl interface {
 type Starter interface {
 	// Places returns the folders that a name given by a person can mean, absolute. See [Places].
 	Places(ctx context.Context, name string) ([]string, error)
-	// Start starts an agent in a folder that Places returned, with a first prompt unless it is empty, and returns the name of its
-	// window. resume names a past session to resume; "" is a new one.
-	Start(ctx context.Context, dir, prompt, resume string) (label string, err error)
+	// Start starts an agent in a folder that Places returned, with a first prompt unless it is empty, and returns the name of its session.
+	// resume is the id of a past session to resume; "" is a new one.
+	Start(ctx context.Context, dir, prompt, resume string) (name string, err error)
 }
 
 // Settings are the settings that people can see and change in a chat.
 type Settings interface {
-	Mode() Mode
+	// Asked says the mode and what follows from it now, for people: "auto: nobody is at the machine, so the chat is asked".
+	Asked() string
 	SetMode(ctx context.Context, m Mode) error
 	Costs(ctx context.Context) (Costs, error)
 }
 
-// MergeSessions merges the sessions that reported themselves with those seen in tmux. A session in both takes the name of its tmux window.
-// A session without a label is called by its folder.
-func MergeSessions(known, seen []AgentSession) []AgentSession {
-	out := slices.Clone(known)
-	type place struct{ tmux, pane string }
-	at := map[place]int{}
-	for i, s := range out {
-		if s.Pane == "" {
-			continue
-		}
-		// A pane shows one agent at a time: it belongs to the session with the last sign of life.
-		if j, twice := at[place{socketOf(s.Tmux), s.Pane}]; !twice || out[j].Seen.Before(s.Seen) {
-			at[place{socketOf(s.Tmux), s.Pane}] = i
-		}
+// MergeSessions adds the agents that were seen in tmux to the sessions that reported themselves, unless one of these has their pane. name
+// names those that it adds.
+func MergeSessions(known, seen []AgentSession, name func([]AgentSession)) []AgentSession {
+	at := func(s AgentSession) [2]string { return [2]string{SocketOf(s.Tmux), s.Pane} }
+	told := map[[2]string]bool{}
+	for _, s := range known {
+		told[at(s)] = told[at(s)] || s.Pane != ""
 	}
-	for _, s := range seen {
-		i, ok := at[place{socketOf(s.Tmux), s.Pane}]
-		if !ok {
-			out = append(out, s)
-			continue
-		}
-		if s.Label != "" {
-			out[i].Label = s.Label
-		}
-	}
-	for i, s := range out {
-		if s.Label == "" && s.Dir != "" {
-			out[i].Label = filepath.Base(s.Dir)
-		}
-	}
+	seen = slices.DeleteFunc(slices.Clone(seen), func(s AgentSession) bool { return told[at(s)] })
+	name(seen)
+	out := slices.Concat(known, seen)
 	slices.SortStableFunc(out, func(a, b AgentSession) int { return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.ID, b.ID)) })
 	return out
 }
 
-// socketOf returns the socket of a tmux server. TMUX has the form socket,pid,session.
-func socketOf(tmux string) string {
+// SocketOf returns the socket of a tmux server. TMUX has the form socket,pid,session.
+func SocketOf(tmux string) string {
 	socket, _, _ := strings.Cut(tmux, ",")
 	return socket
 }

@@ -36,6 +36,7 @@ type Record struct {
 	Unknown   bool          `json:"unknown,omitzero"` // the caller was told that the tool does not exist
 	Rule      string        `json:"rule,omitempty"`
 	Reason    string        `json:"reason,omitempty"`
+	Sandbox   string        `json:"sandbox,omitempty"`   // the profile in which an allowed call runs
 	DecidedBy string        `json:"decidedBy,omitempty"` // policy, limit, person, model, deadline, caller, agent
 	Outcome   string        `json:"outcome,omitempty"`   // ok, error or denied; of an outcome
 	Error     string        `json:"error,omitempty"`

@@ -99,6 +99,8 @@ func sharedText(l *Line, name []byte) *string {
 		return &l.Rule
 	case "reason":
 		return &l.Reason
+	case "sandbox":
+		return &l.Sandbox
 	case "decidedBy":
 		return &l.DecidedBy
 	case "outcome":

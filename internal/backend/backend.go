@@ -49,6 +49,7 @@ type Options struct {
 	Keeper   []string           // argument vector that starts the keeper process (`myc keeper`); empty: servers are our own children
 	Keepers  string             // folder of the notes of keepers, by which the next pool finds what a killed one left; empty: it does not
 	MayStart func(Server) error // says why a server may not be started now; nil: each may
+	Confine  Confine            // how a server is started in the sandbox; nil: there is none, and such a server is not started
 	Version  string             // of the program, told to servers; empty: "dev"
 	Memory   *rpc.Memory        // for the answers of servers; nil: no bound but that of each answer
 	Logger   *slog.Logger       // nil: discard

@@ -168,6 +168,9 @@ func (e *entry) dial() (*connection, error) {
 			return nil, err
 		}
 	}
+	if err := l.confine(&cfg, e.pool.confine); err != nil {
+		return nil, err
+	}
 	l.Authority = e.authorityFor(l)
 	limit := cfg.Start.or(DefaultStart)
 	ctx, cancel := context.WithTimeout(e.ctx, limit)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"mycelium/internal/backend/httpclient"
 	"mycelium/internal/backend/mcpclient"
@@ -94,6 +95,37 @@ func (s *Server) resolve(dir string, vars variables, find lookup) (*launch, erro
 	return l, nil
 }
 
+// Confined is a server that is to run in the sandbox.
+type Confined struct {
+	Profile string
+	Argv    []string      // the program, by its absolute path, and its arguments
+	Dir     string        // absolute: its working directory
+	Env     []string      // all of its environment
+	Own     []string      // the names of those variables of Env that its entry sets
+	Grace   time.Duration // from SIGTERM to the end of its processes
+}
+
+// Confine returns the argument vector and the environment of a program that runs a server in the sandbox, on its own standard streams. If
+// it cannot, nothing may be started.
+type Confine func(Confined) (argv, env []string, err error)
+
+// confine makes the launch of a server that of the program which runs it in the sandbox, if its entry says so.
+func (l *launch) confine(s *Server, how Confine) (err error) {
+	if s.Sandbox == "" {
+		return nil
+	}
+	if how == nil || l.Argv == nil {
+		return errors.New("it is to run in the sandbox, and there is none for it")
+	}
+	l.Argv, l.Env, err = how(Confined{Profile: s.Sandbox, Argv: l.Argv, Dir: l.Dir, Env: l.Env, Own: slices.Sorted(maps.Keys(s.Env)),
+		Grace: s.Stop.or(DefaultStop) / 2}) // the other half is for what the keeper waits before, and for the sandbox itself
+	if err != nil {
+		return l.Secrets.Error(err)
+	}
+	l.Dir = "/"
+	return nil
+}
+
 func (l *launch) parseURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -166,7 +198,7 @@ func lookPath(name, path, dir string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", text.Hinted(fmt.Errorf("command %s: not found in PATH", name), "is it installed? PATH="+path)
+	return "", text.Hinted(fmt.Errorf("command %s: not found in PATH", name), "install it, or write its whole path as the command")
 }
 
 func isProgram(file string) error {

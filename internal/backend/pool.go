@@ -45,6 +45,7 @@ type Pool struct {
 	subs     subscriptions
 	pins     *pin.Book
 	mayStart func(Server) error // nil: each may
+	confine  Confine            // nil: there is no sandbox
 	memory   *rpc.Memory
 
 	mu           sync.Mutex
@@ -102,7 +103,7 @@ func New(servers []Server, o Options) (*Pool, error) {
 	p := &Pool{
 		dir: o.Dir, catalogs: o.Catalogs, logs: o.Logs, tokens: o.Tokens, keepers: o.Keepers, builtins: o.Builtins, logger: o.Logger,
 		now: time.Now, client: []byte(`{"name":"mycelium","version":` + string(rawjson.Quote(o.Version)) + `}`),
-		mayStart: o.MayStart, memory: o.Memory,
+		mayStart: o.MayStart, confine: o.Confine, memory: o.Memory,
 		vars: environment(o.Environ), secrets: o.Secrets, entries: map[string]*entry{},
 		changed: make(chan struct{}), reconfigured: make(chan struct{}), pins: pin.NewBook(o.Pins, time.Now),
 	}

@@ -34,6 +34,8 @@ type Server struct {
 
 	Concurrency int `yaml:"concurrency" json:"concurrency,omitzero"` // calls at work at once; 0: 128
 	Queue       int `yaml:"queue" json:"queue,omitzero"`             // calls that wait; 0: 1024
+	// Sandbox is the profile with which the server runs; empty: it may do what its user may.
+	Sandbox string `yaml:"sandbox" json:"sandbox,omitempty"`
 	// Additions says how to treat items that a server did not have at first use: "trust" (the default; as at first use) or "quarantine".
 	Additions string `yaml:"additions" json:"additions,omitempty"`
 	Shared    bool   `yaml:"-" json:"-"` // it stands in the user's own files: its tokens are valid in all projects of the user
@@ -86,6 +88,7 @@ func (s *Server) check() error {
 func (s *Server) digest() string {
 	b, err := json.Marshal(Server{
 		Name: s.Name, Type: s.Type, Command: s.Command, Args: s.Args, Env: s.Env, Cwd: s.Cwd, URL: s.URL, Headers: s.Headers, OAuth: s.OAuth,
+		Sandbox: s.Sandbox,
 	}, json.Deterministic(true))
 	if err != nil { // not UTF-8: the entry has no stored catalog
 		return ""

@@ -43,7 +43,7 @@ func (l *layer) checkDocument() {
 		w.check(bad)
 	}
 	if a := l.doc.Agents; a != nil {
-		a.check(bad)
+		a.Check(bad)
 	}
 	if t := l.doc.Telemetry; t != nil {
 		t.Check(bad)

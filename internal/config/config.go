@@ -21,6 +21,7 @@ import (
 	"mycelium/internal/approval/judge"
 	"mycelium/internal/backend"
 	"mycelium/internal/config/accept"
+	"mycelium/internal/config/agents"
 	"mycelium/internal/config/observe"
 	"mycelium/internal/config/shipped"
 	"mycelium/internal/config/source"
@@ -59,7 +60,7 @@ type File struct {
 	Log        observe.Log               `yaml:"log" json:"log,omitzero"`
 	Approval   approval.Config           `yaml:"approval" json:"approval,omitzero"`
 	Spawn      Spawn                     `yaml:"spawn" json:"spawn,omitzero"`
-	Agents     Agents                    `yaml:"agents" json:"agents,omitzero"`
+	Agents     agents.Section            `yaml:"agents" json:"agents,omitzero"`
 	// variables that an attaching `myc mcp` hands to the daemon for ${VAR}
 	Env   []string `yaml:"env" json:"env,omitempty"`
 	Trust string   `yaml:"trust" json:"trust,omitempty"` // of the user's file only: content, narrowing or folder

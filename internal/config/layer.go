@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/approval/judge"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config/accept"
+	"mycelium/internal/config/agents"
 	"mycelium/internal/config/observe"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/shipped"
@@ -41,8 +42,9 @@ type layer struct {
 	roles       []policy.Role
 	rules       []policy.Rule
 	policies    []judge.Policy
-	unjudged    string          // why no model may judge; empty: a model may
-	fallback    policy.Fallback // of rules files (ClaudeCube's defaults.unmatched)
+	unjudged    string            // why no model may judge; empty: a model may
+	fallback    policy.Fallback   // of rules files (ClaudeCube's defaults.unmatched)
+	boundBy     map[string]string // the rules file whose defaults set a key of agents
 	problems    []policy.Problem
 	leftOut     []policy.Problem
 	broken      policy.Broken
@@ -79,7 +81,7 @@ type document struct {
 	Log        *observe.Log              `yaml:"log"`
 	Approval   *approval.Config          `yaml:"approval"`
 	Spawn      *Spawn                    `yaml:"spawn"`
-	Agents     *Agents                   `yaml:"agents"`
+	Agents     *agents.Section           `yaml:"agents"`
 	Trust      string                    `yaml:"trust"`
 	Shipped    bool                      `yaml:"shipped"`
 	State      string                    `yaml:"state"`

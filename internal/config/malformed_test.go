@@ -205,7 +205,10 @@ var malformed = []struct {
 	{"unmatched", "rules.yaml", "version: 1\ndefaults:\n  unmatched: maybe\n",
 		`rules.yaml:3: defaults.unmatched is "maybe" (write deny, ask or allow (escalate is ask))`, "all"},
 	{"budgets", "rules.yaml", "version: 1\ndefaults: {max_turns_per_agent: 50}\n",
-		`warning: rules.yaml:2: max_budget_per_agent and max_turns_per_agent are not rules and have no effect here (remove them)`, ""},
+		`warning: rules.yaml:2: defaults.max_turns_per_agent: 50 is read as agents.turns, where that is not smaller (myc config migrate shows ` +
+			`the present form)`, ""},
+	{"negative budget", "rules.yaml", "version: 1\ndefaults:\n  max_budget_per_agent: -1\n",
+		`rules.yaml:3: defaults.max_budget_per_agent is -1 (write a number above 0; 0 is no bound)`, "all"},
 	{"not UTF-8", "rules.yaml", "version: 1 # \xff\n", `rules.yaml:0: cannot be read: it is not UTF-8 (make it a readable text file, or ` +
 		`remove it)`, "all"},
 	{"too large", "rules.yaml", strings.Repeat("#\n", 1<<20), `rules.yaml:0: cannot be read: it is larger than 1024 KiB (make it a ` +

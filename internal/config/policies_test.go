@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mycelium/internal/approval/judge"
+	"mycelium/internal/config/agents"
 	"mycelium/internal/config/rules"
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
@@ -218,10 +219,11 @@ func TestAgentsAndJudge(t *testing.T) {
 	if j.Model != "claude-haiku-5-5" || j.Threshold() != 0.9 || !j.MayDeny || j.TimeLimit() != 5*time.Second || j.Off() {
 		t.Errorf("%+v", j)
 	}
-	if alert, end := (AgentDenials{}).Limits(); alert != 5 || end != 10 {
+	if alert, end := (agents.Denials{}).Limits(); alert != 5 || end != 10 {
 		t.Errorf("defaults %d %d", alert, end)
 	}
 	for text, want := range map[string]string{
+		"agents: {turns: -1}":                           "agents.turns is -1",
 		"agents: {budget: {session: -1}}":               "agents.budget.session is -1",
 		"agents: {budget: {total: .nan}}":               "agents.budget.total must be a number",
 		"agents: {budget: {warn: 80}}":                  "agents.budget.warn is 80",

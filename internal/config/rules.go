@@ -64,6 +64,7 @@ func (l *layer) readRulesFile(path string, listed bool, index int) {
 	}
 	l.fallback.MCP = rules.Stricter(l.fallback.MCP, f.Fallback.MCP)
 	l.fallback.Agent = rules.Stricter(l.fallback.Agent, f.Fallback.Agent)
+	l.takeBounds(file, f)
 	l.rules = append(l.rules, f.Rules...)
 	l.ruleFiles = append(l.ruleFiles, file)
 }

@@ -134,7 +134,19 @@ rules:
 	if f := p.File.Policy.Fallback; f.MCP != "ask" || f.Agent != "ask" {
 		t.Errorf("fallback %+v", f)
 	}
-	if p.Sources["policy.fallback.mcp"] != "rules.yaml" {
-		t.Errorf("source %q", p.Sources["policy.fallback.mcp"])
+	if session, _, _ := p.File.Agents.Budget.Limits(); session != 5 || p.File.Agents.TurnLimit() != 50 {
+		t.Errorf("agents %+v", p.File.Agents)
+	}
+	for _, key := range []string{"policy.fallback.mcp", "agents.budget.session", "agents.turns"} {
+		if p.Sources[key] != "rules.yaml" {
+			t.Errorf("source of %s: %q", key, p.Sources[key])
+		}
+	}
+	w.write("mycelium.yaml", "agents: {budget: {session: 4}, turns: 60}\n") // the smaller of two bounds counts
+	w.trust()
+	p = w.load()
+	if session, _, _ := p.File.Agents.Budget.Limits(); session != 4 || p.File.Agents.TurnLimit() != 50 ||
+		p.Sources["agents.budget.session"] != "mycelium.yaml" || p.Sources["agents.turns"] != "rules.yaml" {
+		t.Errorf("agents %+v from %v", p.File.Agents, p.Sources)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/code"
 	"mycelium/internal/credential"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 )
@@ -57,7 +58,7 @@ func (a *Admission) approve(ctx context.Context, asked policy.Decision) (d polic
 		}
 		return allowed(asked, "continues a call that was approved"), nil
 	}
-	if a.NoWait {
+	if a.where().Place != approval.InQueue {
 		return a.consult(ctx, asked)
 	}
 	if err = a.gate.settle(ctx); err == nil {
@@ -115,7 +116,7 @@ func (a *Admission) askAnew(ctx context.Context, asked policy.Decision, answer a
 func (a *Admission) approved(
 	ctx context.Context, asked policy.Decision, r approval.Request, answer approval.Answer,
 ) (next *approval.Request, d policy.Decision, err error) {
-	d = a.decide()
+	d = a.decide(ctx)
 	if d.Effect == policy.Deny {
 		a.decidedBy = ""
 		return nil, d, a.refuse(ctx, d)
@@ -134,8 +135,33 @@ func (a *Admission) approved(
 	return nil, allowed(d, approvalText(answer)), nil
 }
 
-// consult is approve for a call about which the agent's own terminal asks a person. It settles what was answered for the session
-// before, and what the model is sure of; it refuses any other call with the effect Ask.
+// place is where a call is asked about, decided once.
+type place struct {
+	approval.Place
+	why   string // of Nowhere
+	known bool
+}
+
+// where says where the call is asked about.
+func (a *Admission) where() place {
+	if !a.place.known {
+		asks := cmp.Or(a.session.Asks, a.Asks, approval.AskWait)
+		var reach approval.Reach
+		if asks == approval.AskReached {
+			reach = a.gate.reach()
+		}
+		a.place.Place, a.place.why = asks.Where(reach, a.Terminal)
+		a.place.known = true
+		if a.gate.asks == nil && a.place.Place != approval.AtTerminal {
+			a.place.Place = approval.Nowhere
+			a.place.why = "it needs an approval, no daemon runs that could ask a person, and nobody sits at this agent's terminal"
+		}
+	}
+	return a.place
+}
+
+// consult is approve for a call that does not wait: the agent's own terminal asks a person, or nobody is asked. It settles what was
+// answered for the session before, and what the model is sure of; it refuses any other call with the effect Ask.
 func (a *Admission) consult(ctx context.Context, asked policy.Decision) (d policy.Decision, err error) {
 	r := a.question(asked)
 	answer, settled := a.gate.asks.Consult(ctx, r)
@@ -144,7 +170,7 @@ func (a *Admission) consult(ctx context.Context, asked policy.Decision) (d polic
 	case a.session.Over(a.gate.now()):
 		return asked, a.unanswered(ctx, asked, errSessionOver)
 	case !settled:
-		if d = a.decide(); d.Effect == policy.Deny { // while the model thought
+		if d = a.decide(ctx); d.Effect == policy.Deny { // while the model thought
 			return d, a.refuse(ctx, d)
 		}
 		asked.Reason = joined(asked.Reason, r.Code.NotRead())
@@ -263,6 +289,9 @@ func (a *Admission) question(d policy.Decision) approval.Request {
 		r.Thinking = a.thinking.Thinking
 	}
 	r.Code = code.Of(&a.facts, a.gate.where)
+	if a.Item.RunsScript() {
+		r.Code.Files = append(r.Code.Files, control.ScriptFiles(a.caller, a.args)...)
+	}
 	r.Digest = r.Sum(a.Args)
 	if len(a.Args) > 0 {
 		r.Args = a.gate.log.Redact(a.Args)

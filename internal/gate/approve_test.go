@@ -200,13 +200,19 @@ func (f judgeFunc) Judge(_ context.Context, r approval.Request) (approval.Verdic
 	return f(r), nil
 }
 
-func TestNoWait(t *testing.T) {
+// nobodyReached is who can be asked where nobody can.
+func nobodyReached() approval.Reach { return approval.Reach{Mode: approval.Auto} }
+
+// TestDoesNotWait: where the agent's own terminal asks, or nobody is asked, a call is refused at once. Who started the session has the last
+// word.
+func TestDoesNotWait(t *testing.T) {
 	h := buildAsking(t, writesAsk(), approval.Options{})
+	h.reach = nobodyReached
 	r := request("files__write_file", writing)
-	r.NoWait, r.Terminal = true, true
+	r.Asks, r.Terminal = approval.AskReached, true
 	s := h.enter("developer")
 	_, err := h.Call(t.Context(), s, r)
-	if d := denied(t, err); d.Decision.Effect != policy.Ask || d.Error() != "Writes are reviewed." {
+	if d := denied(t, err); d.Decision.Effect != policy.Ask || !d.AtTerminal || d.Error() != "Writes are reviewed." {
 		t.Errorf("%+v", d)
 	}
 	if list, _ := h.queue.List(t.Context()); len(list) != 0 {
@@ -216,12 +222,38 @@ func TestNoWait(t *testing.T) {
 		t.Errorf("%v", last)
 	}
 	r.Terminal = false // nobody is asked anywhere: the record says that this is a denial
-	_, err = h.Call(t.Context(), s, r)
-	if d := denied(t, err); d.Decision.Effect != policy.Ask {
-		t.Errorf("%+v", d)
+	for _, c := range []struct{ session, call approval.WhenAsked }{{"", approval.AskReached}, {"", approval.AskDeny},
+		{approval.AskReached, ""}, {approval.AskReached, approval.AskWait}, {approval.AskDeny, approval.AskWait}} {
+		s, err := h.Sessions.Open(t.Context(), session.Spec{Role: "developer", Asks: c.session})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Asks = c.call
+		_, err = h.Call(t.Context(), s, r)
+		if d := denied(t, err); d.Decision.Effect != policy.Ask || d.AtTerminal || !strings.Contains(d.Error(), "--ask wait") {
+			t.Errorf("%+v: %+v", c, d)
+		}
+		if last := h.last(audit.Decided); last["effect"] != "deny" || !strings.Contains(last["reason"].(string), "--ask wait") {
+			t.Errorf("%+v: %v", c, last)
+		}
 	}
-	if last := h.last(audit.Decided); last["effect"] != "deny" {
-		t.Errorf("%v", last)
+	if list, _ := h.queue.List(t.Context()); len(list) != 0 {
+		t.Error("somebody was asked")
+	}
+}
+
+// TestASessionKeepsWhatBecomesOfItsCalls: what becomes of the calls of a minted session that need an approval outlasts a restart.
+func TestASessionKeepsWhatBecomesOfItsCalls(t *testing.T) {
+	h := buildAsking(t, writesAsk(), approval.Options{})
+	_, token, err := h.Sessions.Mint(t.Context(), session.Spec{Role: "developer", Asks: approval.AskDeny})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Close()
+	h.open(h.plan)
+	s, err := h.Sessions.Authenticate(t.Context(), token)
+	if err != nil || s.Asks != approval.AskDeny {
+		t.Errorf("%+v %v", s, err)
 	}
 }
 
@@ -239,10 +271,11 @@ func TestModelDecidesWithoutWaiting(t *testing.T) {
 		return approval.Verdict{Allow: strings.Contains(string(r.Args), "good") || strings.Contains(string(r.Args), "frozen"),
 			Deny: strings.Contains(string(r.Args), "bad"), By: "small-1", Reason: "I read it"}
 	})})
+	h.reach = nobodyReached
 	s := h.enter("developer")
 	write := func(path string) error {
 		r := request("files__write_file", `{"path":"`+path+`"}`)
-		r.NoWait, r.Terminal = true, true
+		r.Asks, r.Terminal = approval.AskReached, true
 		_, err := h.Call(t.Context(), s, r)
 		return err
 	}

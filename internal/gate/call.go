@@ -34,15 +34,17 @@ type Request struct {
 	ToolUse  string          // the agent's own id of the call; see Expect and Finish
 	Dir      string          // the working directory of an agent whose own tool this is, absolute; empty: the project folder
 
-	Agent  string // whose own tool it is: claude, codex …; empty: the caller is an MCP client
-	Label  string // what people call the session: its folder, its tmux window; of a request for approval
-	Pane   string // tmux pane of the agent, if it has one
-	NoWait bool   // a call that only a person could approve is refused with the effect Ask: the caller asks elsewhere
-	// Terminal says that a person sits at the agent's own terminal: with NoWait, the question goes there. Else a call that asks is denied.
-	Terminal bool
+	Agent string // whose own tool it is: claude, codex …; empty: the caller is an MCP client
+	Label string // what people call the session: its folder, its tmux window; of a request for approval
+	Pane  string // tmux pane of the agent, if it has one
+	// Asks says what becomes of the call if it needs an approval. What the session says stands above it. Empty: the call waits.
+	Asks     approval.WhenAsked
+	Terminal bool // a person sits at the agent's own terminal, which can ask: see DeniedError.AtTerminal
 	// Abstains says that a call about which only the fallback would decide is left to whoever asks, and recorded so: see
 	// [Admission.Abstained].
 	Abstains bool
+	// Unbound says why the call cannot run in a sandbox; "": it can. nil: whoever makes the call cannot bind it to one.
+	Unbound func(ctx context.Context) string
 	// Waits, if set, is called when the call begins to wait for an approval, and the function that it returns when the wait is over.
 	Waits func() (over func())
 	// Told, if set, is called once, when people may see the request for the approval. It must not block.
@@ -67,6 +69,8 @@ type DeniedError struct {
 	Decision policy.Decision
 	Asked    string // what the caller asked for
 	Invalid  bool   // the request itself is at fault (Request.Invalid or NotOpen), not what it asks for
+	// AtTerminal says that the agent's own terminal has to ask its person. The effect is Ask then.
+	AtTerminal bool
 
 	// RetryAfter is when a call that only a limit refuses may be tried again; 0 for any other refusal.
 	RetryAfter time.Duration
@@ -142,16 +146,21 @@ type Admission struct {
 	decidedBy string      // for the record; empty: the policy
 	abstained bool        // nothing but the fallback would have decided
 	asked     bool        // somebody was asked, and that is recorded
+	place     place       // where it is asked about
 	refused   bool        // what it would have done was not approved or is not the session's to do, and that is recorded
 	held      limit.Slots // given back by Done
 	unused    func()      // gives an approval back that the call cannot use; nil: none
 
-	guard   policy.Guard // of the decision
+	sandbox string       // of the decision
+	guard   policy.Guard // likewise
 	guarded []string     // what it did
 }
 
 // Abstained reports whether the policy has no opinion about the call: whoever asked decides.
 func (a *Admission) Abstained() bool { return a.abstained }
+
+// Sandbox is the profile of the sandbox in which whoever asked must run the call; empty: it runs in none.
+func (a *Admission) Sandbox() string { return a.sandbox }
 
 // Admit is the first half of Call, for a call that runs elsewhere: it decides, counts and records. Its errors are those of Call. The
 // caller ends an admission with [Admission.Done] or [Admission.Ended].
@@ -172,7 +181,7 @@ func (g *Gate) admit(ctx context.Context, s *session.Session, r Request, runs bo
 		return nil, errors.Join(session.ErrNoSession, a.recordDecision(ctx, policy.Decision{Rule: sessionRule, Reason: "the session is over"}))
 	}
 	span := a.span.Decide()
-	d := a.decide()
+	d := a.decide(ctx)
 	span.End("")
 	if r.Invalid != "" && !d.Unknown {
 		d = policy.Decision{Rule: "request", Reason: r.Invalid}
@@ -198,7 +207,7 @@ func (g *Gate) admit(ctx context.Context, s *session.Session, r Request, runs bo
 			return nil, a.refuse(ctx, d)
 		}
 	}
-	a.guard = d.Guard
+	a.guard, a.sandbox = d.Guard, d.Sandbox
 	if r.asksOfTask() { // with which arguments the task began is not known any more
 		a.guard = a.caller.Guards(r.Item)
 	}
@@ -237,13 +246,16 @@ func (a *Admission) run(ctx context.Context) (reply Reply, err error) {
 		}
 		result, refused, err := a.gate.control.Answer(ctx, &control.Call{
 			ID: a.id, Session: a.session, Caller: a.caller, Child: a.Child, Item: a.Item, Args: a.args, Began: a.began,
-			Confirm: a.confirm,
+			Confirm: a.confirm, Tell: a.telling(),
 		})
 		if errors.Is(err, control.ErrUnknown) {
 			err = a.unknown()
 		}
 		if refused != "" && !a.refused {
 			a.recordRefusal(ctx, refused)
+		}
+		if err == nil && a.Item.RunsScript() && a.guard != (policy.Guard{}) {
+			return a.guarding(Reply{Result: result})
 		}
 		return Reply{Result: result}, err
 	}

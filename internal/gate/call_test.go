@@ -198,7 +198,7 @@ func TestRulesDecideVisibleTools(t *testing.T) {
 		if d.Decision.Rule != want || d.Decision.Unknown {
 			t.Errorf("%s: %+v", path, d.Decision)
 		}
-		if want == "ask-docs" && (!strings.Contains(d.Error(), "nobody can be asked") || d.Decision.Effect != policy.Ask) {
+		if want == "ask-docs" && (!strings.Contains(d.Error(), "no daemon runs that could ask a person") || d.Decision.Effect != policy.Ask) {
 			t.Errorf("%s: %+v", path, d.Decision)
 		}
 	}

@@ -33,6 +33,9 @@ func (a *Admission) confirm(ctx context.Context, add []string) ([]string, error)
 	if len(want) == 0 {
 		return nil, nil
 	}
+	if at := a.where(); at.Place != approval.InQueue {
+		return nil, a.unconfirmed(ctx, policy.Decision{Rule: confirmRule, Reason: "The skills are not activated (" + at.why + ")"})
+	}
 	d := policy.Decision{Effect: policy.Ask, Rule: confirmRule, Reason: "The agent wants to activate: " + strings.Join(want, ", ")}
 	if err := a.recordDecision(ctx, d); err != nil {
 		return nil, a.unrecorded(err)
@@ -60,14 +63,20 @@ func (a *Admission) confirm(ctx context.Context, add []string) ([]string, error)
 		return nil, err
 	case !answer.Allow:
 		a.decidedBy = decidedBy(answer)
-		if err := a.recordDecision(ctx, policy.Decision{Rule: d.Rule, Reason: denialText(d, answer)}); err != nil {
-			a.gate.logger.Error("a denial is not in the audit log", "call", a.id, "error", err)
-		}
-		return nil, session.Refusal(denialText(d, answer))
+		return nil, a.unconfirmed(ctx, policy.Decision{Rule: d.Rule, Reason: denialText(d, answer)})
 	}
 	a.decidedBy = decidedBy(answer)
 	if err := a.recordDecision(ctx, allowed(d, approvalText(answer))); err != nil {
 		return nil, a.unrecorded(err)
 	}
 	return want, nil
+}
+
+// unconfirmed records that skills are not activated, and returns the error for the agent.
+func (a *Admission) unconfirmed(ctx context.Context, d policy.Decision) error {
+	a.refused = true
+	if err := a.recordDecision(ctx, d); err != nil {
+		a.gate.logger.Error("a denial is not in the audit log", "call", a.id, "error", err)
+	}
+	return session.Refusal(d.Reason)
 }

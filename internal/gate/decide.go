@@ -4,17 +4,20 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"path/filepath"
 	"runtime/debug"
+	"strings"
 
 	"mycelium/internal/approval"
 	"mycelium/internal/credential"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/facts"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
 )
 
 // decide reads the arguments, makes the facts and asks the policy. A panic on the way is a denial.
-func (a *Admission) decide() (d policy.Decision) {
+func (a *Admission) decide(ctx context.Context) (d policy.Decision) {
 	defer func() {
 		if p := recover(); p != nil {
 			a.gate.logger.Error("a decision panicked", "call", a.id, "tool", a.Item.String(), "panic", p, "stack", string(debug.Stack()))
@@ -34,7 +37,25 @@ func (a *Admission) decide() (d policy.Decision) {
 		a.abstained, a.decidedBy = true, byAgent
 		return policy.Decision{Effect: policy.Allow, Reason: "no rule decides: the agent's own permissions hold"}
 	}
-	return decideAs(a.caller, c)
+	d = decideAs(a.caller, c)
+	a.bind(ctx, &d)
+	return d
+}
+
+// bind makes a question of a call that a rule allows in a sandbox only, where it would run without one.
+func (a *Admission) bind(ctx context.Context, d *policy.Decision) {
+	if d.Sandbox == "" || d.Effect == policy.Deny {
+		return
+	}
+	why := "only the shell of an agent that myc claude started runs in a sandbox"
+	if a.Unbound != nil {
+		why = a.Unbound(ctx)
+	}
+	if why == "" {
+		return
+	}
+	d.Reason += " (it would not run in the sandbox " + d.Sandbox + ": " + why + ")"
+	d.Effect, d.Sandbox = policy.Ask, ""
 }
 
 // byAgent says in the log that the agent decided, because the policy had no opinion.
@@ -64,10 +85,16 @@ func decideAs(sc *session.Snapshot, c policy.Call) policy.Decision {
 		return d
 	}
 	above := decideAs(sc.Parent, c)
-	if above.Unknown || above.Effect < d.Effect {
+	guard := d.Guard.And(above.Guard)
+	if above.Unknown {
 		return above
 	}
-	d.Guard = d.Guard.And(above.Guard)
+	if above.Effect < d.Effect {
+		d, above = above, d
+	} else {
+		d.Guard = guard
+	}
+	d.Box(above.Sandbox)
 	return d
 }
 
@@ -107,11 +134,28 @@ func (a *Admission) read() (policy.Args, policy.Facts, error) {
 	}
 	at := facts.At(a.caller.World.Policy, dir, a.gate.home, a.gate.trees.Linked(a.gate.dir))
 	at.Wrote = a.session.Written.Paths
+	at.SkillFolder = func(name string) string { return a.skillFolder(name) }
 	f, err := facts.Of(a.Item, a.caller.World.Annotations(a.Item), args, at)
 	if err == nil {
 		a.session.Written.Mark(&f)
 	}
 	return args, f, err
+}
+
+// skillFolder returns the folder of a skill that is active in the session, on disk; "" if there is none.
+func (a *Admission) skillFolder(name string) string {
+	k := control.ActiveSkill(a.caller, name)
+	if k == nil {
+		return ""
+	}
+	file := k.File
+	if rest, ok := strings.CutPrefix(file, "~/"); ok {
+		file = filepath.Join(a.gate.home, rest)
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(a.gate.dir, file)
+	}
+	return filepath.Dir(file)
 }
 
 // MayRead reports whether a session may read a resource now.
@@ -150,21 +194,24 @@ func (g *Gate) MaySearch(scope policy.Scope, path string) bool {
 // refuse records a denial, and returns it in the words that the caller may read. If the denial cannot be recorded, the call is denied
 // as well.
 func (a *Admission) refuse(ctx context.Context, d policy.Decision) error {
+	asks, at := d.Effect == policy.Ask, place{}
+	if asks {
+		if at = a.where(); at.Place == approval.Nowhere {
+			d.Reason = cmp.Or(d.Reason, "This call needs an approval") + " (" + at.why + ")"
+		}
+	}
 	written := d
-	if d.Effect == policy.Ask && (!a.NoWait || !a.Terminal) { // nobody is asked, so the call is over
+	if asks && at.Place == approval.Nowhere { // the call is over
 		written.Effect = policy.Deny
 	}
 	if err := a.recordDecision(ctx, written); err != nil {
 		a.gate.logger.Error("a denial is not in the audit log", "call", a.id, "tool", a.Item.String(), "error", err)
 	}
-	switch {
-	case d.Unknown:
+	if d.Unknown {
 		return a.unknown()
-	case d.Effect == policy.Ask && !a.NoWait:
-		d.Reason = cmp.Or(d.Reason, "This call needs an approval") + " (nobody can be asked here, so it is refused)"
 	}
 	denied := a.denied(d)
-	denied.Invalid = a.Invalid != ""
+	denied.Invalid, denied.AtTerminal = a.Invalid != "", at.Place == approval.AtTerminal
 	return denied
 }
 

@@ -66,8 +66,8 @@ type Backends interface {
 	Start(ctx context.Context, servers []string) error
 }
 
-// Options of a gate. All but DB, Limits, Gone, Reload, Logger, Meter, Tracer and Now are required: a gate without a log or a policy does
-// not exist.
+// Options of a gate. All but DB, Limits, Gone, Reload, Reach, Logger, Meter, Tracer and Now are required: a gate without a log or a policy
+// does not exist.
 type Options struct {
 	Backends Backends
 	Log      *audit.Log
@@ -79,12 +79,14 @@ type Options struct {
 	Limits   limit.Options               // where calls are counted, for all processes of the project; zero: in memory
 	Gone     func() string               // why Dir is not the folder that it was, so that nothing runs; "": it is. nil: nobody looks
 	Reload   func(context.Context) error // what the control tool reload_skills does; nil: it refuses
+	Scripts  control.Runner              // runs the scripts of skills; nil: the tool run_script refuses
 	Logger   *slog.Logger                // nil: discard
 	Meter    *telemetry.Meter            // may be nil
 	Tracer   *telemetry.Tracer           // may be nil
 	Now      func() time.Time            // nil: time.Now
 
-	Approvals *approval.Queue // answers what the policy marks ask; nil: such calls are refused
+	Approvals *approval.Queue       // answers what the policy marks ask; nil: such calls are refused
+	Reach     func() approval.Reach // who can be asked now; nil: somebody answers the queue
 }
 
 // Gate is the door. It is safe for concurrent use.
@@ -103,8 +105,9 @@ type Gate struct {
 	meter    *telemetry.Meter
 	tracer   *telemetry.Tracer
 	asks     *approval.Queue // nil: such calls are refused
-	where    code.Where      // where the code of a call is looked for
-	gone     func() string   // see Options.Gone
+	reach    func() approval.Reach
+	where    code.Where    // where the code of a call is looked for
+	gone     func() string // see Options.Gone
 
 	control *control.Tools // the control tools
 	owed    debts
@@ -136,12 +139,16 @@ func New(o Options) (*Gate, error) {
 	if g.gone = o.Gone; g.gone == nil {
 		g.gone = func() string { return "" }
 	}
+	if g.reach = o.Reach; g.reach == nil {
+		g.reach = func() approval.Reach { return approval.Reach{Mode: approval.Remote} }
+	}
 	g.limits = limit.New(o.Limits)
 	g.Sessions = session.New(session.Options{
 		Log: o.Log, DB: o.DB, World: o.World, Own: control.Definitions(), Dir: o.Dir, Written: o.Written, Logger: g.logger, Meter: o.Meter,
 		Now: g.now, Limits: g.limits, Start: o.Backends.Start, Forget: g.forget,
 	})
-	g.control = control.New(control.Tools{Sessions: g.Sessions, Reload: o.Reload, Logger: g.logger, Now: g.now, Asks: g.asks != nil})
+	g.control = control.New(control.Tools{Sessions: g.Sessions, Reload: o.Reload, Scripts: o.Scripts, Logger: g.logger, Now: g.now,
+		Asks: g.asks != nil})
 	return g, nil
 }
 

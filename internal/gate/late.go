@@ -14,10 +14,14 @@ type Late struct {
 	ToolUse string // the agent's own id of the call
 	Tool    string // as the decision has it
 	Surface string
-	Asked   bool // a person may have said yes at the agent's own terminal, so a call that was marked ask may have run
-	Refused bool // the call did not run, so the person that the agent's own terminal asked did not say yes
+	Asked   bool   // a person may have said yes at the agent's own terminal, so a call that was marked ask may have run
+	Mode    string // with Asked: the agent's own permission mode, if the person chose another one with the answer
+	Refused bool   // the call did not run, so the person that the agent's own terminal asked did not say yes
 	Ending
 }
+
+// maxMode bounds the name of a permission mode in the log, in characters.
+const maxMode = 40
 
 // Finish records how such a call ended: once, and only if the log says that it could run in this session. A call that the agent's own
 // terminal asked about was answered there: that is recorded too. Finish reports whether it recorded anything.
@@ -32,7 +36,11 @@ func (g *Gate) Finish(_ context.Context, s *session.Session, e Late) (bool, erro
 		case e.Refused || asked && !e.Asked || !asked && d.Effect != "allow":
 			return nil
 		case asked:
-			return []audit.Record{g.answeredThere(d, "allow", "approved by the person at the agent's own terminal"), g.ended(d, e)}
+			why := "approved by the person at the agent's own terminal"
+			if e.Mode != "" {
+				why += ", who also chose the agent's own mode " + credential.Excerpt(e.Mode, maxMode) + ", which answers no other call"
+			}
+			return []audit.Record{g.answeredThere(d, "allow", why), g.ended(d, e)}
 		}
 		return []audit.Record{g.ended(d, e)}
 	})

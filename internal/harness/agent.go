@@ -48,9 +48,16 @@ type Agent struct {
 	// StatusLine is the setting whose command prints the agent's status line; empty: the agent has none.
 	StatusLine StatusLine
 	answer     func(e Event, a Answer) reply
-	tools      []toolName
+	// EditMode is the permission mode in which it does not ask about the files that it changes; empty: it has none.
+	EditMode string
+	tools    []toolName
 	// oneUnderscore reports whether mcp_SERVER_TOOL is the name of an MCP server's tool, besides mcp__SERVER__TOOL.
 	oneUnderscore bool
+	// Resumes reports whether its argument --resume with the id of a session takes that session up.
+	Resumes bool
+	// questions are texts that its terminal shows, with single spaces, while it asks its person something before its session begins. Until it
+	// is answered, no hook of it runs.
+	questions []string
 	// transcribes reports whether its transcripts have the format that [Transcript] reads.
 	transcribes bool
 
@@ -282,6 +289,7 @@ type Launch struct {
 	// Pinned are the variables that its settings for one run fix to the person's own values, and empty where the person has none. Settings
 	// of a project may set any of them for the agent's child processes, and thereby change what the hook, the gateway or a command is.
 	Pinned []string
+	Prefix Prefix // how a program of ours stands before the commands of its shell
 }
 
 // Hooks describes the hooks in an agent's configuration.
@@ -436,29 +444,6 @@ func (a Agent) Entry(event string, r Runs) jsontext.Value {
 		matcher = `"matcher": "*", `
 	}
 	return jsontext.Value(`{` + matcher + `"hooks": [{"type": ` + kind + `, ` + handler + `]}`)
-}
-
-// Protected is a path that no agent may touch, as in the policy's table: /x is absolute, ~/x is in the home, **/x is anywhere, ./x is in
-// the project. It includes everything below the path.
-type Protected struct {
-	Path       string
-	ChangeOnly bool // reading is allowed
-}
-
-// Place is where an installation applies: in one project folder, or in every folder.
-type Place struct {
-	Scope Scope
-	Dir   string // the project folder, absolute
-	Home  string
-}
-
-// DenyRules returns the agent's own deny entries for protected paths. They also apply to accesses without a hook, such as a file that a
-// person mentions with @.
-func (a Agent) DenyRules(protected []Protected, at Place) []string {
-	if a.Hooks.denyRules == nil {
-		return nil
-	}
-	return a.Hooks.denyRules(protected, at)
 }
 
 // posted returns the headers of a post, and the variables in them.

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -31,11 +32,17 @@ var claude = Agent{
 		{"UserPromptSubmit", Prompt}, {"Stop", Stop}, {"SubagentStart", SubagentStart}, {"SubagentStop", SubagentStop},
 		{"SessionStart", SessionStart}, {"SessionEnd", SessionEnd}, {"Notification", Notification},
 	},
+	EditMode:   "acceptEdits",
 	StatusLine: StatusLine{Setting: "statusLine", Event: "Status"},
 	answer:     answerClaude,
 	// The canonical names are Claude Code's; these are its other names, present or past, for the same tools.
 	tools:       []toolName{{"Agent", "Task", ""}, {"KillBash", "KillShell", ""}},
-	transcribes: true,
+	transcribes: true, Resumes: true,
+	questions: []string{
+		"Do you trust the files in this folder?", "Yes, I trust this folder", "To trust this folder, first make the window taller",
+		"Select login method:", "Choose the text style that looks best with your terminal", "Claude Code running in Bypass Permissions mode",
+		"New MCP server found in this project",
+	},
 	Hooks: Hooks{
 		unit: time.Second, argsFrom: "2.1.139", blockFrom: "2.1.295",
 		posts:    []string{"PreToolUse", "PermissionRequest", "PostToolUse"},
@@ -54,6 +61,7 @@ var claude = Agent{
 			"remote-control", "setup-token", "update", "upgrade"},
 		Unset:  claudeWithoutHooks,
 		Pinned: slices.Concat(claudeWithoutHooks, loaderVars, shellVars, []string{"PATH"}, Places),
+		Prefix: Prefix{Variable: "CLAUDE_CODE_SHELL_PREFIX", unwrap: unwrapClaude},
 	},
 	script: &script{
 		environ: scriptClaude,
@@ -173,6 +181,10 @@ type claudeBehavior struct {
 	Interrupt bool   `json:"interrupt,omitzero"`
 }
 
+// claudeAsksWithoutReason are the tools whose dialog does not show why the hook asks (2.1.197 and 2.1.330). A message to the person is
+// shown as soon as the tool has run.
+var claudeAsksWithoutReason = []string{"agent__Write", "agent__Edit", "agent__MultiEdit", "agent__NotebookEdit"}
+
 func answerClaude(e Event, a Answer) reply {
 	out := claudeOutput{SystemMessage: a.Message}
 	specific := claudeSpecific{Event: e.Name, Context: a.Context}
@@ -184,6 +196,9 @@ func answerClaude(e Event, a Answer) reply {
 	case PreTool:
 		if word := verdictWord(a.Verdict); word != "" {
 			specific.Decision, specific.Reason = word, a.Reason
+		}
+		if a.Verdict == Ask && slices.Contains(claudeAsksWithoutReason, e.Tool) {
+			out.SystemMessage = cmp.Or(out.SystemMessage, a.Reason)
 		}
 	case Permission:
 		specific.Context = "" // the dialect has no such member

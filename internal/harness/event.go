@@ -48,6 +48,7 @@ type Event struct {
 	Interactive    bool           `json:"interactive,omitzero"`    // a person sits at the agent's own terminal
 	Pane           string         `json:"pane,omitempty"`          // tmux pane, from TMUX_PANE
 	Tmux           string         `json:"tmux,omitempty"`          // tmux server, from TMUX
+	Prefix         string         `json:"prefix,omitempty"`        // the program that stands before the commands of its shell
 	Deadline       int64          `json:"deadline,omitzero"`       // milliseconds left for the answer
 }
 

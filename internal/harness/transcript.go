@@ -305,7 +305,7 @@ func (path Transcript) Prompt(toolUse string) string {
 	return ""
 }
 
-// FirstPrompt returns the first prompt in the transcript of a subagent; "" if there is no transcript yet.
+// FirstPrompt returns the first prompt in the transcript of a run or of a subagent; "" if there is no transcript yet.
 func (path Transcript) FirstPrompt() string {
 	if path == "" {
 		return ""
@@ -321,7 +321,7 @@ func (path Transcript) FirstPrompt() string {
 	}
 	for line := range bytes.Lines(raw) {
 		for _, e := range entries(line, "") {
-			if e.Type == "user" && e.Message.Role == "user" {
+			if e.Type == "user" && e.Message.Role == "user" && !e.Meta {
 				var out []string
 				for _, p := range e.parts() {
 					out = append(out, p.Text)

@@ -169,6 +169,9 @@ func faulted(e harness.Event, why string) harness.Event {
 func (c *Command) surroundings(e *harness.Event) {
 	e.Pane, e.Tmux = c.Getenv("TMUX_PANE"), c.Getenv("TMUX")
 	e.Interactive = interactive(e.Agent, c.Getenv)
+	if a, _ := harness.Named(e.Agent); a.Launch.Prefix.Variable != "" {
+		e.Prefix = c.Getenv(a.Launch.Prefix.Variable)
+	}
 	if c.Gateway != "" && e.Server == c.Gateway && (len(e.Command) == 0 || e.Command[0] == "" || c.Own == nil || c.Own(e.Command[0])) {
 		e.Ours = true
 		_, e.Tool, _ = strings.Cut(e.Tool, "__") // the gateway's tool names include their server

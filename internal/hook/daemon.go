@@ -55,8 +55,12 @@ func (r *Request) Answer(ctx context.Context, c Command) Reply {
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
-// surroundingVars are the variables that describe an agent's terminal.
-func surroundingVars(a harness.Agent) []string { return []string{"TMUX_PANE", "TMUX", a.Terminal[0]} }
+// surroundingVars are the variables that describe an agent's terminal and what stands before its shell.
+func surroundingVars(a harness.Agent) []string {
+	return slices.DeleteFunc([]string{"TMUX_PANE", "TMUX", a.Terminal[0], a.Launch.Prefix.Variable}, func(name string) bool {
+		return name == ""
+	})
+}
 
 // Places returns the variables of an environment that say where programs look for their files, and those for this program, without the
 // token of a session.

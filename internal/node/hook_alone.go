@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/audit/unanswered"
 	"mycelium/internal/config"
@@ -16,9 +17,11 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
+	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/run"
+	"mycelium/internal/run/book"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
 )
@@ -62,6 +65,7 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 	o := gate.Options{
 		Backends: v.Pool, Log: log, World: v.World(), Dir: v.Project.Dir, Home: v.Project.Home, Written: v.Project.State.Written(),
 		Limits: limit.Options{Folder: v.Project.State.Limits(), Leaves: true}, Logger: l.Logger(),
+		Reach: func() approval.Reach { return approval.Reach{} },
 	}
 	token := l.Getenv(hook.TokenVar)
 	if token != "" {
@@ -82,8 +86,17 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 		}
 	}
 	runs := run.New(run.Options{Gate: g, Spec: v.AgentSession, People: nobody{}, Waiting: files, Logger: l.Logger(), Alone: true,
-		Abstains: abstains, Unanswered: unansweredIn(v.Project)})
+		Abstains: abstains, Book: bookAlone(l, v, e), Unanswered: unansweredIn(v.Project),
+		Shell: &agentshell.Gate{State: func() state.Paths { return v.Project.State }}})
 	return runs.Event(ctx, s, e), nil
+}
+
+// bookAlone is the book of the project, for an event after which it is saved. A call is quicker without it.
+func bookAlone(l *project.Loader, v *project.View, e harness.Event) *book.Book {
+	if l.Outside || !run.Remembers(e.Kind) {
+		return nil
+	}
+	return book.Open(v.Project.State.Agents(), l.Logger(), nil)
 }
 
 // compareAlone records that the environment of an agent differs from its person's, as a daemon does.

@@ -46,8 +46,9 @@ func newJudge(n *Node) *modelJudge {
 	}
 	j.budget = run.NewBudget(run.BudgetOptions{
 		Limits: func() run.Limits {
-			session, total, warn := files.Project().File.Agents.Budget.Limits()
-			return run.Limits{Session: session, Total: total, Warn: warn}
+			agents := files.Project().File.Agents
+			session, total, warn := agents.Budget.Limits()
+			return run.Limits{Session: session, Total: total, Warn: warn, Turns: agents.TurnLimit()}
 		},
 		Price: PriceOf, Dir: costs, Logger: n.logger,
 	})

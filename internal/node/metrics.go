@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/gateway"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
+	"mycelium/internal/node/heap"
 	"mycelium/internal/telemetry"
 )
 
@@ -127,7 +128,7 @@ func (m *metrics) gauges(set func(name string, value float64, labels ...telemetr
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
 	set(telemetry.HeapMemory, float64(mem.Sys-mem.HeapReleased))
-	set(telemetry.HeapLive, float64(liveHeap()))
+	set(telemetry.HeapLive, float64(heap.Live()))
 }
 
 // handle adds the endpoints for monitoring.

@@ -24,7 +24,9 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/place"
 	"mycelium/internal/node/project"
+	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/node/ungoverned"
+	"mycelium/internal/policy"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
 )
@@ -152,8 +154,10 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.onClose(queue.Close)
 	n.gate, err = gate.New(gate.Options{
 		Backends: n.pool, Log: n.log, DB: n.db, World: view.World(), Dir: n.dir, Home: view.Project.Home, Written: n.state.Written(),
-		Limits: limit.Options{Folder: n.state.Limits()},
-		Gone:   n.place.Gone, Reload: n.files.Reload, Logger: n.logger, Meter: n.metrics.meter, Tracer: n.metrics.tracer, Approvals: queue,
+		Limits:  limit.Options{Folder: n.state.Limits()},
+		Scripts: sandboxed.Scripts(n.dir, n.state, view.Project.Home, n.options.Environ),
+		Gone:    n.place.Gone, Reload: n.files.Reload, Logger: n.logger, Meter: n.metrics.meter, Tracer: n.metrics.tracer, Approvals: queue,
+		Reach: n.reach,
 	})
 	if err != nil {
 		return err
@@ -161,7 +165,8 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.onClose(n.gate.Close)
 	view.Files.Readable = n.gate.MaySearch
 	n.chats = chat.New(chat.Options{
-		Dir: n.dir, Project: n.files.Project, Expand: n.pool.Expand, Queue: queue, DB: n.db, Replies: n.judge,
+		Dir: n.dir, Project: n.files.Project, Policy: func() *policy.Policy { return n.View().Policy },
+		Expand: n.pool.Expand, Queue: queue, DB: n.db, Replies: n.judge,
 		State: n.state, Logger: n.logger,
 	})
 	n.files.post = n.chats.Post
@@ -178,7 +183,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.environs = &environs{state: n.state, log: n.log, logger: n.logger}
 	n.Sessions = &Sessions{gate: n.gate, gateway: func() *gateway.Server { return n.gateway }, files: n.files, environs: n.environs,
 		logger: n.logger}
-	n.Tools = &Tools{gate: n.gate, pool: n.pool, sessions: n.Sessions, files: n.files, acts: acts, people: people{n.chats, n.Approvals}}
+	n.Tools = &Tools{gate: n.gate, pool: n.pool, sessions: n.Sessions, files: n.files, acts: acts}
 	n.Skills = &Skills{pool: n.pool, files: n.files, acts: acts}
 	n.Servers = &Servers{pool: n.pool, files: n.files, environ: n.options.Environ, renew: n.chats.Renew}
 	n.Runs = newRuns(n)

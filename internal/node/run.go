@@ -10,6 +10,7 @@ import (
 
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/heap"
 )
 
 // idleAfter is how long after its last client an automatic daemon ends.
@@ -18,7 +19,7 @@ const idleAfter = 10 * time.Minute
 // Run serves the socket, and HTTP where Listen was called, until ctx is done, a client stops it, or an automatic daemon is idle. It
 // returns when everything that it started has ended.
 func (n *Node) Run(ctx context.Context) error {
-	tendHeap()
+	heap.Tend()
 	ctx, n.cancel = n.withOrderlyEnd(ctx)
 	defer n.cancel()
 	inner, cancelInner := context.WithCancel(context.WithoutCancel(ctx)) // outlives the clients, so that their last records are written
@@ -53,7 +54,7 @@ func (n *Node) Run(ctx context.Context) error {
 func (n *Node) parts() []func(context.Context) error {
 	parts := []func(context.Context) error{
 		n.pool.Run, n.runLog, n.watchPlace, n.updateIndex, n.files.watchCatalog, n.files.watchFiles, n.Runs.Run, n.metrics.export,
-		n.chats.RunBells, n.chats.RingForRequests, dropStart,
+		n.chats.RunBells, n.chats.RingForRequests, heap.DropStart,
 	}
 	if n.options.Stays {
 		parts = append(parts, n.hooks.Run)

@@ -11,9 +11,12 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
+	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/chat"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/run"
+	"mycelium/internal/run/book"
+	"mycelium/internal/state"
 )
 
 // Runs are the coding agents at work on the project, as their hooks tell of them.
@@ -25,30 +28,45 @@ type Runs struct {
 func newRuns(n *Node) *Runs {
 	files := n.files
 	registry := run.New(run.Options{
-		Gate: n.gate, Spec: func() session.Spec { return files.View().AgentSession() }, People: people{n.chats, n.Approvals},
+		Gate: n.gate, Spec: func() session.Spec { return files.View().AgentSession() }, People: atWork{n.chats, n.Approvals},
 		Queue:   n.Approvals.queue,
 		Waiting: func() string { return waiting(files.Project()) }, Unanswered: unansweredIn(files.Project()),
+		Book:    book.Open(n.state.Agents(), n.logger, nil),
+		Shell:   &agentshell.Gate{State: func() state.Paths { return files.Project().State }},
 		Notices: n.chats, Budget: n.judge.budget, Logger: n.logger,
 		Denials: &run.Denials{Limits: func() (int, int) { return files.Project().File.Agents.Denials.Limits() }},
 	})
 	return &Runs{Registry: registry, gate: n.gate}
 }
 
-// people are those who may be asked about the calls of agents.
-type people struct {
+// reach says who can be asked now. Only a daemon has chats and notices.
+func (n *Node) reach() approval.Reach {
+	return approval.Reach{
+		Mode: n.chats.Mode(), Answers: n.Approvals.watchers.Load() > 0 || n.options.Stays && n.chats.Chat(),
+		Notices: n.options.Stays && n.chats.Notices(),
+		Near:    n.Approvals.watchers.Load() == 0 && n.chats.Presence() == chat.AtMachine,
+	}
+}
+
+// atWork are the people as an agent at work finds them: in the mode auto, a chat is for who is not at the machine.
+type atWork struct {
 	*chat.Chats
 	approvals *Approvals
 }
 
-// Reachable reports whether somebody would see a request and could answer it: a terminal shows the queue, or there is a chat. A notice
-// that something waits is not enough.
-func (p people) Reachable() bool { return p.approvals.watchers.Load() > 0 || p.Chat() }
+// Mode returns who is asked: in the mode auto with a chat, [run.Away] if nobody is at the machine.
+func (p atWork) Mode() approval.Mode {
+	mode := p.Chats.Mode()
+	if mode == approval.Auto && p.approvals.watchers.Load() == 0 && p.Chat() && p.Presence() == chat.Away {
+		return run.Away
+	}
+	return mode
+}
 
 // nobody are the people of a hook without a daemon: only the agent's own terminal can ask.
 type nobody struct{}
 
 func (nobody) Mode() approval.Mode { return approval.Local }
-func (nobody) Reachable() bool     { return false }
 func (nobody) Chat() bool          { return false }
 
 // errSessionEnded is the failure of an agent whose token has no live session.

@@ -36,7 +36,7 @@ func (s *Sessions) New(ctx context.Context, p api.SessionParams) (api.Session, e
 		p.Role = s.files.Project().File.Session.DefaultRole
 	}
 	live, token, err := s.gate.Sessions.Mint(ctx,
-		session.Spec{Name: p.Name, Role: p.Role, Roles: p.May, Skills: p.Skills, TTL: time.Duration(p.TTL)})
+		session.Spec{Name: p.Name, Role: p.Role, Roles: p.May, Skills: p.Skills, TTL: time.Duration(p.TTL), Asks: p.Ask})
 	if err != nil {
 		return api.Session{}, noRole(err)
 	}

@@ -20,6 +20,10 @@ func (n *Node) Status(ctx context.Context) (api.StatusReply, error) {
 		return r, err
 	}
 	r.Sessions = len(live)
+	r.Asked = n.chats.Asked()
+	if r.Agents, err = n.chats.Sessions(ctx); err != nil {
+		return r, err
+	}
 	if waiting, err := n.Approvals.List(ctx); err == nil {
 		r.Approvals = len(waiting)
 	}

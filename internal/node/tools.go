@@ -21,7 +21,6 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
-	"mycelium/internal/run"
 )
 
 // Tools are the tools of all servers: what a session sees of them, a call, and what is in quarantine.
@@ -31,7 +30,6 @@ type Tools struct {
 	sessions *Sessions
 	files    *reloader
 	acts     recorder
-	people   run.People // who can be asked
 }
 
 // List returns the tools that a session with these parameters would see.
@@ -71,13 +69,13 @@ func (t *Tools) Call(ctx context.Context, c daemon.Caller, p api.CallParams) (ap
 		args = []byte("{}")
 	}
 	req := gate.Request{Item: it, Asked: p.Tool, Method: "tools/call", Args: args, Surface: "cli",
-		NoWait: p.Ask == api.AskDeny || p.Ask == "" && !t.people.Reachable(), Told: tellOf(c)}
+		Asks: cmp.Or(p.Ask, approval.AskReached), Told: tellOf(c)}
 	req.Params = rawjson.Set(rawjson.Set([]byte("{}"), "name", rawjson.Quote(it.Name)), "arguments", args)
 	reply, err := t.gate.Call(ctx, s, req)
 	var denied *gate.DeniedError
 	switch {
 	case errors.As(err, &denied):
-		return api.CallReply{Error: deniedCall(p.Tool, denied).Raw(), Denied: true, Asks: denied.Decision.Effect == policy.Ask}, nil
+		return api.CallReply{Error: deniedCall(p.Tool, denied).Raw(), Denied: true}, nil
 	case err != nil:
 		return api.CallReply{}, err
 	case reply.Open != "":

@@ -3,6 +3,8 @@ package policy
 import (
 	"strings"
 	"testing"
+
+	"mycelium/internal/policy/protected"
 )
 
 // baseSamples has, for each base constraint, paths that it refuses. Each is tried as written, cleaned and resolved, in upper case, and
@@ -53,12 +55,12 @@ var baseSamples = map[string][]string{
 func TestBaseConstraints(t *testing.T) {
 	b := compileBase("/p", "/home/dev", nil, "")
 	paths := 0
-	for _, c := range baseConstraints {
-		samples := baseSamples[c.name]
+	for _, c := range protected.Constraints() {
+		samples := baseSamples[c.Name]
 		if len(samples) == 0 {
-			t.Errorf("constraint %s has no test", c.name)
+			t.Errorf("constraint %s has no test", c.Name)
 		}
-		if c.access == anyAccess && !strings.HasPrefix(c.name, "mycelium") {
+		if !c.ChangeOnly && !strings.HasPrefix(c.Name, "mycelium") {
 			paths++
 		}
 		for _, s := range samples {
@@ -69,9 +71,9 @@ func TestBaseConstraints(t *testing.T) {
 				for _, a := range []Access{Read, Write, Delete, Execute, ""} {
 					p.Access = a
 					r := b.refuses(&Facts{Dir: "/p"}, &p)
-					want := c.access == anyAccess || a != Read && a != Execute
-					if (r != nil) != want || r != nil && r.name != "base:"+c.name {
-						t.Errorf("%s: %+v: refused by %v, want %v", c.name, p, r, want)
+					want := !c.ChangeOnly || a != Read && a != Execute
+					if (r != nil) != want || r != nil && r.name != "base:"+c.Name {
+						t.Errorf("%s: %+v: refused by %v, want %v", c.Name, p, r, want)
 					}
 				}
 			}

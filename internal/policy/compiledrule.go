@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -11,7 +12,7 @@ type CompiledRule struct {
 	ID       string // its name, or #N, its number in the file
 	Effect   Effect // of its action
 	Patterns []Pattern
-	AnyOf    bool // written in the older form: one matching field is enough
+	AnyOf    bool // one matching field is enough: the older form, and match: any
 
 	policy *Policy
 	rule   *rule
@@ -28,6 +29,9 @@ func (p *Policy) CompiledRules() []CompiledRule {
 	}
 	return list
 }
+
+// Conditional reports whether the rule has conditions of match or args.
+func (r CompiledRule) Conditional() bool { return len(r.rule.fields) > 0 }
 
 // NeedsFacts reports whether the rule looks at what a call would do, besides its arguments.
 func (r CompiledRule) NeedsFacts() bool {
@@ -50,10 +54,7 @@ func (r CompiledRule) Matches(c Call, notes Annotations) (bool, error) {
 			v.active.words().set(i)
 		}
 	}
-	concerned := false
-	for _, t := range r.Patterns {
-		concerned = concerned || t.Match(c.Item)
-	}
+	concerned := slices.ContainsFunc(r.Patterns, func(t Pattern) bool { return t.Match(c.Item) })
 	byRole := r.rule.admitsRole(v.role) || len(r.Role) > 0 && c.Scope.Principal.Role == r.Role[0]
 	if !concerned || !byRole || !r.rule.admitsNotes(notes) {
 		return false, nil
@@ -109,7 +110,7 @@ func (p *Policy) Hints(it Item) (notes Annotations, listed bool) {
 	return nil, false
 }
 
-// Dir is the project folder, and Home the home folder of the user, as the source names them.
+// Dir is the project folder, as the source names it.
 func (p *Policy) Dir() string { return p.dir }
 
 // Home is the user's home folder.
@@ -125,22 +126,9 @@ func (p Pattern) Covers(o Pattern) bool {
 
 // Cover reports whether the names match whatever others match. Without names, everything is matched.
 func (n Names) Cover(others Names) bool {
-	if len(n) == 0 {
-		return true
-	}
-	if len(others) == 0 {
-		return false
-	}
-	for _, s := range others {
-		matched := false
-		for _, w := range n {
-			matched = matched || w == s || matchStars(strings.Split(w, "*"), s)
-		}
-		if !matched {
-			return false
-		}
-	}
-	return true
+	return len(n) == 0 || len(others) > 0 && !slices.ContainsFunc(others, func(s string) bool {
+		return !slices.ContainsFunc(n, func(w string) bool { return w == s || matchStars(strings.Split(w, "*"), s) })
+	})
 }
 
 // WithoutLinks takes every path for what its text says, as if there were no links. It changes the facts.

@@ -49,7 +49,10 @@ func (p *Policy) decide(c *Call, t *tracer) Decision {
 				v.byFallback(&d, e, c, part, t)
 			}
 			if first || d.Effect < strictest.Effect {
-				strictest, first = d, false
+				d, strictest, first = strictest, d, false
+			}
+			if d.Sandbox != "" {
+				strictest.Box(d.Sandbox)
 			}
 			if strictest.Effect == Deny {
 				return strictest
@@ -157,13 +160,13 @@ func (v *view) byRules(d *Decision, e *entry, c *Call, part *Part, t *tracer) bo
 					asked = rl
 				}
 			default:
-				*d = Decision{Effect: rl.effect, Rule: rl.name, Reason: rl.reason}
+				*d = Decision{Effect: rl.effect, Rule: rl.name, Reason: rl.reason, Sandbox: rl.src.Sandbox}
 				return true
 			}
 		}
 	}
 	if asked != nil {
-		*d = Decision{Effect: Ask, Rule: asked.name, Reason: asked.reason}
+		*d = Decision{Effect: Ask, Rule: asked.name, Reason: asked.reason, Sandbox: asked.src.Sandbox}
 		return true
 	}
 	return false
@@ -227,6 +230,7 @@ type Explanation struct {
 	Role     string   `json:"role"`
 	Skills   []string `json:"skills"`
 	Result   *Guard   `json:"result,omitempty"` // what is done to the result; nil if nothing is
+	Sandbox  string   `json:"sandbox,omitzero"` // the profile that the call runs in; empty: none
 	Trace    []Step   `json:"trace"`
 }
 
@@ -263,7 +267,7 @@ func (p *Policy) Explain(c Call) Explanation {
 	d := p.decide(&c, t)
 	x := Explanation{
 		Decision: d, Effect: d.Effect.String(), Rule: d.Rule, Reason: d.Reason, Tool: c.Item.String(),
-		Role: c.Scope.Principal.Role, Skills: slices.Clone(c.Scope.Skills), Trace: t.steps,
+		Role: c.Scope.Principal.Role, Skills: slices.Clone(c.Scope.Skills), Sandbox: d.Sandbox, Trace: t.steps,
 	}
 	if d.Unknown {
 		x.Effect = "unknown"

@@ -6,6 +6,7 @@ import (
 
 	"mycelium/internal/policy/globs"
 	"mycelium/internal/policy/paths"
+	"mycelium/internal/policy/protected"
 )
 
 // expressions are the forms of a path that is a pattern.
@@ -72,14 +73,13 @@ func (b *baseSet) meets(f *Facts, p *Path, a use) *baseRule {
 	dirs := append([]string{b.dir}, paths.FoldAll(f.Worktrees)...)
 	for i := range list {
 		inProject := slices.ContainsFunc(dirs, func(dir string) bool { return paths.Under([]byte(list[i].Text), dir) })
-		for j := range baseConstraints {
-			c := &baseConstraints[j]
-			if c.access == changes && !a.change || c.name == "root-home" && inProject {
+		for _, c := range protected.Constraints() {
+			if c.ChangeOnly && !a.change || c.Name == "root-home" && inProject {
 				continue
 			}
-			for _, path := range c.paths {
+			for _, path := range c.Paths {
 				if b.meetsPath(&list[i], dirs, paths.FoldString(path), a.remove) {
-					return c.rule()
+					return constraintRule(c)
 				}
 			}
 		}

@@ -152,6 +152,60 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// TestAnyConditionIsEnough: match: any makes one condition of the rule enough, and patterns mean what they mean elsewhere. Without
+// conditions it is every use of the tool.
+func TestAnyConditionIsEnough(t *testing.T) {
+	text := `
+- name: nested
+  action: deny
+  tool: Bash
+  match: {any: {program: curl, host: evil.example}}
+- {name: args, action: deny, tool: Write, match: any, args: {content: [{regex: 'KEY.*'}], file_path: [{glob: "**/*.pem"}]}}
+- {name: allow, action: allow, tool: Write, match: {any: {path: [{glob: "**/src/**"}]}}, args: {content: hello}}
+- {name: every, action: escalate, tool: Grep, match: any}
+`
+	var rules []Rule
+	if err := decodeRules(text, &rules); err != nil {
+		t.Fatal(err)
+	}
+	p, problems := New(Source{Dir: "/p", Rules: rules, Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"},
+		AllowedTools: []string{"agent__*"}}}, Fallback: Fallback{Agent: "deny"}})
+	if len(problems) != 0 {
+		t.Error(problems)
+	}
+	for _, c := range []struct{ tool, args, want string }{
+		{"Write", `{"file_path":"/p/a.pem"}`, "args"},
+		{"Write", `{"file_path":"/p/a","content":"KEY=1"}`, "args"},
+		{"Write", `{"file_path":"/p/a","content":"a KEY"}`, ""}, // a regex matches the whole value, other than in the older form
+		{"Write", `{"file_path":"/p/src/a","content":"x"}`, "allow"},
+		{"Write", `{"file_path":"/p/a","content":"hello"}`, "allow"},
+		{"Grep", `{}`, "every"},
+	} {
+		it, args := Item{Server: AgentServer, Name: c.tool}, map[string]any{}
+		if err := json.Unmarshal([]byte(c.args), &args); err != nil {
+			t.Fatal(err)
+		}
+		d := p.Decide(Call{Scope: Scope{Principal: Principal{ID: "a", Role: "dev"}, Skills: []string{"s"}}, Item: it, Args: args,
+			Facts: ArgFacts(it, nil, args, "/p").WithoutLinks()})
+		if d.Rule != c.want {
+			t.Errorf("%s %s: %+v, want %q", c.tool, c.args, d, c.want)
+		}
+	}
+	shell := Item{Server: AgentServer, Name: "Bash"}
+	for _, part := range []Part{{Program: "curl"}, {Program: "wget", Hosts: []string{"evil.example"}}} {
+		d := p.Decide(Call{Scope: Scope{Principal: Principal{ID: "a", Role: "dev"}, Skills: []string{"s"}}, Item: shell,
+			Facts: Facts{Dir: "/p", Parts: []Part{part}}})
+		if d.Rule != "nested" {
+			t.Errorf("%+v: %+v", part, d)
+		}
+	}
+	for _, bad := range []string{"match: some", "match: {any: {}}", "match: {any: }", "match: {any: {path: x}, host: y}", "match: [any]"} {
+		if err := decodeRules("- {name: a, action: deny, tool: Bash, "+bad+"}\n", &rules); err == nil {
+			t.Errorf("%s was read", bad)
+		}
+	}
+}
+
 // TestLegacyRules: {pattern, type} is OR over its fields, searches where it refuses, and matches whole where it allows.
 func TestLegacyRules(t *testing.T) {
 	text := `

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"mycelium/internal/policy/box"
 )
 
 // Guard says what is done to the results of a call before the caller reads them. The zero value does nothing.
@@ -47,6 +49,15 @@ func (g Guard) check(e Effect) error {
 		return errors.New("result: a call that is denied has no result; write it in a rule that allows or asks")
 	}
 	return nil
+}
+
+// Box makes a call run in a sandbox. If it runs in another one already and neither is the narrower one, people are asked.
+func (d *Decision) Box(profile string) {
+	narrower, ok := box.Narrower(d.Sandbox, profile)
+	if !ok && d.Effect == Allow {
+		d.Effect, d.Reason = Ask, "its parts want the sandboxes "+d.Sandbox+" and "+profile+"; it runs in "+narrower
+	}
+	d.Sandbox = narrower
 }
 
 // guard is a rule with a guard. It concerns a call as a rule that restricts does: if any value of a fact matches, and also if the rule

@@ -34,10 +34,13 @@ func ParseTool(s string) (Item, error) {
 // String is the text form: server__name.
 func (it Item) String() string { return it.Server + separator + it.Name }
 
-// IsControl reports whether the item is a tool of one of the two control servers, which need no grant.
+// IsControl reports whether the item is a control tool: it belongs to one of the two servers of ours, and needs no grant.
 func (it Item) IsControl() bool {
-	return it.Kind == Tool && (it.Server == RouterServer || it.Server == SkillsServer)
+	return it.Kind == Tool && (it.Server == RouterServer || it.Server == SkillsServer) && !it.RunsScript()
 }
+
+// RunsScript reports whether the item is the tool that runs the scripts of active skills. It needs a grant, because it executes something.
+func (it Item) RunsScript() bool { return it == Item{Server: SkillsServer, Name: "run_script"} }
 
 // valid reports whether the item can exist. An item that is not valid is never visible, whatever a catalog says.
 func (it Item) valid() bool {

@@ -146,13 +146,9 @@ func compileValue(v Value, search bool) (matcher, error) {
 // compileRegex compiles a regular expression that matches the whole value, newlines included.
 func compileRegex(s string, search bool) (*regexp.Regexp, error) {
 	re, err := regexp.Compile(s) // first as it stands, so that "a)(b" is an error
-	if err != nil {
-		return nil, fmt.Errorf("regex %q: %w", s, err)
+	if err == nil && !search {
+		re, err = regexp.Compile(`\A(?:` + s + `)\z`)
 	}
-	if search {
-		return re, nil
-	}
-	re, err = regexp.Compile(`\A(?:` + s + `)\z`)
 	if err != nil {
 		return nil, fmt.Errorf("regex %q: %w", s, err)
 	}

@@ -165,4 +165,5 @@ type Decision struct {
 	Rule    string // the rule, skill or constraint that decided; empty for the fallback
 	Reason  string // for people
 	Guard   Guard  // what is done to the result before the caller reads it; empty for a Deny
+	Sandbox string // the profile of the sandbox that the call must run in; empty: none
 }

@@ -23,14 +23,14 @@ type Rule struct {
 	Skill       Names             `yaml:"skill" json:"skill,omitempty"`             // one of these skills is active
 	Stage       Names             `yaml:"stage" json:"stage,omitempty"`             // workflow stages
 	Annotations map[string]bool   `yaml:"annotations" json:"annotations,omitempty"` // hints of the tool; a missing hint has the default of MCP
-	Match       map[string]Values `yaml:"match" json:"match,omitempty"`             // what the call would do: effect, path, host, program
+	Match       Fields            `yaml:"match" json:"match,omitempty"`             // what the call would do: effect, path, host, program
 	Args        map[string]Values `yaml:"args" json:"args,omitempty"`               // arguments by dotted path
 	Named       bool              `yaml:"named" json:"named,omitempty"`             // only the paths that a call names; of deny and ask rules
 	When        string            `yaml:"when" json:"when,omitempty"`               // a CEL condition
 	Checked     [][]byte          `yaml:"-" json:"-"`                               // When as [when.Compiler.Check] has it; or nil
 	Reason      string            `yaml:"reason" json:"reason,omitempty"`           // for people
 	Result      Guard             `yaml:"result" json:"result,omitzero"`            // what is done to results; of allow and ask rules only
-	Sandbox     string            `yaml:"sandbox" json:"sandbox,omitempty"`         // the profile that an allowed call must run in
+	Sandbox     string            `yaml:"sandbox" json:"sandbox,omitempty"`         // the profile of the sandbox that the call must run in
 	Examples    Examples          `yaml:"examples" json:"examples,omitzero"`        // checked by package policytest
 	File        string            `yaml:"-" json:"-"`                               // where the rule stands, for problems
 	Line        int               `yaml:"-" json:"-"`                               // likewise; 0 is unknown
@@ -87,6 +87,42 @@ type Value struct {
 	Regex   *string `yaml:"regex,omitempty" json:"regex,omitempty"`     // RE2; it matches the whole value
 	Legacy  bool    `yaml:"-" json:"legacy,omitempty"`                  // written as {pattern, type}: one field of the rule must match
 	Plain   bool    `yaml:"-" json:"-"`                                 // Literal was written as a plain string, not as {literal: …}
+}
+
+// Fields are the conditions of a rule by field. Where they are written as any, or as {any: {…}}, one condition of match and args is enough.
+type Fields map[string]Values
+
+// anyField has no patterns, and says that one condition is enough.
+const anyField = "any"
+
+// Any reports whether one condition of the rule is enough.
+func (f Fields) Any() bool {
+	vs, written := f[anyField]
+	return written && len(vs) == 0
+}
+
+// UnmarshalYAML reads a map of fields, {any: map}, or any.
+func (f *Fields) UnmarshalYAML(decode func(any) error) error {
+	var word string
+	var either struct {
+		Any map[string]Values `yaml:"any"`
+	}
+	m := map[string]Values{}
+	err := decode(&m)
+	switch {
+	case err == nil && Fields(m).Any(): // any: without a value
+		return errors.New("any has no conditions; write {any: {path: …}}, or any beside args")
+	case err == nil:
+		*f = m
+	case decode(&word) == nil && word == anyField:
+		*f = Fields{anyField: nil}
+	case decode(&either) == nil && len(either.Any) > 0:
+		*f = either.Any
+		(*f)[anyField] = nil
+	default:
+		return err
+	}
+	return nil
 }
 
 // Values are patterns of which one must match, written as one pattern or as a list.

@@ -2,9 +2,11 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"mycelium/internal/policy/box"
 	"mycelium/internal/policy/when"
 )
 
@@ -19,7 +21,8 @@ type rule struct {
 	skills        []nameFilter
 	stages        []nameFilter
 	fields        []field // facts and arguments; all must match
-	anyOf         bool    // older form: one field must match
+	anyOf         bool    // one field must match: the older form, and match: any
+	legacy        bool    // the older form
 	when          []*when.Condition
 	broken        string // why the rule cannot be evaluated: then it denies, or never allows
 	hides         bool
@@ -147,6 +150,9 @@ func (c *compiler) compileRule(src *Rule, i int) rule {
 	if e := src.Result.check(r.effect); err == nil {
 		err = e
 	}
+	if e := box.Check(src.Sandbox, r.effect == Deny); err == nil {
+		err = e
+	}
 	if err == nil && src.When != "" {
 		r.when, err = c.conditions.Compile(src.When, src.Checked)
 	}
@@ -157,10 +163,6 @@ func (c *compiler) compileRule(src *Rule, i int) rule {
 			hint = "until this is fixed the rule allows no call"
 		}
 		c.ruleProblem(src, r.name, err.Error(), hint, false)
-	}
-	if src.Sandbox != "" && r.effect == Allow && r.broken == "" {
-		r.broken = "rule " + r.name + " needs a sandbox"
-		c.ruleProblem(src, r.name, "sandbox: there is no sandbox yet", "until then the rule allows no call", true)
 	}
 	r.unconditional = r.broken == "" && len(r.fields) == 0 && scopeOnly(r.when)
 	r.hides = r.effect == Deny && r.unconditional
@@ -251,15 +253,18 @@ func (r *rule) admitsNotes(notes Annotations) bool {
 
 // ruleFields compiles match and args.
 func (c *compiler) ruleFields(r *rule) error {
-	legacy := isLegacy(r.src.Match) || isLegacy(r.src.Args)
-	if legacy {
-		r.anyOf = true
+	r.legacy = isLegacy(r.src.Match) || isLegacy(r.src.Args)
+	r.anyOf = r.legacy || r.src.Match.Any()
+	if r.legacy {
 		c.ruleProblem(r.src, r.name, "it is written with {pattern, type}: it matches if any one of its fields does",
 			"write {literal: …}, {glob: …} or {regex: …}; then every field must match", true)
 	}
 	for _, key := range sortedKeys(r.src.Match) {
+		if key == anyField && r.src.Match.Any() {
+			continue
+		}
 		kind, known := fieldKinds[key]
-		if legacy {
+		if r.legacy {
 			kind, known = fieldArg, true
 			if IsPathArg(key) {
 				kind = fieldPathArg
@@ -282,14 +287,7 @@ func (c *compiler) ruleFields(r *rule) error {
 }
 
 func isLegacy(fields map[string]Values) bool {
-	for _, vs := range fields {
-		for _, v := range vs {
-			if v.Legacy {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Concat(slices.Collect(maps.Values(fields))...), func(v Value) bool { return v.Legacy })
 }
 
 // IsPathArg reports whether an argument of this name is a path.
@@ -305,7 +303,7 @@ func (c *compiler) addField(r *rule, kind fieldKind, key string, vs Values) erro
 	if kind == fieldAccess {
 		f.access, r.byAccess = Access(key), true
 	}
-	search := r.anyOf && r.effect != Allow
+	search := r.legacy && r.effect != Allow
 	for _, v := range vs {
 		if kind == fieldPath || kind == fieldPathArg || kind == fieldAccess {
 			pm, err := c.p.compile(v, search)

@@ -11,16 +11,21 @@ import (
 
 // askedThere is a call about which the agent's own terminal asks its person. If the person says yes, the agent reports the end of the call.
 // If not, the agent reports nothing, and goes on.
-type askedThere struct{ agentID, toolUse, tool string }
+type askedThere struct {
+	agentID, toolUse, tool string
 
-// noteAsked notes a question to the agent's own terminal.
-func (r *run) noteAsked(e harness.Event) {
+	mode string // the agent's own permission mode when it asked
+	rule string // that asks; empty: the fallback
+}
+
+// noteAsked notes a question of a rule to the agent's own terminal.
+func (r *run) noteAsked(e harness.Event, rule string) {
 	if agent, _ := harness.Named(e.Agent); e.Kind != harness.PreTool || e.ToolUse == "" || !agent.TellsOutcome() {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.asked = lastOf(append(r.asked, askedThere{e.AgentID, e.ToolUse, e.Tool}), maxCalls)
+	r.asked = lastOf(append(r.asked, askedThere{e.AgentID, e.ToolUse, e.Tool, e.Mode, rule}), maxCalls)
 }
 
 // refusedThere records as refused what the agent's own terminal asked and what did not run: whoever asked has ended its turn, so no
@@ -66,7 +71,7 @@ func recallAsked(ctx context.Context, g *Registry, r *run, e harness.Event) erro
 	for _, c := range calls {
 		_, agentID, _ := strings.Cut(strings.TrimPrefix(c.Principal, s.Snapshot().Scope.Principal.ID), "/")
 		if !slices.ContainsFunc(r.asked, func(a askedThere) bool { return a.toolUse == c.ToolUse }) {
-			r.asked = append(r.asked, askedThere{agentID, c.ToolUse, c.Tool})
+			r.asked = append(r.asked, askedThere{agentID: agentID, toolUse: c.ToolUse, tool: c.Tool, rule: c.Rule})
 		}
 	}
 	return nil

@@ -33,6 +33,11 @@ func (g *Registry) checkBudget(r *run, e harness.Event) (stop, message string) {
 // countDenial counts the answer to a call and applies the limits of denials in a row. Two kinds of calls do not count: a call of our own
 // gateway, which the gateway decides later, and a call that the agent's own terminal asks about.
 func (g *Registry) countDenial(r *run, e harness.Event, a harness.Answer) harness.Answer {
+	if a.Verdict == harness.Deny {
+		r.mu.Lock()
+		r.denials++
+		r.mu.Unlock()
+	}
 	if g.Denials == nil || a.Verdict != harness.Deny && (a.Verdict != harness.Allow || e.Ours) {
 		return a
 	}

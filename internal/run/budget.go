@@ -16,6 +16,7 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/harness"
+	"mycelium/internal/text"
 )
 
 // DefaultWarn is the share of a budget at which people are warned (requirements, E20).
@@ -26,6 +27,7 @@ type Limits struct {
 	Session float64 // of one session of an agent, over its whole life
 	Total   float64 // of all sessions of a day
 	Warn    float64 // share of either at which people are warned; 0: DefaultWarn
+	Turns   int     // answers of the model in one session, without those of its subagents (requirements, E2); 0: no limit
 }
 
 // BudgetOptions of a [Budget]. Limits and Price are required.
@@ -57,6 +59,7 @@ type spending struct {
 	messages map[string]float64 // what each message cost, by file and id
 	days     map[string]*SessionCost
 	usd      float64 // over the life of the session
+	turns    int     // messages of the model, without those of subagents
 	guessed  bool    // the price of a model is not known
 	unread   int     // lines that could not be parsed
 	warned   bool
@@ -65,6 +68,7 @@ type spending struct {
 // Spending is the state of a session's budget.
 type Spending struct {
 	USD     float64 // of the session
+	Turns   int     // answers of the model in the session
 	Total   float64 // of all sessions today
 	Guessed bool    // a model is not in the price table, and the highest price was used
 	Warn    string  // for people, once for each budget; may be empty
@@ -97,9 +101,10 @@ func (b *Budget) Check(session string, transcript harness.Transcript) Spending {
 	limits := b.o.Limits()
 	err := b.follow(s, transcript)
 	b.sum()
-	out := Spending{USD: s.usd, Total: b.total, Guessed: s.guessed}
-	if err != nil && (limits.Session > 0 || limits.Total > 0) {
-		out.Stop = fmt.Sprintf("The costs of this session are limited and cannot be followed any more: %v. Stop here and tell your person.", err)
+	out := Spending{USD: s.usd, Turns: s.turns, Total: b.total, Guessed: s.guessed}
+	if err != nil && (limits.Session > 0 || limits.Total > 0 || limits.Turns > 0) {
+		out.Stop = fmt.Sprintf("The costs or turns of this session are limited and cannot be followed any more: %v. Stop here and tell your "+
+			"person.", err)
 		return out
 	}
 	b.judge(s, limits, &out)
@@ -122,6 +127,8 @@ func (b *Budget) judge(s *spending, l Limits, out *Spending) {
 	case l.Total > 0 && b.total >= l.Total:
 		out.Stop = fmt.Sprintf("The budget of today is used up: $%.2f of $%.2f%s. Stop here, and say what is left to do.", b.total, l.Total,
 			guess)
+	case l.Turns > 0 && s.turns > l.Turns: // the last turn may use its tools, as with --max-turns of Claude Code
+		out.Stop = fmt.Sprintf("This session has used up its %s. Stop here, and say what is left to do.", text.Count(l.Turns, "turn"))
 	}
 	if l.Session > 0 && s.usd >= l.Warn*l.Session && !s.warned {
 		s.warned = true
@@ -160,7 +167,7 @@ func (b *Budget) follow(s *spending, transcript harness.Transcript) error {
 	if transcript == "" {
 		return nil
 	}
-	err := b.read(s, string(transcript))
+	err := b.read(s, string(transcript), true)
 	dir := transcript.Children()
 	children, dirErr := os.ReadDir(dir)
 	if dirErr != nil && !errors.Is(dirErr, fs.ErrNotExist) {
@@ -171,7 +178,7 @@ func (b *Budget) follow(s *spending, transcript harness.Transcript) error {
 		if strings.HasSuffix(c.Name(), ".jsonl") {
 			path := filepath.Join(dir, c.Name())
 			names[path] = true
-			err = errors.Join(err, b.read(s, path))
+			err = errors.Join(err, b.read(s, path, false))
 		}
 	}
 	for path := range s.files {
@@ -182,8 +189,8 @@ func (b *Budget) follow(s *spending, transcript harness.Transcript) error {
 	return err
 }
 
-// read reads what is new in one transcript.
-func (b *Budget) read(s *spending, path string) error {
+// read reads what is new in one transcript: the agent's own, or that of a subagent.
+func (b *Budget) read(s *spending, path string, own bool) error {
 	t := s.files[path]
 	if t == nil {
 		t = &harness.Follower{Path: path}
@@ -197,20 +204,23 @@ func (b *Budget) read(s *spending, path string) error {
 				b.o.Logger.Warn("the costs of an agent are incomplete", "transcript", path, "error", err)
 			}
 		case ok:
-			b.count(s, path, l)
+			if b.count(s, path, l) && own {
+				s.turns++
+			}
 		}
 	})
 }
 
-// count adds the cost of a message once. If a later line of the message has a higher usage, count adds the difference.
-func (b *Budget) count(s *spending, path string, l harness.UsageLine) {
+// count adds the cost of a message once, and reports whether the message is a new one. If a later line of the message has a higher usage,
+// count adds the difference.
+func (b *Budget) count(s *spending, path string, l harness.UsageLine) (fresh bool) {
 	key := path + " " + l.Message
 	if l.Unique {
 		key = l.Message
 	}
 	before, had := s.messages[key]
 	if other := b.counted[key]; l.Unique && other != nil && other != s {
-		return // the transcript of a resumed session holds a copy
+		return false // the transcript of a resumed session holds a copy
 	}
 	usd, known := b.o.Price(l.Usage)
 	s.guessed = s.guessed || !known
@@ -218,7 +228,7 @@ func (b *Budget) count(s *spending, path string, l harness.UsageLine) {
 		b.counted[key] = s
 	}
 	if had && usd <= before {
-		return
+		return false
 	}
 	s.messages[key] = usd
 	at := l.Time
@@ -231,6 +241,7 @@ func (b *Budget) count(s *spending, path string, l harness.UsageLine) {
 		s.days[day] = &SessionCost{}
 	}
 	s.days[day].add(l.Usage.Model, usd-before)
+	return !had
 }
 
 // turn starts a new day if the date has changed. The lock is held.

@@ -113,6 +113,18 @@ func TestBudgetOfASession(t *testing.T) {
 	}
 }
 
+// The calls of one answer more than the bound are refused (E2). The lines of one answer count once, and those of a subagent do not count.
+func TestTurnsOfASession(t *testing.T) {
+	w := newBudgetWorld(t, Limits{Turns: 2})
+	w.add("a", spent("m1", 1), spent("m1", 2))
+	w.add("a/subagents/agent-1", spent("c1", 1), spent("c2", 1))
+	w.want("a", 0.04, 0.04, "", "")
+	w.add("a", spent("m2", 1))
+	w.want("a", 0.05, 0.05, "", "") // the last turn may use its tools
+	w.add("a", spent("m3", 1))
+	w.want("a", 0.06, 0.06, "", "This session has used up its 2 turns")
+}
+
 func TestBudgetOfADayOutlivesTheProcess(t *testing.T) {
 	w := newBudgetWorld(t, Limits{Total: 10, Warn: 0.5})
 	w.add("old", spent("m0", 700, "at=2026-11-21T10:00:00Z"))

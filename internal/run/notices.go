@@ -42,6 +42,7 @@ func (r *run) stopped(said string) {
 // tellEnd notifies people that a run has ended, and how. For a halted run there was a notice before.
 func (n notifier) tellEnd(r *run) {
 	r.mu.Lock()
+	r.ended = n.now()
 	turns, said, failed, halted := r.turns, r.said, r.failed, r.halted
 	r.mu.Unlock()
 	kind := approval.Completed
@@ -59,6 +60,12 @@ func (n notifier) tellEnd(r *run) {
 		said = text.TruncateRunes(strings.TrimSpace(credential.Mask(seen.Said)), noticeWords)
 		kind = approval.Errored
 	}
+	r.mu.Lock()
+	r.said, r.state = said, approval.Done
+	if kind == approval.Errored {
+		r.state = approval.Failed
+	}
+	r.mu.Unlock()
 	n.tell(kind, r.view(), turns, cmp.Or(said, "without a word"))
 }
 

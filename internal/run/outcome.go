@@ -69,9 +69,16 @@ func thinkingOf(t *harness.Thought) *audit.Thinking {
 	return out
 }
 
-// afterTool records the end of a call. An agent writes its transcript a little later: if the reasoning is not there yet, the record waits
+// afterTool answers the event after a call.
+func (g *Registry) afterTool(ctx context.Context, r *run, e harness.Event) harness.Answer {
+	chosen := r.modeChosen(e)
+	g.recordEnd(ctx, r, e, chosen)
+	return harness.Answer{Verdict: harness.Pass, Message: chosen.message(e)}
+}
+
+// recordEnd records the end of a call. An agent writes its transcript a little later: if the reasoning is not there yet, the record waits
 // for the run's next event.
-func (g *Registry) afterTool(ctx context.Context, r *run, e harness.Event) {
+func (g *Registry) recordEnd(ctx context.Context, r *run, e harness.Event, chosen chosenMode) {
 	call, ok, announcedFor, repeated := r.takeEnded(e.ToolUse)
 	if announcedFor != nil {
 		g.Gate.Forget(announcedFor, e.ToolUse)
@@ -79,7 +86,7 @@ func (g *Registry) afterTool(ctx context.Context, r *run, e harness.Event) {
 	o := outcome{Admission: call.Admission, Ending: endingOf(e), transcript: e.OwnTranscript(), toolUse: e.ToolUse}
 	if !ok {
 		if announcedFor == nil && !repeated && !e.Ours {
-			g.recordForeign(ctx, r, e, o)
+			g.recordForeign(ctx, r, e, o, chosen)
 		}
 		return
 	}
@@ -124,9 +131,9 @@ func endingOf(e harness.Event) gate.Ending {
 
 // recordForeign records the end of a call that this process did not admit: another process admitted it, or the agent's own terminal asked
 // about it.
-func (g *Registry) recordForeign(ctx context.Context, r *run, e harness.Event, o outcome) {
+func (g *Registry) recordForeign(ctx context.Context, r *run, e harness.Event, o outcome, chosen chosenMode) {
 	o.Thinking = o.reasoning()
-	late := gate.Late{ToolUse: e.ToolUse, Tool: e.Tool, Surface: Surface, Asked: e.Interactive, Ending: o.Ending}
+	late := gate.Late{ToolUse: e.ToolUse, Tool: e.Tool, Surface: Surface, Asked: e.Interactive, Mode: chosen.mode, Ending: o.Ending}
 	if _, err := g.Gate.Finish(ctx, r.gateSession(), late); err != nil {
 		g.Logger.Error("the end of a call was not recorded in the audit log", "agent", e.Agent, "tool", e.Tool, "error", err)
 	}

@@ -28,7 +28,7 @@ type questions struct {
 // askElsewhere sends a question of an agent to people who are not at its terminal (E36), before any rule. Their answer becomes the reason
 // why the tool does not run. It returns false for a call that is not such a question.
 func (g *Registry) askElsewhere(ctx context.Context, r *run, e harness.Event) (harness.Answer, bool) {
-	if e.Kind != harness.PreTool || e.Tool != questionTool || e.Fault != "" || g.Queue == nil || g.People.Mode() != approval.Remote {
+	if e.Kind != harness.PreTool || e.Tool != questionTool || e.Fault != "" || g.Queue == nil || !elsewhere(g.People, e) {
 		return harness.Answer{}, false
 	}
 	var q questions

@@ -21,13 +21,13 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/policy"
+	"mycelium/internal/run/book"
 	"mycelium/internal/text"
 )
 
 // People says who can be asked about the calls of agents.
 type People interface {
-	Mode() approval.Mode // who is asked
-	Reachable() bool     // somebody watches the queue, or a chat is configured
+	Mode() approval.Mode // who is asked; see also Away
 	Chat() bool          // a chat is configured: in remote mode it is asked about stops
 }
 
@@ -45,12 +45,14 @@ type Options struct {
 	People  People
 	Queue   *approval.Queue  // nil: only the agent's own terminal can ask
 	Notices Notices          // nil: nobody is notified
+	Book    *book.Book       // nil: names and first prompts are lost when the process ends
 	Budget  *Budget          // nil: costs are not followed
 	Denials *Denials         // nil: denials are not counted
 	Logger  *slog.Logger     // nil: discard
 	Now     func() time.Time // nil: time.Now
 	Waiting func() string    // names the files that changed and have no effect before a person accepts them; "": none; nil: none
 	Alone   bool             // there is no daemon: each event is answered by a process of its own
+	Shell   Shell            // nil: no agent has a shell that runs only what was admitted
 	// Unanswered returns the decisions of a session on our surface that ask, and that nothing has followed in the log; nil: there are none
 	Unanswered func(ctx context.Context, session string) ([]audit.Record, error)
 	// Abstains reports whether a call about which only the fallback would decide is left to the agent; nil: it is not
@@ -61,14 +63,14 @@ type Options struct {
 type Registry struct {
 	Options
 	notifier
+	shell admits
 
 	opening sync.Mutex // held while a session is opened, so that a run gets only one
 
 	mu        sync.Mutex // guards the fields below; it is locked before the mutex of a run, never after
 	runs      map[key]*run
-	past      []approval.AgentSession // runs that ended, newest first
-	unused    []*session.Session      // our own sessions without a run, which are to be ended
-	endedRuns []*run                  // ended runs with calls whose end is not recorded yet
+	unused    []*session.Session // our own sessions without a run, which are to be ended
+	endedRuns []*run             // ended runs with calls whose end is not recorded yet
 }
 
 // New returns a registry. Run must be called to expire its runs.
@@ -80,7 +82,10 @@ func New(o Options) *Registry {
 	if g.Now == nil {
 		g.Now = time.Now
 	}
-	g.notifier = notifier{g.Notices, g.Now}
+	if g.Book == nil {
+		g.Book = book.Open("", nil, g.Now)
+	}
+	g.notifier, g.shell = notifier{g.Notices, g.Now}, admits{g.Shell, g.Logger}
 	return g
 }
 
@@ -111,7 +116,7 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 		g.Logger.Error("an event of an agent's hook has no session", "agent", e.Agent, "event", e.Kind, "error", err)
 		return faulty(e, err)
 	}
-	defer g.endSessions(context.WithoutCancel(ctx))
+	defer after(ctx, g, r, e.Kind)
 	r.recordLate(ctx)
 	if e.Kind != harness.Notification && e.Kind != harness.Permission {
 		g.stopRinging(r)
@@ -125,7 +130,7 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 	refusedThere(ctx, g, r, e)
 	switch e.Kind {
 	case harness.PostTool:
-		g.afterTool(ctx, r, e)
+		return g.afterTool(ctx, r, e)
 	case harness.SubagentStart:
 		return g.briefChild(r, e)
 	case harness.SessionStart, harness.Prompt:
@@ -169,6 +174,7 @@ const (
 func (g *Registry) Run(ctx context.Context) error {
 	tick := time.NewTicker(busyFor)
 	defer tick.Stop()
+	defer g.Book.Save()
 	defer g.recordAll(context.WithoutCancel(ctx))
 	for {
 		select {
@@ -235,12 +241,13 @@ func (g *Registry) find(ctx context.Context, s *session.Session, e harness.Event
 			return nil, err
 		}
 	}
+	entry := enter(ctx, g.Book, e, g.Now(), g.Alone)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r := g.runs[k]
 	if r == nil {
 		g.makeRoom()
-		r = newRun(k, g.Now())
+		r = newRun(k, entry)
 		g.runs[k] = r
 	}
 	r.open(s, own)
@@ -285,11 +292,14 @@ func (g *Registry) Sessions() []approval.AgentSession {
 	return out
 }
 
-// Past returns runs that have ended, newest first.
+// Past returns the sessions that the book knows and that are not at work, newest first. One that has not told of its end may run and be
+// silent since this process began.
 func (g *Registry) Past() []approval.AgentSession {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return slices.Clone(g.past)
+	at := map[string]bool{}
+	for _, r := range g.all() {
+		at[r.boundKey()] = true
+	}
+	return slices.DeleteFunc(g.Book.Sessions(), func(s approval.AgentSession) bool { return at[s.Agent+" "+s.ID] })
 }
 
 // Abort makes a run of an agent end: its next call is denied with the reason why. id is the agent's own session id.
@@ -306,8 +316,10 @@ func (g *Registry) Abort(id, why string) error {
 		return fmt.Errorf("no agent runs a session %q", id)
 	}
 	for _, s := range stopped {
+		g.Book.Keep(s)
 		g.tell(approval.Aborted, s, 0, why)
 	}
+	g.Book.Save()
 	return nil
 }
 
@@ -330,8 +342,7 @@ func (g *Registry) forget(r *run) {
 	if late {
 		g.endedRuns = append(g.endedRuns, r)
 	}
-	g.past = slices.Insert(g.past, 0, view)
-	g.past = g.past[:min(len(g.past), maxPast)]
+	g.Book.Keep(view)
 	if own {
 		g.unused = append(g.unused, s)
 	}

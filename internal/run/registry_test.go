@@ -54,6 +54,7 @@ type plan struct {
 type crowd struct {
 	mode        func() approval.Mode
 	reach, chat func() bool
+	notices     bool
 	bell        func(s approval.AgentSession, on bool)
 	tell        func(n approval.Notice)
 }
@@ -64,8 +65,10 @@ func (c crowd) Mode() approval.Mode {
 	}
 	return c.mode()
 }
-func (c crowd) Reachable() bool { return c.reach != nil && c.reach() }
-func (c crowd) Chat() bool      { return c.chat != nil && c.chat() }
+func (c crowd) Chat() bool { return c.chat != nil && c.chat() }
+func (c crowd) who() approval.Reach {
+	return approval.Reach{Mode: c.Mode(), Answers: c.reach != nil && c.reach(), Notices: c.notices}
+}
 
 func (c crowd) Ring(s approval.AgentSession, on bool) {
 	if c.bell != nil {
@@ -152,6 +155,7 @@ func build(t *testing.T, p plan) *house {
 	t.Cleanup(h.queue.Close)
 	h.gate, err = gate.New(gate.Options{
 		Backends: nobody{}, Log: log, DB: db, World: w, Dir: dir, Home: filepath.Join(dir, "home"), Now: p.opts.Now, Approvals: h.queue,
+		Reach: p.people.who,
 	})
 	if err != nil {
 		t.Fatal(err)

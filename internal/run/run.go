@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -28,18 +27,23 @@ type run struct {
 
 	mu         sync.Mutex // guards the fields below
 	session    *session.Session
-	own        bool // opened here, for a hook without a token
-	label      string
+	own        bool   // opened here, for a hook without a token
+	label      string // what people call it, from the book
+	start      string // the folder in which it began
 	dir        string
 	transcript string
 	pane, tmux string
 	state      approval.SessionState
-	waiting    int  // calls that wait in the queue
-	rings      bool // its own terminal is asking its person
+	waiting    int    // calls that wait in the queue
+	ownMode    string // the agent's own permission mode
+	rings      bool   // its own terminal is asking its person
 	seen       time.Time
 	tool       string // the last tool called
 	count      int    // number of calls
+	denials    int    // number of calls that were denied
 	halted     string // why the next call is denied; empty: the run continues
+	ended      time.Time
+	task       string // the first prompt
 	turns      int    // number of stops
 	said       string // its last message at that stop
 	failed     bool   // the message reports an error
@@ -69,15 +73,21 @@ const (
 	maxVerdicts = 100
 	maxLate     = 100
 	maxChildren = 500
-	maxPast     = 50
 )
 
 // maxName bounds a name or a line of foreign text, in characters.
 const maxName = 200
 
-func newRun(k key, now time.Time) *run {
+// newRun returns a run with what the book knows of it.
+func newRun(k key, known approval.AgentSession) *run {
+	halted := ""
+	if known.State == approval.Halted {
+		halted = "it was ended before the daemon restarted"
+	}
 	return &run{
-		key: k, since: now, calls: map[string]admitted{}, announced: map[string]*session.Session{}, verdicts: map[string]harness.Verdict{},
+		halted: halted,
+		key:    k, since: known.Since, label: known.Label, start: known.Start, task: known.Task, turns: known.Turns, denials: known.Denials,
+		said: known.Result, calls: map[string]admitted{}, announced: map[string]*session.Session{}, verdicts: map[string]harness.Verdict{},
 		children: map[string]*child{}, starting: map[string]starting{},
 	}
 }
@@ -130,10 +140,7 @@ func (r *run) note(e harness.Event, now time.Time) {
 	defer r.mu.Unlock()
 	r.seen = now
 	r.dir, r.transcript = cmp.Or(e.Dir, r.dir), cmp.Or(e.Transcript, r.transcript)
-	r.pane, r.tmux = cmp.Or(e.Pane, r.pane), cmp.Or(e.Tmux, r.tmux)
-	if r.dir != "" {
-		r.label = filepath.Base(r.dir)
-	}
+	r.pane, r.tmux, r.ownMode = cmp.Or(e.Pane, r.pane), cmp.Or(e.Tmux, r.tmux), cmp.Or(e.Mode, r.ownMode)
 	switch e.Kind {
 	case harness.Stop:
 		r.state = approval.Idle
@@ -149,6 +156,9 @@ func (r *run) note(e harness.Event, now time.Time) {
 	if e.Kind == harness.PreTool {
 		r.count++
 	}
+	if e.Kind == harness.Prompt && r.task == "" {
+		r.task = taskOf(e.Text)
+	}
 }
 
 // view returns the run as people see it.
@@ -156,9 +166,10 @@ func (r *run) view() approval.AgentSession {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := approval.AgentSession{
-		ID: r.key.id, Agent: r.key.agent, Session: r.session.ID, Label: r.label, Dir: r.dir,
+		ID: r.key.id, Agent: r.key.agent, Session: r.session.ID, Label: r.label, Dir: r.dir, Start: r.start,
 		Role: r.session.Scope().Principal.Role, Pane: r.pane, Tmux: r.tmux,
-		State: r.state, Since: r.since, Seen: r.seen, Calls: r.count, Cost: r.cost, Last: r.tool,
+		State: r.state, Since: r.since, Seen: r.seen, Ended: r.ended, Task: r.task, Turns: r.turns, Calls: r.count, Denials: r.denials,
+		Cost: r.cost, Last: r.tool, Result: r.said, Transcript: r.transcript,
 	}
 	switch {
 	case r.halted != "":

@@ -44,6 +44,9 @@ func (g *Registry) statusLine(ctx context.Context, s *session.Session, e harness
 	if s != nil {
 		parts = append(parts, standing(control.Brief(s, nil, 0)))
 	}
+	if mode := ownMode(g.all(), s, e); mode != "" {
+		parts = append(parts, "own mode: "+text.OneLine(mode))
+	}
 	if parts == nil {
 		return "", nil
 	}

@@ -23,7 +23,9 @@ func (h *house) line(session string) string {
 
 // TestStatusLine: the line names the session of its own run, what waits, and nothing else. It begins no run and records nothing.
 func TestStatusLine(t *testing.T) {
-	h := build(t, coder())
+	p := coder()
+	p.people.notices = true
+	h := build(t, p)
 	files := ""
 	h.Waiting = func() string { return files }
 	if got := h.line("r1"); got != "" {

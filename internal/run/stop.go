@@ -48,7 +48,7 @@ func (g *Registry) stop(ctx context.Context, r *run, e harness.Event) harness.An
 		return harness.Answer{Verdict: harness.Pass, Block: true, Reason: fmt.Sprintf(
 			"You stopped at an error. Try a different approach: look at what failed and why, and choose another way (attempt %d of %d). "+
 				"If none is left, say so plainly and stop.", retries+1, maxRetries)}
-	case halted != "" || g.Queue == nil || g.People.Mode() != approval.Remote || !g.People.Chat():
+	case halted != "" || g.Queue == nil || !elsewhere(g.People, e) || !g.People.Chat():
 		return harness.Answer{Verdict: harness.Pass}
 	}
 	if seen.Messages == nil {

@@ -54,19 +54,25 @@ func TestWhoIsAsked(t *testing.T) {
 	for _, c := range []struct {
 		mode      approval.Mode
 		at, reach bool // a person sits at the agent's terminal; somebody sees the queue
+		notices   bool // somebody is told that a call waits
 		want      harness.Verdict
 		asked     int
 	}{
-		{approval.Auto, true, false, harness.Ask, 0},
-		{approval.Auto, true, true, harness.Allow, 1},
-		{approval.Auto, false, false, harness.Allow, 1},
-		{approval.Local, true, true, harness.Ask, 0},
-		{approval.Local, false, true, harness.Deny, 0},
-		{approval.Remote, true, false, harness.Allow, 1},
-		{approval.Remote, false, false, harness.Allow, 1},
+		{approval.Auto, true, false, false, harness.Ask, 0},
+		{approval.Auto, true, true, false, harness.Allow, 1},
+		{approval.Auto, true, false, true, harness.Ask, 0},
+		{approval.Auto, false, false, false, harness.Deny, 0},
+		{approval.Auto, false, false, true, harness.Allow, 1},
+		{approval.Auto, false, true, false, harness.Allow, 1},
+		{approval.Local, true, true, false, harness.Ask, 0},
+		{approval.Local, false, true, true, harness.Deny, 0},
+		{approval.Remote, true, false, false, harness.Allow, 1},
+		{approval.Remote, false, false, false, harness.Allow, 1},
+		{Away, true, true, false, harness.Allow, 1},
+		{Away, false, true, false, harness.Allow, 1},
 	} {
 		p := coder()
-		p.people = crowd{mode: mode(c.mode), reach: func() bool { return c.reach }}
+		p.people = crowd{mode: mode(c.mode), reach: func() bool { return c.reach }, notices: c.notices}
 		h := build(t, p)
 		stop := h.answering(func(approval.Request) approval.Answer { return approval.Answer{Allow: true, For: approval.Once} })
 		e := bash("t1", "make")
@@ -154,7 +160,9 @@ func TestBell(t *testing.T) {
 
 // TestPending: a run whose call waits in the queue shows that, and keeps the daemon running.
 func TestPending(t *testing.T) {
-	h := build(t, coder())
+	p := coder()
+	p.people.notices = true
+	h := build(t, p)
 	var during []approval.AgentSession
 	stop := h.answering(func(approval.Request) approval.Answer {
 		during = h.Sessions()
@@ -447,5 +455,19 @@ func TestBounds(t *testing.T) {
 	}
 	if n := len(h.Past()); n != 4 {
 		t.Errorf("%d runs are remembered", n)
+	}
+}
+
+// While nobody is at the machine, the chat is asked when an agent with a terminal wants to stop. A run without one ends by itself.
+func TestStopWhileAway(t *testing.T) {
+	for _, interactive := range []bool{true, false} {
+		p := coder()
+		p.people = crowd{mode: mode(Away), chat: func() bool { return true }, reach: func() bool { return true }}
+		h := build(t, p)
+		stop := h.answering(func(approval.Request) approval.Answer { return approval.Answer{Allow: true, Text: "go on"} })
+		a := h.send(harness.Event{Kind: harness.Stop, Text: "It is done.", Interactive: interactive})
+		if asked := len(stop()); a.Block != interactive || (asked == 1) != interactive {
+			t.Errorf("interactive %v: %+v, %d asked", interactive, a, asked)
+		}
 	}
 }

@@ -74,7 +74,7 @@ func (g *Registry) permit(e harness.Event, v harness.Verdict) harness.Answer {
 	switch {
 	case v == harness.Deny:
 		return harness.Answer{Verdict: harness.Deny, Reason: "Denied by policy."}
-	case v == harness.Allow && (g.People.Mode() == approval.Remote || !e.Interactive):
+	case v == harness.Allow && (elsewhere(g.People, e) || !e.Interactive):
 		return harness.Answer{Verdict: harness.Allow}
 	}
 	return harness.Answer{Verdict: harness.Pass}
@@ -95,14 +95,17 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 	req := gate.Request{
 		Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: Surface, Child: c, Dir: e.Dir, Thinking: thinking,
 		Invalid: e.Fault,
-		ToolUse: e.ToolUse, Agent: e.Agent, Label: r.view().Label, Pane: e.Pane, NoWait: g.mayNotWait(e), Waits: r.waits,
+		ToolUse: e.ToolUse, Agent: e.Agent, Label: r.view().Label, Pane: e.Pane, Asks: approval.AskReached, Waits: r.waits,
 		Terminal: e.Interactive,
-		Abstains: g.Abstains != nil && g.Abstains(it),
+		Abstains: g.Abstains != nil && g.Abstains(it), Unbound: g.shell.unbound(session, e),
 	}
 	a, err := g.Gate.Admit(ctx, session, req)
 	if err != nil {
 		a := g.refused(r, e, err)
 		denied := (*gate.DeniedError)(nil)
+		if a.Verdict == harness.Ask && errors.As(err, &denied) { // the agent's person may say yes
+			g.shell.letRun(session, e, denied.Decision.Sandbox)
+		}
 		if errors.As(err, &denied) && denied.Decision.Unknown && c == nil && g.Abstains == nil { // not outside of a project
 			a.Reason += handless(session, it)
 		}
@@ -113,6 +116,7 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 	} else {
 		a.Release() // the agent does not report how the call ends, so it stays unfinished in the log
 	}
+	g.shell.letRun(session, e, a.Sandbox())
 	if e.Tool == childTool && e.ToolUse != "" {
 		r.startsChild(e.ToolUse, g.startingBy(e, c))
 	}
@@ -173,17 +177,12 @@ func (g *Registry) refused(r *run, e harness.Event, err error) harness.Answer {
 	if !errors.As(err, &denied) {
 		return faulty(e, err)
 	}
-	d := denied.Decision
-	if d.Effect == policy.Ask && e.Interactive && g.mayNotWait(e) {
+	if denied.AtTerminal {
 		g.ring(r)
-		r.noteAsked(e)
-		return harness.Answer{Verdict: harness.Ask, Reason: asking(d)}
+		r.noteAsked(e, denied.Decision.Rule)
+		return harness.Answer{Verdict: harness.Ask, Reason: asking(denied.Decision)}
 	}
-	reason := because(d)
-	if d.Effect == policy.Ask && g.mayNotWait(e) {
-		reason += " (it asks, and nobody sits at this agent's terminal; approval.mode in mycelium.yaml says who else is asked)"
-	}
-	return harness.Answer{Verdict: harness.Deny, Reason: reason}
+	return harness.Answer{Verdict: harness.Deny, Reason: because(denied.Decision)}
 }
 
 // because says why the policy decided so, for the agent and its person.
@@ -200,14 +199,12 @@ func asking(d policy.Decision) string {
 	return "Mycelium asks: " + because(d) + ". To change that, edit rules.yaml; myc policy explain tells what decides"
 }
 
-// mayNotWait reports whether a question of the policy stays out of the queue.
-func (g *Registry) mayNotWait(e harness.Event) bool {
-	switch g.People.Mode() {
-	case approval.Local:
-		return true
-	case approval.Remote:
-		return false
-	default:
-		return e.Interactive && !g.People.Reachable()
-	}
+// Away is the mode auto while it is known that nobody is at the machine, and a chat is there.
+const Away approval.Mode = "away"
+
+// elsewhere reports whether the person of an agent is asked elsewhere about all that its own terminal would ask: the mode says so, or its
+// terminal has nobody. An agent without a terminal asks nobody but about calls, as ever: it does not wait when it wants to stop.
+func elsewhere(p People, e harness.Event) bool {
+	mode := p.Mode()
+	return mode == approval.Remote || mode == Away && e.Interactive
 }

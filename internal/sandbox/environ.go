@@ -13,7 +13,7 @@ var passed = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC
 	"NODE_ENV", "NODE_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYENV_ROOT", "PYENV_VERSION", "NVM_DIR", "CARGO_HOME",
 	"RUSTUP_HOME",
 	"RUSTFLAGS", "RUST_BACKTRACE", "JAVA_HOME", "MAVEN_OPTS", "GRADLE_USER_HOME", "CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "MAKEFLAGS",
-	"DEBUG", "VERBOSE"}
+	"DEBUG", "VERBOSE", "PAGER", "GIT_PAGER", "GIT_EDITOR", "CLAUDECODE"}
 
 // environ is the environment of the command.
 func (c *Command) environ() []string {
@@ -30,5 +30,13 @@ func (c *Command) environ() []string {
 	if c.Home != "" {
 		out = append(out, "HOME="+c.Home, "XDG_CACHE_HOME="+filepath.Join(c.Home, ".cache"))
 	}
-	return append(out, "TMPDIR=/tmp", "MYCELIUM_SANDBOX="+c.Profile.Name)
+	out = append(out, "TMPDIR=/tmp", "MYCELIUM_SANDBOX="+c.Profile.Name)
+	if c.GitConfig != "" {
+		out = append(out, "GIT_CONFIG_GLOBAL="+gitConfig)
+	}
+	for _, v := range c.Env {
+		name, _, _ := strings.Cut(v, "=")
+		out = slices.DeleteFunc(out, func(other string) bool { return strings.HasPrefix(other, name+"=") })
+	}
+	return append(out, c.Env...)
 }

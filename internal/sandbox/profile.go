@@ -34,6 +34,14 @@ var profiles = []Profile{
 // Timeout is the time after which the command is ended; 0: never.
 func (p Profile) Timeout() time.Duration { return time.Duration(p.Seconds * float64(time.Second)) }
 
+// Within reports whether a command may do nothing under this profile that it may not under the other one.
+func (p Profile) Within(other Profile) bool {
+	less := func(a, b uint64) bool { return b == 0 || a != 0 && a <= b }
+	return (!p.Network || other.Network) && (!p.Fork || other.Fork) && (!p.Project || other.Project) &&
+		less(p.Procs, other.Procs) && less(p.Files, other.Files) && less(p.Memory, other.Memory) &&
+		(other.Seconds == 0 || p.Seconds != 0 && p.Seconds <= other.Seconds)
+}
+
 // Profiles returns the shipped profiles, the narrowest first.
 func Profiles() []Profile { return append([]Profile(nil), profiles...) }
 

@@ -18,13 +18,17 @@ const noteName = "before.json"
 // lockName is the lock beside the note. It is held while the run lasts.
 const lockName = "lock"
 
-// begin makes the folder of a run, with its note.
-func (w *work) begin(scratch string) error {
-	data, err := json.Marshal(w.before)
+// begin makes the folder of a run, with its note. The note of a run that may not write the project is null.
+func (w *work) begin(c *Command) error {
+	before := w.before
+	if !c.guards() {
+		before = nil
+	}
+	data, err := json.Marshal(before)
 	if err != nil {
 		return err
 	}
-	if w.folder, err = os.MkdirTemp(scratch, "sandbox-"); err != nil {
+	if w.folder, err = os.MkdirTemp(c.Scratch, "sandbox-"); err != nil {
 		return err
 	}
 	if w.lock, err = atomicfile.TryLock(filepath.Join(w.folder, lockName)); err != nil {
@@ -92,8 +96,8 @@ func (c *Command) recover(ctx context.Context, folder string) (lasting *Guarded,
 	if err != nil {
 		return nil, err
 	}
-	before := &Guarded{}
-	if err := json.Unmarshal(data, before); err != nil {
+	var before *Guarded
+	if err := json.Unmarshal(data, &before); err != nil {
 		return nil, fmt.Errorf("read %s: %w", filepath.Join(folder, noteName), err)
 	}
 	w := &work{folder: folder, before: before}
@@ -103,6 +107,9 @@ func (c *Command) recover(ctx context.Context, folder string) (lasting *Guarded,
 	}
 	if err != nil {
 		return nil, err
+	}
+	if before == nil {
+		return nil, w.end()
 	}
 	now, err := c.look(ctx, before)
 	if err == nil {

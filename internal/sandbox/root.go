@@ -20,6 +20,9 @@ var tools = []string{"go/bin", "go/pkg/mod", ".cargo/bin", ".cargo/registry", ".
 	".deno/bin", ".pyenv", ".rbenv", ".asdf", ".sdkman", ".m2/repository", ".gradle/wrapper", ".npm/_cacache", ".local/bin", ".local/lib",
 	".local/pipx", ".local/share/mise", ".local/share/pnpm", ".local/share/uv"}
 
+// gitConfig is where the command finds Command.GitConfig.
+const gitConfig = inside + "/gitconfig"
+
 // root lists the parts of the command's root, and what is covered in it. A later part covers an earlier one.
 func (c *Command) root(w *work) (binds []jail.Bind, masks []string) {
 	for _, dir := range system {
@@ -27,6 +30,12 @@ func (c *Command) root(w *work) (binds []jail.Bind, masks []string) {
 	}
 	for _, dir := range private {
 		binds = append(binds, jail.Bind{Kind: jail.Temp, Target: dir})
+	}
+	if c.Temp != "" {
+		binds = append(binds, jail.Bind{Kind: jail.Tree, Source: c.Temp, Target: temp, Write: true})
+	}
+	if c.GitConfig != "" {
+		binds = append(binds, jail.Bind{Kind: jail.Tree, Source: c.GitConfig, Target: gitConfig})
 	}
 	if c.Home != "" {
 		binds = append(binds, jail.Bind{Kind: jail.Temp, Target: c.Home})
@@ -122,6 +131,18 @@ func protected(binds []jail.Bind, paths, linked []string) []jail.Bind {
 		out = append(out, jail.Bind{Kind: jail.Tree, Source: p, Target: p, Strict: true})
 	}
 	return out
+}
+
+// Shows reports whether a command finds a path, if it is there outside and is not hidden.
+func (c *Command) Shows(path string) bool {
+	shown := false
+	binds, _ := c.root(&work{guarded: &Guarded{}})
+	for _, b := range binds {
+		if path == b.Target || strings.HasPrefix(path, b.Target+"/") {
+			shown = b.Kind != jail.Temp
+		}
+	}
+	return shown
 }
 
 // writable returns the folder that may be written and has the path below it; "" if there is none.

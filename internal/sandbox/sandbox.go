@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"time"
 
@@ -30,15 +31,25 @@ type Command struct {
 	Hide     []string  // absolute: further files and folders that look empty
 	Worktree *Worktree // the repository of a linked worktree, outside of the project; nil: the project has its own, or none
 
+	Files fs.FS `json:"-"` // a folder that the command finds at [Folder], as a copy that it cannot change; nil: there is none
+
 	Caches     string   // absolute: a folder that is kept for the project, in which the command finds its ~/.cache; empty: nothing is kept
 	Scratch    string   // absolute: a folder for the time of the command
+	Temp       string   // absolute: a folder that the command finds at /tmp; empty: one in memory, of its own
+	GitConfig  string   // absolute: a file that git reads for the one in the home folder; empty: none
 	Quarantine string   // absolute: a folder for files that would govern; empty: the project has none and is not looked at
 	Home       string   // absolute: the home folder of the user, which is empty inside
 	Environ    []string // of the caller; what is in it of secrets does not reach the command
+	Env        []string // further variables, which the command gets as they are
 
-	In       io.Reader
-	Out, Err io.Writer
+	Grace float64 // seconds from SIGTERM to SIGKILL when the context ends; 0: SIGKILL at once
+
+	In       io.Reader `json:"-"`
+	Out, Err io.Writer `json:"-"`
 }
+
+// Folder is where a command finds its Files.
+const Folder = inside + "/files"
 
 // Worktree names the two folders of git of a linked working tree. The caller has checked that they belong to it.
 type Worktree struct {
@@ -66,10 +77,13 @@ func Run(ctx context.Context, self []string, c *Command) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	looked, stop := w.watch(c)
 	out, err := c.run(ctx, self, w)
+	stop()
 	left, settleErr := w.settle(ctx, c)
 	if out != nil {
 		out.Left = left
+		out.Left.Quarantined = append(<-looked, left.Quarantined...)
 	}
 	return out, errors.Join(err, settleErr)
 }
@@ -85,7 +99,7 @@ func (c *Command) run(ctx context.Context, self []string, w *work) (*Result, err
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	j, err := jail.Start(ctx, self, spec, jail.Streams{In: c.In, Out: c.Out, Err: c.Err})
+	j, err := jail.Start(ctx, self, spec, jail.Streams{In: c.In, Out: c.Out, Err: c.Err, Grace: time.Duration(c.Grace * float64(time.Second))})
 	if err != nil {
 		return nil, withHint(err)
 	}
@@ -118,6 +132,9 @@ func (c *Command) spec(w *work) (*jail.Spec, error) {
 	}
 	p := c.Profile
 	binds, masks := c.root(w)
+	if err := c.places(binds); err != nil {
+		return nil, err
+	}
 	return &jail.Spec{
 		Argv: c.Argv, Env: c.environ(), Dir: c.Dir, Host: "sandbox", Binds: binds, Masks: masks,
 		Network: p.Network, Fork: p.Fork, Procs: p.Procs, Files: p.Files, Memory: p.Memory,

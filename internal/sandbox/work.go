@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,6 +29,7 @@ type work struct {
 	folder  string   // on the machine: the private copies, and the note of what was there before
 	lock    *atomicfile.Lock
 	copies  []copied
+	files   string // the copy of Command.Files; empty: there is none
 }
 
 // copied is a git configuration with its private copy.
@@ -42,7 +44,8 @@ type copied struct {
 // prepare looks at the project and makes the private copies.
 func (c *Command) prepare(ctx context.Context) (*work, error) {
 	w := &work{guarded: &Guarded{}}
-	if !c.guards() {
+	copies := c.guards() || c.Files != nil
+	if c.Quarantine == "" && !copies {
 		return w, nil
 	}
 	turn, err := c.turn()
@@ -54,22 +57,75 @@ func (c *Command) prepare(ctx context.Context) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.guarded, err = c.look(ctx, nil); err != nil {
-		return nil, err
+	if c.Quarantine != "" { // secrets are hidden from those who only read the project, too
+		if w.guarded, err = c.look(ctx, nil); err != nil {
+			return nil, err
+		}
+	}
+	if !copies {
+		return w, nil
 	}
 	w.before = w.guarded
 	for _, o := range others {
 		w.before = w.before.within(o)
 	}
-	if err := w.begin(c.Scratch); err != nil {
+	if err := w.begin(c); err != nil {
 		return nil, fmt.Errorf("make a folder for private copies: %w", err)
+	}
+	if err := w.copy(c); err != nil {
+		return nil, errors.Join(err, w.end())
+	}
+	return w, nil
+}
+
+// copy makes the private copies of a command.
+func (w *work) copy(c *Command) error {
+	if c.Files != nil {
+		w.files = filepath.Join(w.folder, "files")
+		if err := copyFiles(w.files, c.Files); err != nil {
+			return fmt.Errorf("copy the files of the command: %w", err)
+		}
+	}
+	if !c.guards() {
+		return nil
 	}
 	for i, path := range w.guarded.Configs {
 		if err := w.copyConfig(c, path, strconv.Itoa(i)); err != nil {
-			return nil, errors.Join(fmt.Errorf("copy the configuration of git: %w", err), w.end())
+			return fmt.Errorf("copy the configuration of git: %w", err)
 		}
 	}
-	return w, nil
+	return nil
+}
+
+// mostCopied bounds the files of a command, in bytes.
+const mostCopied = 256 << 20
+
+// copyFiles copies the regular files of a folder. What is hidden or a link is left out, as in the folder of a skill.
+func copyFiles(to string, from fs.FS) error {
+	left := int64(mostCopied)
+	return fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name != "." && strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, name), 0o700)
+		case !d.Type().IsRegular():
+			return nil
+		}
+		data, err := fs.ReadFile(from, name)
+		if left -= int64(len(data)); err == nil && left < 0 {
+			err = fmt.Errorf("they have more than %d MiB", mostCopied>>20)
+		}
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, name), data, 0o600)
+	})
 }
 
 // guards reports whether the command may write a project that has something to guard.
@@ -130,11 +186,13 @@ func (w *work) copyConfig(c *Command, original, name string) error {
 }
 
 // binds are the parts of the root that show the copies.
-func (w *work) binds() []jail.Bind {
-	if len(w.copies) == 0 {
-		return nil
+func (w *work) binds() (out []jail.Bind) {
+	if w.files != "" {
+		out = append(out, jail.Bind{Kind: jail.Tree, Source: w.files, Target: Folder})
 	}
-	out := []jail.Bind{{Kind: jail.Tree, Source: filepath.Join(w.folder, "git"), Target: filepath.Join(inside, "git"), Write: true}}
+	if len(w.copies) > 0 {
+		out = append(out, jail.Bind{Kind: jail.Tree, Source: filepath.Join(w.folder, "git"), Target: filepath.Join(inside, "git"), Write: true})
+	}
 	for _, c := range w.copies {
 		out = append(out, jail.Bind{Kind: jail.Link, Source: c.link, Target: c.original})
 	}
@@ -147,11 +205,25 @@ type Left struct {
 	Settings    []string `json:"settings,omitzero"`    // keys of a git configuration that were dropped
 }
 
+// Say tells what did not stay, a line for each.
+func (l Left) Say(to io.Writer, quarantine string) {
+	for _, path := range l.Quarantined {
+		fmt.Fprintf(to, "myc: the command made %s, which would govern agents: it is in %s now\n", text.Visible(path), quarantine)
+	}
+	for _, key := range l.Settings {
+		fmt.Fprintf(to, "myc: the command set %s in the configuration of git: git may run what it says, so it was not kept\n",
+			text.Visible(key))
+	}
+}
+
 // settle takes over what may be, and moves away what would govern. If that fails, the note of the run stays: nothing runs in the sandbox
 // until a later run has done it.
 func (w *work) settle(ctx context.Context, c *Command) (left Left, err error) {
-	if !c.guards() {
+	switch {
+	case w.folder == "":
 		return left, nil
+	case !c.guards():
+		return left, w.end()
 	}
 	ctx = context.WithoutCancel(ctx)
 	turn, err := c.turn()

@@ -44,7 +44,7 @@ func without(a, b []policy.Item) []policy.Item {
 	}
 	out := []policy.Item{}
 	for _, it := range a {
-		if !there[it] && !isControl(it) {
+		if !there[it] && !it.IsControl() {
 			out = append(out, it)
 		}
 	}
@@ -58,7 +58,7 @@ func Concealment(p *policy.Policy, s policy.Scope, catalog []policy.Definition) 
 	seen := map[policy.Item]bool{}
 	for _, d := range catalog {
 		it := d.Item
-		if it.Kind != policy.Tool || it.Server == policy.AgentServer || isControl(it) || seen[it] {
+		if it.Kind != policy.Tool || it.Server == policy.AgentServer || it.IsControl() || seen[it] {
 			continue
 		}
 		seen[it] = true

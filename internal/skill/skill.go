@@ -20,6 +20,7 @@ type Skill struct {
 	Triggers     []string  `yaml:"triggers" json:"triggers,omitempty"`
 	Commands     []Command `yaml:"commands" json:"commands,omitempty"`
 	Metadata     Metadata  `yaml:"metadata" json:"metadata,omitzero"`
+	Sandbox      string    `yaml:"sandbox" json:"sandbox,omitempty"` // the profile that its scripts run with; empty: standard
 
 	// Identity describes agents that are matched by their skills. It is kept as it is written.
 	Identity map[string]any `yaml:"identity" json:"identity,omitempty"`
@@ -37,6 +38,9 @@ func (s Skill) Plain() Skill {
 	s.Dir, s.origin = nil, origin{}
 	return s
 }
+
+// Sandboxes are the profiles of the sandbox that a skill may name for its scripts, the narrowest first. None of them has a network.
+func Sandboxes() []string { return []string{"strict", "standard", "project"} }
 
 // Source is the origin of a skill: "project", "user", "shipped" or "mcp:SERVER".
 type Source string

@@ -96,6 +96,9 @@ func (c *check) run() {
 	c.roles()
 	c.memory()
 	c.commands()
+	if s.Sandbox != "" && !slices.Contains(Sandboxes(), s.Sandbox) {
+		c.fault(s.at("sandbox"), "write one of "+strings.Join(Sandboxes(), ", "), "scripts of a skill do not run in the sandbox %q", s.Sandbox)
+	}
 	for i, t := range s.Triggers {
 		if fold(t) == "" {
 			c.warn(s.at(fmt.Sprintf("triggers[%d]", i)), "remove it", "an empty trigger never matches")
@@ -402,7 +405,7 @@ func (c *check) toolCommand(at position, cmd Command) {
 		p, err := policy.ParsePattern(ToolPattern(entry))
 		return err == nil && p.Match(it)
 	})
-	if !granted && !isControl(it) {
+	if !granted && !it.IsControl() {
 		c.fault(at, fmt.Sprintf("add %q to allowedTools", cmd.ToolName), "commands: %q uses %q, which the skill does not grant", cmd.Name,
 			cmd.ToolName)
 	}
@@ -421,11 +424,6 @@ func (c *check) scriptCommand(at position, cmd Command) {
 	if info, err := fs.Stat(c.skill.Dir, strings.TrimPrefix(p, "./")); err != nil || !info.Mode().IsRegular() {
 		c.warn(at, "write the script, or correct the path", "commands: the script %q of %q does not exist", p, cmd.Name)
 	}
-}
-
-// isControl reports whether an item needs no grant.
-func isControl(it policy.Item) bool {
-	return it.Kind == policy.Tool && (it.Server == policy.RouterServer || it.Server == policy.SkillsServer)
 }
 
 // ownTools returns the agents' own tools in text form.

@@ -224,6 +224,9 @@ func (p Paths) Told() string { return p.file("told") }
 // Mode holds the word for who is asked, where a person has set it.
 func (p Paths) Mode() string { return p.file("mode") }
 
+// Agents holds the names and the first prompts of the sessions of agents.
+func (p Paths) Agents() string { return p.file("agents.json") }
+
 // Run holds the settings of an agent that was started for one session.
 func (p Paths) Run(session string) string { return p.file("run", session) }
 

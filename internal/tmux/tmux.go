@@ -48,6 +48,7 @@ type Pane struct {
 	Session string // its name
 	Window  string // @2: unique while the server runs
 	Name    string // of its window, without our mark
+	Given   bool   // a person or a program gave that name: tmux has not made it of the running program
 	Command string // name of the running program
 	Dir     string // working directory of the program
 	PID     int    // of the program that the pane started
@@ -55,6 +56,7 @@ type Pane struct {
 	Status  int    // exit code of a dead pane, or 128 plus the number of the signal, or Unknown
 	Marked  bool   // has our mark
 	Socket  string // of the server
+	TTY     string // its terminal, /dev/pts/3
 }
 
 // Unknown is the Status of a pane whose program runs, or whose exit code the server does not know yet.
@@ -86,7 +88,8 @@ func (s Server) list(ctx context.Context) ([]Pane, error) {
 	sep := rand.Text() // names and folders may contain any character
 	fields := []string{"#{pane_id}", "#{session_name}", "#{window_id}", "#{?#{" + nameOption + "},#{" + nameOption + "},#{window_name}}",
 		"#{pane_current_command}", "#{pane_current_path}", "#{pane_pid}", "#{pane_dead}", "#{?#{pane_dead_signal},128,#{pane_dead_status}}",
-		"#{pane_dead_signal}", "#{?#{" + nameOption + "},1,0}", "#{socket_path}"}
+		"#{pane_dead_signal}", "#{?#{" + nameOption + "},1,0}", "#{socket_path}",
+		"#{?#{" + nameOption + "},#{" + autoOption + "},#{automatic-rename}}", "#{pane_tty}"}
 	out, err := s.run(ctx, "", "list-panes", "-a", "-F", sep+strings.Join(fields, sep)+sep)
 	if err != nil {
 		return nil, fmt.Errorf("list panes: %w", err)
@@ -96,7 +99,7 @@ func (s Server) list(ctx context.Context) ([]Pane, error) {
 	for i := 1; i+len(fields) <= len(cells); i += len(fields) + 1 {
 		f := cells[i : i+len(fields)]
 		p := Pane{ID: f[0], Session: f[1], Window: f[2], Name: f[3], Command: f[4], Dir: f[5], Dead: f[7] == "1", Status: Unknown,
-			Marked: f[10] == "1", Socket: f[11]}
+			Marked: f[10] == "1", Socket: f[11], Given: f[12] != "1", TTY: f[13]}
 		p.PID, _ = strconv.Atoi(f[6])
 		if status, err := strconv.Atoi(f[8]); err == nil {
 			signal, _ := strconv.Atoi(f[9])
@@ -105,6 +108,20 @@ func (s Server) list(ctx context.Context) ([]Pane, error) {
 		all = append(all, p)
 	}
 	return all, nil
+}
+
+// GivenName returns the name that was given to the window of a pane; "" if tmux chose it, or does not answer.
+func (s Server) GivenName(ctx context.Context, pane string) string {
+	panes, err := s.list(ctx)
+	if err != nil {
+		return ""
+	}
+	for _, p := range panes {
+		if p.ID == pane && p.Given {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // Type types a text into a pane and presses Enter. It pastes a text of several lines, so that no line is sent alone. Control characters

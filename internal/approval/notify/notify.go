@@ -86,13 +86,25 @@ func New(o Options) (*Notifier, error) {
 	if w := o.Config.Slack; w != nil {
 		n.add("Slack", func(ctx context.Context, x message) error { return n.slack(ctx, *w, x) })
 	}
-	if o.Config.Desktop == nil && o.Getenv != nil && hasDesktop(runtime.GOOS, o.Getenv, exec.LookPath) ||
-		o.Config.Desktop != nil && *o.Config.Desktop {
+	if onScreen(o.Config, o.Getenv) {
 		n.add("the screen", func(ctx context.Context, x message) error {
 			return o.Run(ctx, screenCommand(runtime.GOOS, x.title, x.text))
 		})
 	}
 	return n, nil
+}
+
+// Reaches reports whether a [Notifier] with this configuration and environment tells anybody.
+func Reaches(c approval.NotifyConfig, getenv func(name string) string) bool {
+	return c.Ntfy != nil || c.Slack != nil || onScreen(c, getenv)
+}
+
+// onScreen reports whether messages appear on this machine's screen.
+func onScreen(c approval.NotifyConfig, getenv func(name string) string) bool {
+	if c.Desktop != nil {
+		return *c.Desktop
+	}
+	return getenv != nil && hasDesktop(runtime.GOOS, getenv, exec.LookPath)
 }
 
 func (n *Notifier) add(name string, send func(context.Context, message) error) {
@@ -193,10 +205,12 @@ func (n *Notifier) ntfy(ctx context.Context, w approval.WebhookConfig, x message
 const postTimeout = 30 * time.Second
 
 // slackText escapes mentions and links.
-var slackText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+func slackText() *strings.Replacer {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+}
 
 func (n *Notifier) slack(ctx context.Context, w approval.WebhookConfig, x message) error {
-	return n.post(ctx, w.URL, "", map[string]any{"text": slackText.Replace(x.title + "\n" + x.text)})
+	return n.post(ctx, w.URL, "", map[string]any{"text": slackText().Replace(x.title + "\n" + x.text)})
 }
 
 // post sends JSON. Its errors do not contain the address, which is a secret.

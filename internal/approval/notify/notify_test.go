@@ -65,7 +65,7 @@ func TestNotify(t *testing.T) {
 	}
 	cancel()
 	<-done
-	if got := slackText.Replace("<!channel> & <http://x|y>"); strings.ContainsAny(got, "<>") {
+	if got := slackText().Replace("<!channel> & <http://x|y>"); strings.ContainsAny(got, "<>") {
 		t.Error(got)
 	}
 }

@@ -23,7 +23,9 @@ type answers struct {
 	outbox *outbox
 	views  *views
 	pins   *pins
+	picks  *picks
 	render renderer
+	past   func(ctx context.Context, list []approval.Candidate) ([]string, error)                              // see [Options.Past]
 	read   func(ctx context.Context, r approval.Request, text string) (approval.Reply, error)                  // see [Options.Read]
 	adopt  func(ctx context.Context, r approval.Request, p approval.Reply, by string) (what string, err error) // see [Options.Adopt]
 }
@@ -34,6 +36,8 @@ func (s *answers) tap(ctx context.Context, r approval.Request, p tap, from *mode
 	switch p.verb {
 	case tapDetails:
 		return s.showDetails(ctx, r, message)
+	case tapWider:
+		return s.offerWider(ctx, r, from, message)
 	case tapOption, tapDone:
 		return s.choose(ctx, r, p, from)
 	case tapApprove:

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-telegram/bot/models"
 
 	"mycelium/internal/approval"
-	"mycelium/internal/credential"
 	"mycelium/internal/text"
 )
 
@@ -23,6 +21,7 @@ type commands struct {
 	client *client
 	outbox *outbox
 	picks  *picks
+	past   *pastLists
 }
 
 // command is one row of the table of commands.
@@ -39,7 +38,7 @@ func (c *commands) table() []command {
 		{"status", "sessions and what waits", "", true, c.status},
 		{"send", "write to an agent", "WINDOW TEXT", agents, c.send},
 		{"new", "start an agent in a folder", "FOLDER [PROMPT]", c.Starter != nil, c.start},
-		{"resume", "take up a past session", "", c.Starter != nil && c.Agents != nil, c.resume},
+		{"resume", "take up a past session", "[NUMBER|NAME] [PROMPT]", c.Starter != nil && c.Agents != nil, c.resume},
 		{"abort", "end a session", "WINDOW", agents, c.abort},
 		{"mode", "who answers: auto, local or remote", "[auto|local|remote]", c.Settings != nil, c.mode},
 		{"cost", "what models cost", "", c.Settings != nil, c.cost},
@@ -114,9 +113,6 @@ func (c *commands) failed(what string, err error) reply {
 	return refused(what + ": " + approval.Short(c.client.link.clean(err), 200))
 }
 
-var stateWords = map[approval.SessionState]string{approval.Active: "🏃 works", approval.Idle: "💤 idle",
-	approval.PermissionPending: "✋ waits for you", approval.Halted: "⏹ ended"}
-
 func nameOf(s approval.AgentSession, most int) string {
 	return approval.Short(cmp.Or(s.Label, s.ID), most)
 }
@@ -124,67 +120,6 @@ func nameOf(s approval.AgentSession, most int) string {
 // named matches the sessions with a label, an id or a pane.
 func named(name string) func(approval.AgentSession) bool {
 	return func(s approval.AgentSession) bool { return s.Label == name || s.ID == name || s.Pane == name }
-}
-
-// status lists the sessions, with a button for the summary of each.
-func (c *commands) status(ctx context.Context, user int64, _ string) reply {
-	p := &page{}
-	waiting, err := c.Queue.List(ctx)
-	if err != nil {
-		c.client.warn("requests could not be listed", err)
-	}
-	p.textf("%d waiting for an answer", len(waiting))
-	if c.Settings != nil {
-		p.textf(" · mode %s", c.Settings.Mode())
-	}
-	p.text("\n")
-	if c.Agents == nil {
-		return reply{page: p}
-	}
-	all, err := c.Agents.Sessions(ctx)
-	if err != nil {
-		return c.failed("The sessions could not be listed", err)
-	}
-	if len(all) == 0 {
-		p.text("No agent is known.")
-	}
-	const most = 20 // of one message
-	var choices []choice
-	for i, s := range all {
-		if i == most {
-			p.textf("… and %d more\n", len(all)-most)
-			break
-		}
-		p.text(cmp.Or(stateWords[s.State], "?") + " ").bold(nameOf(s, 60))
-		p.text(" (" + approval.Short(strings.Join(slices.DeleteFunc([]string{s.Agent, s.Role}, func(s string) bool { return s == "" }), ", "),
-			60) + ")")
-		if s.Cost > 0 {
-			p.textf(" $%.2f", s.Cost)
-		}
-		if !s.Seen.IsZero() {
-			p.textf(", %s ago", c.picks.now().Sub(s.Seen).Truncate(time.Second))
-		}
-		p.text("\n")
-		choices = append(choices, choice{nameOf(s, optionRoom), func(ctx context.Context) string { return c.summary(ctx, s) }})
-	}
-	c.picks.offer(p, user, choices, false)
-	return reply{page: p}
-}
-
-// summary sends what happened in a session. A reply to the summary goes to the agent.
-func (c *commands) summary(ctx context.Context, s approval.AgentSession) string {
-	summary, err := c.Agents.Summary(ctx, s)
-	if err != nil {
-		c.client.warn("a summary was not made", err)
-		return "No summary: " + approval.Short(err.Error(), 150)
-	}
-	p := (&page{}).bold(nameOf(s, 60)).textf(" · %s\n", cmp.Or(stateWords[s.State], "?"))
-	shown, _ := ends(text.Visible(strings.TrimSpace(credential.Mask(summary))), 3000)
-	p.text(cmp.Or(shown, "There is no transcript of it yet.") + "\nReply to this message to write to it.")
-	if err := c.outbox.sendFor(ctx, s.ID, func() (int, error) { return c.client.say(ctx, p, nil), nil }); err != nil {
-		c.client.warn("a summary was not recorded", err)
-	}
-	return ""
 }
 
 // send types a text into the terminal of a session.
@@ -266,30 +201,6 @@ func (c *commands) spawn(ctx context.Context, dir, prompt, resume string) string
 	return "▶️ Started as " + approval.Short(label, 60) + " in " + approval.Short(dir, 200)
 }
 
-// resume offers the past sessions.
-func (c *commands) resume(ctx context.Context, user int64, _ string) reply {
-	past, err := c.Agents.Past(ctx)
-	if err != nil {
-		return c.failed("Past sessions could not be listed", err)
-	}
-	if len(past) == 0 {
-		return said("No past session is known.")
-	}
-	p := (&page{}).text("Take up which one?\n")
-	var choices []choice
-	for i, s := range past[:min(len(past), approval.MaxPlaces)] {
-		p.textf("%d. ", i+1).bold(nameOf(s, 60)).textf(", %s ago", c.picks.now().Sub(s.Seen).Truncate(time.Minute))
-		if s.Last != "" {
-			p.text(": " + approval.Short(s.Last, 200))
-		}
-		p.text("\n")
-		choices = append(choices, choice{fmt.Sprintf("%d. %s", i+1, nameOf(s, 40)),
-			func(ctx context.Context) string { return c.spawn(ctx, s.Dir, "", s.ID) }})
-	}
-	c.picks.offer(p, user, choices, true)
-	return reply{page: p}
-}
-
 func (c *commands) abort(ctx context.Context, user int64, args string) reply {
 	if args == "" {
 		return refused("Write /abort WINDOW; /status lists them.")
@@ -307,12 +218,12 @@ func (c *commands) mode(ctx context.Context, _ int64, args string) reply {
 	switch want := approval.Mode(strings.ToLower(args)); want {
 	case "":
 		return said(fmt.Sprintf("Mode: %s. /mode local: the agent's own terminal asks; remote: this chat; auto: whoever is there.",
-			c.Settings.Mode()))
+			c.Settings.Asked()))
 	case approval.Auto, approval.Local, approval.Remote:
 		if err := c.Settings.SetMode(ctx, want); err != nil {
 			return c.failed("The mode stays as it was", err)
 		}
-		return said(fmt.Sprintf("Mode: %s.", c.Settings.Mode()))
+		return said(fmt.Sprintf("Mode: %s.", c.Settings.Asked()))
 	}
 	return refused("Write /mode auto, /mode local or /mode remote.")
 }

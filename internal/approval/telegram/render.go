@@ -196,6 +196,9 @@ func (f renderer) outcome(r approval.Request) string {
 	default:
 		word = yesNo(a.Allow, "✅ Approved", "❌ Denied")
 	}
+	if a.Allow && a.As != "" && a.As != approval.ThisCall {
+		word += " (" + string(a.As) + ")"
+	}
 	switch a.For {
 	case approval.Once: // nothing to add
 	case approval.Session:
@@ -244,6 +247,9 @@ func (p *page) requestButtons(r approval.Request, v *view, whole bool) {
 			details = "🔎 Show the rest"
 		}
 		p.row(button{"🚫 Never in this session", tapData(tapNever, r.ID, "")}, button{details, tapData(tapDetails, r.ID, "")})
+		if len(approval.Candidates(r)) > 1 {
+			p.row(button{"↔️ More than this call…", tapData(tapWider, r.ID, "")})
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ const (
 	tapRule    = "r"
 	tapNever   = "n"
 	tapDetails = "m"
+	tapWider   = "w"
 	tapOption  = "o" // question.option
 	tapDone    = "f" // question that takes several options
 	tapPick    = "p" // a choice of a [pick]; the id is the list's
@@ -53,7 +54,7 @@ func parseTap(data string) (tap, bool) {
 	}
 	p := tap{verb: verb, id: id}
 	switch verb {
-	case tapApprove, tapDeny, tapSession, tapRule, tapNever, tapDetails:
+	case tapApprove, tapDeny, tapSession, tapRule, tapNever, tapDetails, tapWider:
 		return p, !more
 	case tapDone, tapPick:
 		n, ok := smallNumber(arg)

@@ -37,7 +37,9 @@ type Options struct {
 	// Read interprets a text about a request. nil: requests are answered by buttons only.
 	Read func(ctx context.Context, r approval.Request, text string) (approval.Reply, error)
 	// Adopt writes a policy or rule that a person gave and returns what it wrote. nil: the bot writes no policies or rules.
-	Adopt  func(ctx context.Context, r approval.Request, p approval.Reply, by string) (string, error)
+	Adopt func(ctx context.Context, r approval.Request, p approval.Reply, by string) (string, error)
+	// Past says in a few words what the rule of each candidate would have allowed of the calls on record. nil: that is not shown.
+	Past   func(ctx context.Context, list []approval.Candidate) ([]string, error)
 	Logger *slog.Logger
 	Now    func() time.Time
 	Zone   *time.Location // of the times in messages; nil: the local zone
@@ -85,9 +87,10 @@ func New(o Options) (*Bot, error) {
 	choices := &picks{now: o.Now, lists: map[string]pick{}}
 	t := &Bot{
 		o: o, client: c, kept: kept, outbox: out, pins: secrets, picks: choices, logger: o.Logger, now: o.Now,
-		inbox:     make(chan *models.Message, 64),
-		answers:   &answers{queue: o.Queue, client: c, outbox: out, views: seen, pins: secrets, render: render, read: o.Read, adopt: o.Adopt},
-		commands:  &commands{Options: o, client: c, outbox: out, picks: choices},
+		inbox: make(chan *models.Message, 64),
+		answers: &answers{queue: o.Queue, client: c, outbox: out, views: seen, pins: secrets, picks: choices, render: render, past: o.Past,
+			read: o.Read, adopt: o.Adopt},
+		commands:  &commands{Options: o, client: c, outbox: out, picks: choices, past: &pastLists{}},
 		enrolment: &enrolment{chat: chat, users: conf.Users, logger: o.Logger, strangers: map[[2]int64]bool{}},
 		refusals:  &refusals{now: o.Now, used: map[int64]*allowance{}},
 	}
@@ -221,7 +224,7 @@ func (t *Bot) message(ctx context.Context, m *models.Message) {
 		t.respond(ctx, m.From.ID, p.message, r)
 	case text == "":
 		t.respond(ctx, m.From.ID, m.ID, refused("I read text only."))
-	case strings.HasPrefix(text, "/new"): // it waits for the agent
+	case strings.HasPrefix(text, "/new"), strings.HasPrefix(text, "/resume"): // it waits for the agent
 		t.work.Go(func() { t.respond(ctx, m.From.ID, m.ID, t.commands.run(ctx, m, text)) })
 	case strings.HasPrefix(text, "/"):
 		t.respond(ctx, m.From.ID, m.ID, t.commands.run(ctx, m, text))

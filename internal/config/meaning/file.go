@@ -87,6 +87,7 @@ var keyRules = map[string]keyRule{
 	"approval.notify.slack":     present("questions are announced in Slack"),
 	"spawn.searchPaths":         listed("a chat may start agents below %s", "a chat may no longer start agents below %s", Narrows),
 	"agents.budget.session":     figure(true, "the models of a session may cost %v dollars"),
+	"agents.turns":              figure(true, "the answers of the model in a session may be %v"),
 	"agents.budget.total":       figure(true, "the models of all sessions of a day may cost %v dollars"),
 	"agents.denials.end":        denials("a session ends after %d refusals in a row"),
 	"agents.denials.alert":      denials("people are told after %d refusals in a row"),

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/sandbox"
 )
 
 // servers compares the servers by name. The programs that they start are not judged: another command is for a person to read.
@@ -24,7 +25,11 @@ func (d *diff) servers() {
 		switch {
 		case !known && s.Disabled:
 		case !known || before.Disabled && !s.Disabled:
-			d.add(Widens, at, "server ", s.Name, " is new: ", runs(s))
+			in := ""
+			if s.Sandbox != "" {
+				in = ", in the sandbox: " + s.Sandbox
+			}
+			d.add(Widens, at, "server ", s.Name, " is new: ", runs(s), in)
 		case !before.Disabled && s.Disabled:
 			d.add(d.withoutServer(), at, "server ", s.Name, " is switched off")
 		default:
@@ -56,7 +61,7 @@ func runs(s backend.Server) string {
 func (d *diff) server(was, is backend.Server) {
 	name, at := "server "+is.Name, d.at("mcpServers."+is.Name)
 	rest := func(s backend.Server) backend.Server { // what the cases below do not tell of
-		s.Command, s.Args, s.URL, s.Env, s.Trust, s.Additions, s.Concurrency, s.Queue = "", nil, "", nil, false, "", 0, 0
+		s.Command, s.Args, s.URL, s.Env, s.Trust, s.Additions, s.Sandbox, s.Concurrency, s.Queue = "", nil, "", nil, false, "", "", 0, 0
 		return s
 	}
 	if runs(was) != runs(is) || was.Command != is.Command || !slices.Equal(was.Args, is.Args) || was.URL != is.URL {
@@ -83,6 +88,7 @@ func (d *diff) server(was, is backend.Server) {
 		}
 		d.add(mark(b == quarantine, Widens), at, name, what)
 	}
+	d.sandbox(at, name, was.Sandbox, is.Sandbox)
 	d.calls(at, name+" may work at more calls at once", name+" works at fewer calls at once", was.Concurrency, is.Concurrency, 128)
 	d.calls(at, name+" may have more calls waiting", name+" may have fewer calls waiting", was.Queue, is.Queue, 1024)
 	if a, b := rest(was), rest(is); !reflect.DeepEqual(a, b) {
@@ -95,6 +101,27 @@ const (
 	trusted    = "trust" // the default
 	quarantine = "quarantine"
 )
+
+// sandbox compares what a server runs in. Outside of the sandbox it may do what the user may.
+func (d *diff) sandbox(at place, name, was, is string) {
+	before, boxed := sandbox.Find(was)
+	after, box := sandbox.Find(is)
+	switch {
+	case was == is:
+	case is == "":
+		d.add(Widens, at, name, " no longer runs in the sandbox")
+	case was == "":
+		d.add(mark(box, Unclear), at, name, " runs in the sandbox: ", is)
+	default:
+		m := Unclear
+		if boxed && box && after.Within(before) {
+			m = Narrows
+		} else if boxed && box && before.Within(after) {
+			m = Widens
+		}
+		d.add(m, at, name, " runs in another sandbox: ", is, " instead of ", was)
+	}
+}
 
 // calls compares two figures of a server, where 0 is the default.
 func (d *diff) calls(at place, more, fewer string, was, is, preset int) {

@@ -66,7 +66,8 @@ func words(s *skill.Skill) reflect.Value {
 		Metadata                 skill.Metadata
 		Identity                 map[string]any
 		Instructions             string
-	}{s.DisplayName, s.Description, s.Triggers, s.Commands, s.Metadata, s.Identity, s.Instructions})
+		Sandbox                  string
+	}{s.DisplayName, s.Description, s.Triggers, s.Commands, s.Metadata, s.Identity, s.Instructions, s.Sandbox})
 }
 
 // grants says what a skill brings.

@@ -70,14 +70,9 @@ func describe(r *policy.Rule) string {
 	for _, key := range slices.Sorted(maps.Keys(r.Annotations)) {
 		where = append(where, key+" is "+strconv.FormatBool(r.Annotations[key]))
 	}
-	for _, key := range slices.Sorted(maps.Keys(r.Match)) {
-		where = append(where, key+" is "+values(r.Match[key]))
-	}
+	where = append(where, conditions(r)...)
 	if r.Named {
 		where = append(where, "the call names the file")
-	}
-	for _, key := range slices.Sorted(maps.Keys(r.Args)) {
-		where = append(where, "args."+key+" is "+values(r.Args[key]))
 	}
 	if r.When != "" {
 		where = append(where, r.When)
@@ -108,6 +103,22 @@ func toolName(s string) string { return strings.TrimPrefix(s, policy.AgentServer
 
 // maxValues is how many patterns of a field are written out. The lines of the file have them all.
 const maxValues = 3
+
+// conditions are those of match and args: several, or one text if one of them is enough.
+func conditions(r *policy.Rule) (where []string) {
+	for _, key := range slices.Sorted(maps.Keys(r.Match)) {
+		if len(r.Match[key]) > 0 {
+			where = append(where, key+" is "+values(r.Match[key]))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.Args)) {
+		where = append(where, "args."+key+" is "+values(r.Args[key]))
+	}
+	if r.Match.Any() && len(where) > 1 {
+		return []string{"either " + strings.Join(where, " or ")}
+	}
+	return where
+}
 
 // values writes the patterns of a field.
 func values(vs policy.Values) string {

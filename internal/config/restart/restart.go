@@ -4,6 +4,7 @@ package restart
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"mycelium/internal/config"
@@ -32,7 +33,7 @@ const rates = "perMinute perHour perDay concurrent"
 var sections = []section{
 	// args of a built-in server wait as well: see project.View.Waits
 	{at: "mcpServers.NAME", reload: "type command args env cwd url headers builtin timeout startTimeout stopTimeout askTimeout ping trust " +
-		"category disabled concurrency queue additions bare"},
+		"category disabled concurrency queue additions sandbox bare"},
 	{at: "mcpServers.NAME.oauth", reload: "grant clientId clientSecret privateKey keyId issuer scopes redirect hosts"},
 	{at: "session", reload: "defaultRole agentRole roles defaultSkills promotion requireApproval"},
 	{at: "policy", reload: "strict fallback.mcp fallback.agent rules"},
@@ -46,12 +47,12 @@ var sections = []section{
 	{at: "secrets", reload: "file identity keyring"},
 	{at: "telemetry", restart: "endpoint headers sample token"},
 	{at: "log", restart: "format level"},
-	{at: "approval", reload: "deadline mode askVia ask_via"},
+	{at: "approval", reload: "deadline mode idle askVia ask_via"},
 	{at: "approval.judge", reload: "model confidence mayDeny key baseURL timeout enabled"},
 	{at: "approval.telegram", reload: "token users chat pin notices server"},
 	{at: "approval.notify", reload: "ntfy.url ntfy.token slack.url slack.token desktop bell"},
 	{at: "spawn", reload: "searchPaths command"},
-	{at: "agents", reload: "budget.session budget.total budget.warn denials.alert denials.end"},
+	{at: "agents", reload: "budget.session budget.total budget.warn turns denials.alert denials.end"},
 	{reload: "env trust", restart: "store state"},
 }
 
@@ -68,18 +69,19 @@ func Keys() map[string]Need {
 	return all
 }
 
-// Waits returns the keys that need a restart and differ between the file with which a daemon was started and that which is in force, in
-// the order of the table.
+// Waits returns the keys that need a restart and differ between the file with which a daemon was started and that which is in force,
+// sorted.
 func Waits(started, now config.File) (keys []string) {
-	for _, s := range sections {
-		for name := range strings.FieldsSeq(s.restart) {
-			key := strings.TrimPrefix(s.at+"."+name, ".")
-			was, is := valueOf(reflect.ValueOf(started), key), valueOf(reflect.ValueOf(now), key)
-			if !reflect.DeepEqual(was, is) {
-				keys = append(keys, key)
-			}
+	for key, need := range Keys() {
+		if need != Restart {
+			continue
+		}
+		was, is := valueOf(reflect.ValueOf(started), key), valueOf(reflect.ValueOf(now), key)
+		if !reflect.DeepEqual(was, is) {
+			keys = append(keys, key)
 		}
 	}
+	slices.Sort(keys)
 	return keys
 }
 

@@ -100,7 +100,7 @@ func change(at reflect.Value, key string) {
 			change(at.Field(i), rest)
 			return
 		}
-		switch field := at.Field(i); field.Kind() {
+		switch field := at.Field(i); field.Kind() { //nolint:exhaustive // the kinds that keys have
 		case reflect.String:
 			field.SetString("x")
 		case reflect.Int, reflect.Int64:

@@ -23,10 +23,12 @@ type document struct {
 	} `yaml:"defaults"`
 }
 
-// File is a rules file.
+// File is a rules file. What its defaults say may only narrow.
 type File struct {
 	Rules    []policy.Rule
-	Fallback policy.Fallback // of defaults.unmatched; it may only narrow
+	Fallback policy.Fallback // of defaults.unmatched
+	Budget   float64         // of defaults.max_budget_per_agent: US dollars of a session; 0: no bound
+	Turns    int             // of defaults.max_turns_per_agent: answers of the model in a session; 0: no bound
 }
 
 // Parse reads a rules file. name is its path as shown. It returns no File if the text cannot be read. If a problem is a fault, the file
@@ -53,11 +55,12 @@ func Parse(name string, data []byte) (*File, []policy.Problem) {
 	return f, problems
 }
 
-// takeDefaults reads ClaudeCube's defaults: unmatched is the fallback, and the two budgets have no meaning here.
+// takeDefaults reads ClaudeCube's defaults: unmatched is the fallback, and the two bounds are those of a session.
 func (f *File) takeDefaults(name string, data []byte, doc *document) (problems []policy.Problem) {
 	if doc.Defaults == nil {
 		return nil
 	}
+	problems = f.takeBounds(name, data, value(doc.Defaults.MaxBudget), value(doc.Defaults.MaxTurns))
 	line := yamlfile.Line(data, "$.defaults.unmatched")
 	switch u := doc.Defaults.Unmatched; u {
 	case "":
@@ -68,16 +71,43 @@ func (f *File) takeDefaults(name string, data []byte, doc *document) (problems [
 		}
 		f.Fallback = policy.Fallback{MCP: effect, Agent: effect}
 		problems = append(problems, source.Warning(name, line, "defaults.unmatched: "+u+" is read as policy.fallback "+effect+
-			", where that is stricter", "write policy.fallback in "+source.MainFile))
+			", where that is stricter", "write policy.fallback in "+source.MainFile+"; myc config migrate shows the present form"))
 	default:
 		problems = append(problems, source.Fault(name, line, "defaults.unmatched is "+strconv.Quote(u),
 			"write deny, ask or allow (escalate is ask)"))
 	}
-	if doc.Defaults.MaxBudget != nil || doc.Defaults.MaxTurns != nil {
-		problems = append(problems, source.Warning(name, yamlfile.Line(data, "$.defaults"),
-			"max_budget_per_agent and max_turns_per_agent are not rules and have no effect here", "remove them"))
+	return problems
+}
+
+// takeBounds takes over the bounds of a session.
+func (f *File) takeBounds(name string, data []byte, budget float64, turns int) (problems []policy.Problem) {
+	f.Budget, f.Turns = budget, turns
+	for _, b := range []struct {
+		key, ours string
+		written   float64
+	}{{"max_budget_per_agent", "agents.budget.session", budget}, {"max_turns_per_agent", "agents.turns", float64(turns)}} {
+		line := yamlfile.Line(data, "$.defaults."+b.key)
+		switch {
+		case !(b.written >= 0 && b.written <= MostOfABound):
+			problems = append(problems, source.Fault(name, line, fmt.Sprintf("defaults.%s is %v", b.key, b.written),
+				"write a number above 0; 0 is no bound"))
+		case b.written > 0:
+			problems = append(problems, source.Warning(name, line, fmt.Sprintf("defaults.%s: %v is read as %s, where that is not smaller", b.key,
+				b.written, b.ours), "myc config migrate shows the present form"))
+		}
 	}
 	return problems
+}
+
+// MostOfABound is the largest bound of a session, in US dollars and in turns. Larger values are mistakes.
+const MostOfABound = 1e6
+
+// value is what p points to, or the zero value.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }
 
 // Effects are the effects in files, from the strictest to the widest.

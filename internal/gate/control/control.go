@@ -26,6 +26,7 @@ import (
 type Tools struct {
 	Sessions *session.Registry
 	Reload   func(context.Context) error // what reload_skills does; nil: it says that it cannot
+	Scripts  Runner                      // what run_script does; nil: it says that it cannot
 	Logger   *slog.Logger
 	Now      func() time.Time
 	Asks     bool // a person can be asked whether an agent may activate a skill
@@ -51,6 +52,9 @@ type Call struct {
 	Item    policy.Item
 	Args    policy.Args
 	Began   time.Time
+
+	// Tell passes a line on to a client that wants to hear of progress; it never waits.
+	Tell func(line string)
 
 	// Confirm asks a person whether the agent may activate skills, and returns those that it may.
 	Confirm func(ctx context.Context, add []string) ([]string, error)
@@ -153,7 +157,7 @@ func (t tool) definition() []byte {
 		InputSchema map[string]any `json:"inputSchema"`
 		Annotations map[string]any `json:"annotations"`
 	}{t.item.Name, t.title, t.description, schema, map[string]any{
-		"title": t.title, "readOnlyHint": t.readOnly, "destructiveHint": false, "openWorldHint": false,
+		"title": t.title, "readOnlyHint": t.readOnly, "destructiveHint": t.item.RunsScript(), "openWorldHint": false,
 	}}, view.Encoding)
 	if err != nil {
 		panic("gate: a control tool has no JSON form: " + err.Error()) // the table is ours; a test marshals all of it
@@ -290,7 +294,13 @@ func toolResult(v any) ([]byte, error) {
 		Content    []content      `json:"content"`
 		Structured jsontext.Value `json:"structuredContent"`
 		IsError    bool           `json:"isError"`
-	}{[]content{{"text", string(text)}}, text, false})
+	}{[]content{{"text", string(text)}}, text, failed(v)})
+}
+
+// failed reports whether an answer tells of something that was done and did not succeed.
+func failed(v any) bool {
+	script, ok := v.(ScriptResult)
+	return ok && !script.Success
 }
 
 // toolError returns a CallToolResult that tells the model what is wrong.

@@ -55,6 +55,7 @@ func skillTools() []tool {
 			item: skillItem("list_commands"), title: "List commands", readOnly: true, run: runCommands, params: []param{role},
 			description: "Lists the slash commands that the skills bring.",
 		},
+		scriptTool(),
 	}
 }
 

@@ -29,6 +29,9 @@ type Place struct {
 	// its facts.
 	Worktrees []string
 
+	// SkillFolder returns the folder of a skill, for the tool that runs its scripts; nil or "": there is none.
+	SkillFolder func(name string) string
+
 	// Wrote returns the files of the session with one of the endings, if it is known which files it wrote.
 	Wrote func(endings ...string) []string
 
@@ -46,6 +49,9 @@ func At(p *policy.Policy, dir, home string, worktrees []string) Place {
 // Of returns the facts of a call of a tool. A call that names more than maxPaths paths is an error, in words for the caller.
 func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (policy.Facts, error) {
 	f := commandFacts(it, notes, args, at.Dir, at.Home)
+	if it.RunsScript() {
+		f = skillScript(args, at)
+	}
 	if it.Server == policy.AgentServer {
 		fieldFacts(&f, args)
 	}
@@ -59,7 +65,7 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 		t.unpacked(&f.Parts[i])
 		// The globs of a tool that lists names are told by their text alone. Read shows whole files, and Grep lines of them.
 		switch {
-		case it == bashTool || it == readTool || policy.KindOf(it).Commands:
+		case it == bashTool || it == readTool || it.RunsScript() || policy.KindOf(it).Commands:
 			s.search(&f.Parts[i])
 			command, _ := args["command"].(string)
 			included(at, &f.Parts[i], command)
@@ -103,14 +109,10 @@ func commandFacts(it policy.Item, notes policy.Annotations, args policy.Args, di
 		}
 		return policy.ArgFacts(it, notes, args, dir)
 	}
-	f := policy.ArgFacts(it, notes, args, dir)
-	if it == scriptTool {
-		if path, ok := args["scriptPath"].(string); ok {
-			words := append(slices.Clone(Interpreters[filepath.Ext(path)]), path)
-			f.Parts = append(f.Parts, shell.Facts(commandLine(anys(words), args["args"]), shell.Options{Dir: dir, Home: home}).Parts...)
-		}
-		return f
+	if command, ok := inSandbox(it, args); ok {
+		return shell.Facts(command, shell.Options{Dir: dir, Home: home})
 	}
+	f := policy.ArgFacts(it, notes, args, dir)
 	for key, v := range args {
 		switch strings.ToLower(strings.ReplaceAll(key, "_", "")) {
 		case "command", "cmd", "commandline", "script", "shellcommand", "commands":
@@ -126,20 +128,54 @@ var (
 	bashTool = policy.Item{Server: policy.AgentServer, Name: "Bash"}
 	grepTool = policy.Item{Server: policy.AgentServer, Name: "Grep"}
 	readTool = policy.Item{Server: policy.AgentServer, Name: "Read"}
-
-	scriptTool = policy.Item{Server: "mycelium-sandbox", Name: "sandbox_exec_script"}
 )
 
 // Interpreters are the programs that run a script of the sandbox's server, by its ending (requirements, A20). A script without one is its
 // own program.
 var Interpreters = map[string][]string{".py": {"python3"}, ".sh": {"bash"}, ".js": {"node"}, ".ts": {"npx", "tsx"}}
 
-func anys(words []string) []any {
-	out := make([]any, len(words))
-	for i, w := range words {
-		out[i] = w
+// skillScript is what a script of a skill does: its interpreter runs the file, in the skill's folder.
+func skillScript(args policy.Args, at Place) policy.Facts {
+	name, _ := args["skill"].(string)
+	path, _ := args["path"].(string)
+	folder := ""
+	if at.SkillFolder != nil {
+		folder = at.SkillFolder(name)
 	}
-	return out
+	if folder == "" || !filepath.IsLocal(path) { // no such script, and it is not run
+		return policy.Facts{Dir: at.Dir}
+	}
+	words := []any{}
+	for _, w := range append(slices.Clone(Interpreters[filepath.Ext(path)]), filepath.Join(folder, path)) {
+		words = append(words, w)
+	}
+	return shell.Facts(commandLine(words, args["args"]), shell.Options{Dir: folder, Home: at.Home})
+}
+
+// sandboxServer is the built-in server whose tools run commands behind walls.
+const sandboxServer = "mycelium-sandbox"
+
+// inSandbox returns the command that a call of the sandbox's server runs. Its facts are those of the same command in a shell: the walls
+// come on top of the policy, not in its place.
+func inSandbox(it policy.Item, args policy.Args) (command string, ok bool) {
+	if it.Server != sandboxServer {
+		return "", false
+	}
+	switch it.Name {
+	case "bash":
+		command, ok = args["command"].(string)
+	case "sandbox_exec":
+		return commandLine([]any{args["command"]}, args["args"]), true // the name of a program, not a command line
+	case "sandbox_exec_script":
+		path, _ := args["scriptPath"].(string)
+		words := []any{}
+		for _, w := range append(slices.Clone(Interpreters[filepath.Ext(path)]), path) {
+			words = append(words, w)
+		}
+		list, _ := args["args"].([]any)
+		return commandLine(append(words, list...), nil), true
+	}
+	return command, ok
 }
 
 // commandLine returns the command that an argument holds: a text, or a list of words, followed by the words of a second argument.

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/facts"
 	"mycelium/internal/gate/limit"
@@ -27,6 +28,7 @@ type Session struct {
 	Name      string           // for people
 	Principal policy.Principal // without roles: those are state
 	Created   time.Time
+	Asks      approval.WhenAsked // what becomes of its calls that need an approval; empty: what each caller says
 	Counters  limit.Counters
 	Written   *facts.Written
 	Calls     calls                          // those that can be continued

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/facts"
 	"mycelium/internal/gate/limit"
@@ -20,12 +21,13 @@ import (
 
 // Spec describes a session to open.
 type Spec struct {
-	Name      string        // for people
-	Principal string        // empty: the session's id
-	Role      string        // first role; empty: none
-	Roles     []string      // roles that it may take besides
-	Skills    []string      // active skills; nil: the start set of the role
-	TTL       time.Duration // 0: 12 h for a minted one, the life of the process for an opened one
+	Name      string             // for people
+	Principal string             // empty: the session's id
+	Role      string             // first role; empty: none
+	Roles     []string           // roles that it may take besides
+	Skills    []string           // active skills; nil: the start set of the role
+	Asks      approval.WhenAsked // see Session.Asks
+	TTL       time.Duration      // 0: 12 h for a minted one, the life of the process for an opened one
 
 	ID    string // of an opened one that several processes open one after the other; empty: a new one
 	Known bool   // the beginning of the session ID is on record, or shall not be
@@ -137,6 +139,7 @@ func OrNone(names []string) string {
 // newSession makes a session in memory.
 func (r *Registry) newSession(spec Spec) *Session {
 	s := &Session{ID: cmp.Or(spec.ID, audit.NewID()), registry: r, Name: spec.Name, start: spec.Role, done: make(chan struct{})}
+	s.Asks = spec.Asks
 	s.Written = facts.NewWritten(r.folder, s.ID, r.dir)
 	s.Counters = r.limits.Session(cmp.Or(spec.Counts, s.ID))
 	// Microseconds are what the database keeps: the session is the same before and after a restart.

@@ -39,6 +39,7 @@ type Setup struct {
 	Version   string              // of the agent, which decides the form of the entries of a run; "": not known
 	Addr      string              // host and port where the daemon takes events over HTTP from sessions with a token; "": nowhere
 	Token     string              // of the session of a run; "": none
+	Shell     string              // the program that stands before the commands of the agent's shell in a run; "": none
 	Gateway   string              // the name of our gateway among the agent's MCP servers
 	State     state.Paths         // of the project: entries name it, and its root has the notes; zero: entries name none
 	Protected []harness.Protected // paths that no agent may touch, for the agent's own deny list if it has one
@@ -392,6 +393,9 @@ func (s *Setup) pinned() map[string]string {
 	}
 	if s.Token != "" {
 		out[hook.TokenVar] = s.Token
+	}
+	if s.Shell != "" {
+		out[s.Agent.Launch.Prefix.Variable] = s.Shell
 	}
 	if s.Addr != "" {
 		for _, name := range []string{"NO_PROXY", "no_proxy"} {

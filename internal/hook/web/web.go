@@ -24,6 +24,7 @@ import (
 // EventHandler answers POST /hook/AGENT/EVENT. The body is the event, and the bearer token is that of the agent's session.
 type EventHandler struct {
 	Token string // of the agent's session
+	Shell string // the program that stands before the commands of the agent's shell; "": none
 	// Program returns a run of the hook, which lacks its flags, input and output.
 	Program func() *hook.Program
 
@@ -105,7 +106,7 @@ func (h *EventHandler) answer(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "unknown event, or missing limit", http.StatusNotFound)
 		return
 	}
-	variables := map[string]string{hook.TokenVar: h.Token}
+	variables := map[string]string{hook.TokenVar: h.Token, known.Launch.Prefix.Variable: h.Shell}
 	for _, pair := range Headers(known) {
 		variables[pair[1]] = r.Header.Get(pair[0])
 	}

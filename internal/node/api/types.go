@@ -19,23 +19,26 @@ type DaemonFile struct {
 
 // StatusReply is the state of a node, as the default role sees it.
 type StatusReply struct {
-	Daemon     DaemonStatus     `json:"daemon"`
-	Role       string           `json:"role"`
-	Skills     SkillsStatus     `json:"skills"`
-	Tools      ToolsStatus      `json:"tools"`
-	Backends   []backend.Status `json:"backends"`
-	Sessions   int              `json:"sessions"`
-	Approvals  int              `json:"approvals"`
-	Cost       float64          `json:"cost"`                 // of agents today, in US dollars
-	Pending    []PendingFile    `json:"pending"`              // files that changed since they were accepted
-	Damage     []string         `json:"damage"`               // what keeps calls from running: of the audit log, of the project folder
-	State      string           `json:"state"`                // the folder of what is kept for the project
-	Problem    string           `json:"problem,omitempty"`    // why the files on disk are not in force
-	Names      []string         `json:"names,omitempty"`      // rules and roles in force that name what does not exist
-	Restart    []string         `json:"restart,omitempty"`    // keys of mycelium.yaml that are accepted and wait for a restart
-	Unworkable []string         `json:"unworkable,omitempty"` // what is configured and cannot work: see project.View.Unworkable
-	Hooks      []string         `json:"hooks,omitempty"`      // what is wrong with the hooks of agents
-	Environs   []string         `json:"environs,omitempty"`   // which sessions of agents have another environment than their person
+	Daemon   DaemonStatus     `json:"daemon"`
+	Role     string           `json:"role"`
+	Skills   SkillsStatus     `json:"skills"`
+	Tools    ToolsStatus      `json:"tools"`
+	Backends []backend.Status `json:"backends"`
+	Sessions int              `json:"sessions"`
+	Asked    string           `json:"asked,omitempty"` // who is asked about the calls of agents, and why; see chat.Chats.Asked
+	// Agents are at work. Label is the name by which a chat knows one.
+	Agents     []approval.AgentSession `json:"agents,omitempty"`
+	Approvals  int                     `json:"approvals"`
+	Cost       float64                 `json:"cost"`                 // of agents today, in US dollars
+	Pending    []PendingFile           `json:"pending"`              // files that changed since they were accepted
+	Damage     []string                `json:"damage"`               // what keeps calls from running: of the audit log, of the project folder
+	State      string                  `json:"state"`                // the folder of what is kept for the project
+	Problem    string                  `json:"problem,omitempty"`    // why the files on disk are not in force
+	Names      []string                `json:"names,omitempty"`      // rules and roles in force that name what does not exist
+	Restart    []string                `json:"restart,omitempty"`    // keys of mycelium.yaml that are accepted and wait for a restart
+	Unworkable []string                `json:"unworkable,omitempty"` // what is configured and cannot work: see project.View.Unworkable
+	Hooks      []string                `json:"hooks,omitempty"`      // what is wrong with the hooks of agents
+	Environs   []string                `json:"environs,omitempty"`   // which sessions of agents have another environment than their person
 }
 
 // PendingFile is a file of the project that has no effect until a person accepts it.
@@ -84,6 +87,8 @@ type SessionParams struct {
 	Skills []string `json:"skills,omitempty"`
 	TTL    int64    `json:"ttl,omitzero"` // nanoseconds
 	Own    bool     `json:"own,omitzero"` // the session ends with this connection
+	// Ask says what becomes of the calls of a new credential that need an approval; empty: what each caller says.
+	Ask approval.WhenAsked `json:"ask,omitempty"`
 	// Environ is of a stdio client: what its environment says of where files are (hook.Places).
 	Environ []string `json:"environ,omitempty"`
 }
@@ -144,14 +149,9 @@ type CallParams struct {
 	SessionParams
 	Tool string `json:"tool"`
 	Args []byte `json:"args,omitempty"`
-	Ask  string `json:"ask,omitempty"` // AskWait or AskDeny; empty: AskWait where somebody can be reached, else AskDeny
+	// Ask says what becomes of it if it needs an approval; empty: approval.AskReached.
+	Ask approval.WhenAsked `json:"ask,omitempty"`
 }
-
-// What becomes of a call that needs an approval.
-const (
-	AskWait = "wait" // it waits for an answer
-	AskDeny = "deny" // it is denied at once, unless it was answered before or a model is sure
-)
 
 // Waiting is a request for an approval, as its caller is told of it.
 type Waiting struct {
@@ -169,7 +169,6 @@ type CallReply struct {
 	Result []byte `json:"result"`
 	Error  []byte `json:"error"`
 	Denied bool   `json:"denied,omitempty"`
-	Asks   bool   `json:"asks,omitempty"` // denied, because it needs an approval and was not to wait
 }
 
 // HeldParams name a tool, another item or a server; empty: everything in quarantine.

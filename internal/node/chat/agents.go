@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,23 +16,66 @@ import (
 	"mycelium/internal/tmux"
 )
 
-// Past returns the sessions that ended and can be resumed.
-func (c *Chats) Past(context.Context) ([]approval.AgentSession, error) { return c.Runs.Past(), nil }
+// Past returns the sessions that are not at work, and says which of them can be resumed.
+func (c *Chats) Past(ctx context.Context) ([]approval.AgentSession, error) {
+	all, err := c.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	past := slices.DeleteFunc(c.Runs.Past(), func(p approval.AgentSession) bool {
+		return slices.ContainsFunc(all, func(s approval.AgentSession) bool { return s.Agent == p.Agent && s.ID == p.ID })
+	})
+	for i := range past {
+		past[i].Resumable = c.resumable(past[i])
+	}
+	return past, nil
+}
+
+// resumable reports whether a past session can be resumed: by its agent, from its transcript, in a folder where chats may start agents.
+func (c *Chats) resumable(s approval.AgentSession) bool {
+	agent, _ := harness.Named(s.Agent)
+	e := harness.Event{Agent: s.Agent, Transcript: s.Transcript}
+	_, err := os.Stat(string(e.RunTranscript()))
+	return agent.Resumes && err == nil && approval.CheckPlace(c.Project().File.Spawn.SearchPaths, s.Start) == nil
+}
 
 // Costs returns what agents and our own questions to models have cost.
 func (c *Chats) Costs(ctx context.Context) (approval.Costs, error) { return c.Replies.Costs(ctx) }
 
 // Sessions returns the runs that the hooks know, and the agents that were only seen in tmux.
 func (c *Chats) Sessions(ctx context.Context) ([]approval.AgentSession, error) {
-	known := c.Runs.Sessions()
+	known, past := c.Runs.Sessions(), c.Runs.Past()
+	seen := c.seenInTmux(ctx, serversOf(known, past))
+	return approval.MergeSessions(append(known, silent(known, past, seen)...), seen, c.Runs.Book.NameSeen), nil
+}
+
+// serversOf returns the tmux servers of sessions that may be at work, and the user's default server.
+func serversOf(lists ...[]approval.AgentSession) map[string]tmux.Server {
 	servers := map[string]tmux.Server{"": {}}
-	for _, s := range known {
-		if s.Tmux != "" {
+	for _, s := range slices.Concat(lists...) {
+		if s.Tmux != "" && s.Ended.IsZero() {
 			at := tmux.At(s.Tmux)
 			servers[at.Socket] = at
 		}
 	}
-	return approval.MergeSessions(known, c.seenInTmux(ctx, servers)), nil
+	return servers
+}
+
+// silent returns the sessions that have not told of their end, nor of anything else since this process began, and whose agents are there:
+// their panes run one.
+func silent(known, past, seen []approval.AgentSession) (out []approval.AgentSession) {
+	for _, p := range past { // the newest first: it has the pane
+		same := func(s approval.AgentSession) bool {
+			return p.Pane != "" && s.Pane == p.Pane && approval.SocketOf(s.Tmux) == approval.SocketOf(p.Tmux)
+		}
+		if p.Ended.IsZero() && slices.ContainsFunc(seen, same) && !slices.ContainsFunc(slices.Concat(known, out), same) {
+			if p.State != approval.Halted {
+				p.State = approval.Idle
+			}
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // seenInTmux returns the panes in which an agent works on this project, or on one that may be started from a chat.
@@ -55,11 +99,15 @@ func (c *Chats) seenInTmux(ctx context.Context, servers map[string]tmux.Server) 
 				continue
 			}
 			ids[socket+" "+p.ID] = true
+			name := ""
+			if p.Given {
+				name = p.Name
+			}
 			agent := p.Command
 			if agent == "node" || agent == "myc" {
 				agent = ""
 			}
-			seen = append(seen, approval.AgentSession{ID: "pane:" + p.ID, Agent: agent, Label: p.Name, Dir: p.Dir, Pane: p.ID,
+			seen = append(seen, approval.AgentSession{ID: "pane:" + p.ID, Agent: agent, Label: name, Dir: p.Dir, Pane: p.ID,
 				Tmux: socket, State: approval.Idle})
 		}
 	}
@@ -159,5 +207,12 @@ func (c *Chats) Abort(_ context.Context, s approval.AgentSession) error {
 	if strings.HasPrefix(s.ID, "pane:") {
 		return errors.New("this agent runs without our hook, so it cannot be ended from here: end it at its own terminal")
 	}
-	return c.Runs.Abort(s.ID, "a person ended this session from a chat")
+	err := c.Runs.Abort(s.ID, "a person ended this session from a chat")
+	if err == nil || s.Session == "" {
+		return err
+	}
+	s.State = approval.Halted // it has been silent since this process began: its next event finds this
+	c.Runs.Book.Keep(s)
+	c.Runs.Book.Save()
+	return nil
 }

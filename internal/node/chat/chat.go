@@ -19,6 +19,8 @@ import (
 	"mycelium/internal/approval/telegram"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config"
+	"mycelium/internal/node/presence"
+	"mycelium/internal/policy"
 	"mycelium/internal/run"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
@@ -35,6 +37,7 @@ type Replies interface {
 type Options struct {
 	Dir     string                            // the project folder
 	Project func() *config.Project            // the files in force
+	Policy  func() *policy.Policy             // made of them
 	Expand  func(text string) (string, error) // replaces ${VAR} and references to secrets
 	Queue   *approval.Queue
 	DB      *store.DB
@@ -48,6 +51,8 @@ type Chats struct {
 	Options
 	Runs *run.Registry // the agents at work; it is set before Run
 
+	terminals presence.Terminals // of this machine: whether somebody is there
+
 	board   approval.Board // notices; each channel posts them
 	bells   chan bell
 	renewed chan struct{} // holds one: configuration or variables may have changed
@@ -57,6 +62,7 @@ type Chats struct {
 // New makes the connection. Nothing runs until Run is called.
 func New(o Options) *Chats {
 	c := &Chats{Options: o, bells: make(chan bell, 64), renewed: make(chan struct{}, 1)}
+	c.terminals.Panes = c.panes
 	c.restoreMode()
 	return c
 }
@@ -110,6 +116,12 @@ func (c *Chats) Post(n approval.Notice) { c.board.Post(n) }
 
 // Chat reports whether people can be asked in a chat.
 func (c *Chats) Chat() bool { return c.Project().File.Approval.Telegram != nil }
+
+// Notices reports whether people are told elsewhere that a call waits: on the screen, by ntfy or by Slack.
+func (c *Chats) Notices() bool {
+	conf, err := c.channels()
+	return err == nil && notify.Reaches(conf.notify, os.Getenv)
+}
 
 // channels is the configuration with its secrets put in.
 type channels struct {
@@ -170,7 +182,7 @@ func (c *Chats) runTelegram(ctx context.Context, conf approval.TelegramConfig, s
 	defer func() { _ = lock.Unlock() }()
 	o := telegram.Options{
 		Config: conf, Queue: c.Queue, DB: c.DB, Board: &c.board, Agents: c, Control: c, Settings: c, Read: c.Replies.Read,
-		Adopt: c.Replies.Adopt, Logger: c.Logger,
+		Adopt: c.Replies.Adopt, Past: c.past, Logger: c.Logger,
 	}
 	if starts {
 		o.Starter = c

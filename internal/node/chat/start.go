@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/harness"
 	"mycelium/internal/hook"
+	"mycelium/internal/run/book"
 	"mycelium/internal/tmux"
 )
 
@@ -27,8 +29,8 @@ func (c *Chats) Places(_ context.Context, name string) ([]string, error) {
 	return approval.Places(c.Project().File.Spawn.SearchPaths, name)
 }
 
-// Start starts an agent in a new tmux window, and returns when the agent has started. It checks the folder again, because the person chose
-// it a while ago.
+// Start starts an agent in a new tmux window, and returns its name when it has started. It checks the folder again, because the person
+// chose it a while ago.
 func (c *Chats) Start(ctx context.Context, dir, prompt, resume string) (string, error) {
 	conf := c.Project().File.Spawn
 	if err := approval.CheckPlace(conf.SearchPaths, dir); err != nil {
@@ -65,54 +67,69 @@ func (c *Chats) Start(ctx context.Context, dir, prompt, resume string) (string, 
 		}
 		argv = append(argv, prompt)
 	}
-	label, began := filepath.Base(dir), time.Now()
-	pane, err := tmux.Server{}.Open(ctx, tmux.Window{Session: "mycelium", Name: label, Dir: dir, Command: argv})
+	began := time.Now()
+	pane, err := tmux.Server{}.Open(ctx, tmux.Window{Session: "mycelium", Name: filepath.Base(dir), Dir: dir, Command: argv})
 	if err != nil {
-		return label, err
+		return "", err
 	}
-	return label, c.awaitStart(ctx, pane, project == c.Dir, began)
+	return c.awaitStart(ctx, pane, project, began)
 }
 
-// awaitStart waits until the agent in a pane has started. An agent of this project tells so by its hook. One of another project tells
-// another daemon: it has started if its pane runs it.
-func (c *Chats) awaitStart(ctx context.Context, pane tmux.Pane, tells bool, began time.Time) error {
+// awaitStart waits until the hook of the agent in a pane has told of it, and returns its name. An agent of another project tells another
+// daemon, whose book has it then.
+func (c *Chats) awaitStart(ctx context.Context, pane tmux.Pane, project string, began time.Time) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
 	look := time.NewTicker(startLook)
 	defer look.Stop()
 	for {
-		if tells && c.toldOf(pane, began) {
-			return nil
+		if name := c.toldOf(pane, project, began); name != "" {
+			return name, nil
 		}
 		panes, err := tmux.Server{}.Panes(ctx)
 		at := slices.IndexFunc(panes, func(p tmux.Pane) bool { return p.ID == pane.ID })
 		switch {
 		case err != nil && !errors.Is(err, tmux.ErrNoServer):
 		case at < 0 || panes[at].Dead:
-			return errors.New("its program ended at once: start it at a terminal in that folder to see why")
-		case !tells && panes[at].Command != "myc" && isAgent(panes[at].Command):
-			return nil
+			return "", errors.New("its program ended at once: start it at a terminal in that folder to see why")
+		default:
+			if screen := shown(ctx, pane); harness.AsksAtStart(screen) {
+				return "", fmt.Errorf("it waits at a question in its window: tmux attach -t %s:%s shows it. It begins: %s", pane.Session, pane.Window,
+					approval.Short(screen, 200))
+			}
 		}
 		select {
 		case <-ctx.Done():
-			return c.unheard(context.WithoutCancel(ctx), pane)
+			return "", unheard(context.WithoutCancel(ctx), pane)
 		case <-look.C:
 		}
 	}
 }
 
-// toldOf reports whether the hook of an agent in a pane has told of it since a time.
-func (c *Chats) toldOf(pane tmux.Pane, since time.Time) bool {
-	return slices.ContainsFunc(c.Runs.Sessions(), func(s approval.AgentSession) bool {
-		at := tmux.At(s.Tmux)
-		return s.Pane == pane.ID && s.Seen.After(since) && (pane.Socket == "" || at.Socket == pane.Socket)
-	})
+// toldOf returns the name of the agent in a pane if its hook has told of it since a time; "" if it has not.
+func (c *Chats) toldOf(pane tmux.Pane, project string, since time.Time) string {
+	sessions := c.Runs.Sessions()
+	if project != c.Dir {
+		sessions, _ = book.Read(c.State.Of(project).Agents()) // what cannot be read tells nothing
+	}
+	for _, s := range sessions {
+		if s.Pane == pane.ID && s.Seen.After(since) && (pane.Socket == "" || approval.SocketOf(s.Tmux) == pane.Socket) {
+			return s.Label
+		}
+	}
+	return ""
+}
+
+// shown is the text in a pane; "" if it cannot be read.
+func shown(ctx context.Context, pane tmux.Pane) string {
+	screen, _ := tmux.Server{}.Screen(ctx, pane.ID)
+	return strings.Join(strings.Fields(screen), " ")
 }
 
 // unheard says what the pane of an agent shows that gave no sign. The window stays: the agent may wait for its person there.
-func (c *Chats) unheard(ctx context.Context, pane tmux.Pane) error {
-	screen, _ := tmux.Server{}.Screen(ctx, pane.ID) // a screen that cannot be read says nothing either
-	lines := strings.Fields(screen)
-	shown := strings.Join(lines[max(0, len(lines)-20):], " ")
-	return fmt.Errorf("its window is open, but its hook has not told of it within %v. It shows: %s", startWithin, cmp.Or(shown, "nothing"))
+func unheard(ctx context.Context, pane tmux.Pane) error {
+	words := strings.Fields(shown(ctx, pane))
+	last := strings.Join(words[max(0, len(words)-20):], " ")
+	return fmt.Errorf("its window is open, but its hook has not told of it within %v. It may wait for you: tmux attach -t %s:%s. It shows: %s",
+		startWithin, pane.Session, pane.Window, cmp.Or(last, "an empty window"))
 }

@@ -216,8 +216,8 @@ func (l *Loader) newPool(p *config.Project, fs *files.Server) (*backend.Pool, er
 	return backend.New(p.Servers, backend.Options{
 		Dir: p.Dir, Catalogs: paths.Catalogs(), Logs: paths.ServerLogs(), Pins: paths.Pins(),
 		Tokens: paths.ServerTokens(), Builtins: map[string]backend.Builtin{"files": fs, served.Name: box},
-		MayStart: p.MayStart,
-		Secrets:  secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version,
+		MayStart: p.MayStart, Confine: sandboxed.Confine(p.Dir, paths, p.Home),
+		Secrets: secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version,
 		Keepers: paths.Keepers(), Memory: rpc.NewMemory(max(rpc.DefaultMemory, largestMessages*p.File.Server.MaxBody)),
 		Logger: l.Logger(),
 	})

@@ -16,8 +16,10 @@ import (
 	"mycelium/internal/state"
 )
 
-// stays are the names in a project's folder of views that are no state.
-var stays = map[string]bool{filepath.Base(filepath.Dir(state.ToolIndex)): true, ".gitignore": true}
+// stays reports whether a name in a project's folder is that of views, which are no state.
+func stays(name string) bool {
+	return name == filepath.Base(filepath.Dir(state.ToolIndex)) || name == ".gitignore"
+}
 
 // leftovers are the files in a project's folder that are no views: what an earlier version kept there, or somebody else's.
 func leftovers(f state.Former) []string {
@@ -30,7 +32,7 @@ func leftovers(f state.Former) []string {
 	}
 	var names []string
 	for _, d := range list {
-		if !stays[d.Name()] {
+		if !stays(d.Name()) {
 			names = append(names, d.Name())
 		}
 	}
@@ -136,11 +138,11 @@ var copied = []string{"written", "costs", "log"}
 func (f *formerState) parts(log audit.Report) []string {
 	out := parts(f.Folder, log)[:1]
 	for _, name := range copied {
-		if what := partNames[name]; what != "" && !missing(filepath.Join(f.Folder, name)) {
+		if what := partNames()[name]; what != "" && !missing(filepath.Join(f.Folder, name)) {
 			out = append(out, what)
 		}
 	}
-	for path, what := range map[string]string{f.Pins: partNames["pins"], f.OperatorToken: partNames["operator.json"]} {
+	for path, what := range map[string]string{f.Pins: partNames()["pins"], f.OperatorToken: partNames()["operator.json"]} {
 		if !missing(path) {
 			out = append(out, what)
 		}

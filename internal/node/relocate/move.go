@@ -137,16 +137,18 @@ func verified(o audit.Options) (audit.Report, error) {
 }
 
 // partNames say what the files of a state are.
-var partNames = map[string]string{
-	"accepted": "what you accepted of its files", "mycelium.db": "sessions and answers to questions", "pins": "pinned definitions of tools",
-	"costs": "what models have cost", "operator.json": "the token of the operator", "written": "which files sessions wrote",
+func partNames() map[string]string {
+	return map[string]string{
+		"accepted": "what you accepted of its files", "mycelium.db": "sessions and answers to questions", "pins": "pinned definitions of tools",
+		"costs": "what models have cost", "operator.json": "the token of the operator", "written": "which files sessions wrote",
+	}
 }
 
 // parts says what lies in a state.
 func parts(folder string, log audit.Report) []string {
 	out := []string{fmt.Sprintf("the audit log: %s, verified", text.Count(int(log.Records), "record"))}
 	var known []string
-	for name, what := range partNames {
+	for name, what := range partNames() {
 		if !missing(filepath.Join(folder, name)) {
 			known = append(known, what)
 		}

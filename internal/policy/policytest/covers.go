@@ -65,8 +65,7 @@ func allows(r, o policy.CompiledRule) bool {
 		return false
 	}
 	_, byEffect := r.Match["effect"]
-	unlimited := len(r.Match)+len(r.Args) == 0
-	return unlimited || byEffect || len(o.Match["effect"]) == 0 // an effect may be "unclear"
+	return !r.Conditional() || byEffect || len(o.Match["effect"]) == 0 // an effect may be "unclear"
 }
 
 // accesses are the accesses to paths by which a rule matches.

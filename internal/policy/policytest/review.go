@@ -130,7 +130,7 @@ func effectNames() string {
 // width finds patterns that match more than their author probably thought of.
 func (v *review) width(r policy.CompiledRule) {
 	if r.Effect != policy.Allow {
-		if r.AnyOf && regexAnywhere(r) {
+		if regexAnywhere(r) {
 			v.note(r, Wide, "write {regex: …}, which matches the whole value",
 				"its regular expression is not anchored: it matches anywhere in the text")
 		}
@@ -141,7 +141,7 @@ func (v *review) width(r policy.CompiledRule) {
 			v.note(r, Wide, "name the tools", "it allows %s: every tool, also those that come later", text)
 		}
 	}
-	if v.p.AgentFallback() == policy.Ask && len(r.Match)+len(r.Args) == 0 && r.When == "" {
+	if v.p.AgentFallback() == policy.Ask && !r.Conditional() && r.When == "" {
 		v.unasked(r)
 	}
 	for _, fields := range []map[string]policy.Values{r.Match, r.Args} {
@@ -166,7 +166,7 @@ func regexAnywhere(r policy.CompiledRule) bool {
 	for _, fields := range []map[string]policy.Values{r.Match, r.Args} {
 		for _, vs := range fields {
 			if slices.ContainsFunc(vs, func(v policy.Value) bool {
-				return v.Regex != nil && (!strings.HasPrefix(*v.Regex, "^") || !strings.HasSuffix(*v.Regex, "$"))
+				return v.Legacy && v.Regex != nil && (!strings.HasPrefix(*v.Regex, "^") || !strings.HasSuffix(*v.Regex, "$"))
 			}) {
 				return true
 			}

@@ -31,8 +31,5 @@ func Start(context.Context, []string, *Spec, Streams) (*Jailed, error) {
 // Wait has nothing to wait for.
 func (*Jailed) Wait() (code int, most uint64, err error) { return 0, 0, errors.New("nothing runs") }
 
-// PID is the first process of the sandbox.
-func (*Jailed) PID() int { return 0 }
-
 // Main is the body of the child.
 func Main() int { return 1 }

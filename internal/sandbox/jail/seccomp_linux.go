@@ -84,6 +84,12 @@ func (f *filter) denyCoreLimit() {
 	f.load(offsetNr)
 }
 
+// modeCall is a system call that sets the mode of a file, with the place of the mode among its arguments.
+type modeCall struct {
+	nr  uint32
+	arg int
+}
+
 // newNamespaces are the flags of clone(2) that make namespaces.
 const newNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWTIME
@@ -113,8 +119,8 @@ func program(fork bool) filter {
 	// A limit that the command lowered would start the machine's program for core dumps again.
 	f.denyIf(unix.SYS_SETRLIMIT, 0, ^uint32(0), unix.RLIMIT_CORE, refused)
 	f.denyCoreLimit()
-	for nr, arg := range modeCalls {
-		f.denyAny(nr, arg, unix.S_ISUID|unix.S_ISGID, refused)
+	for _, c := range modeCalls {
+		f.denyAny(c.nr, c.arg, unix.S_ISUID|unix.S_ISGID, refused)
 	}
 	if !fork {
 		for _, nr := range forks {

@@ -8,8 +8,9 @@ const (
 )
 
 // modeCalls are the system calls that set the mode of a file, with the place of the mode among their arguments.
-var modeCalls = map[uint32]int{unix.SYS_CHMOD: 1, unix.SYS_FCHMOD: 1, unix.SYS_FCHMODAT: 2, unix.SYS_FCHMODAT2: 2,
-	unix.SYS_MKNOD: 1, unix.SYS_MKNODAT: 2}
+var modeCalls = [...]modeCall{{unix.SYS_CHMOD, 1}, {unix.SYS_FCHMOD, 1}, {unix.SYS_FCHMODAT, 2}, {unix.SYS_FCHMODAT2, 2},
+	{unix.SYS_MKNOD, 1}, {unix.SYS_MKNODAT, 2},
+}
 
 // forks are the system calls that always make a process.
 var forks = []uint32{unix.SYS_FORK, unix.SYS_VFORK}

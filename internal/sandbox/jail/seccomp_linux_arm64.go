@@ -8,7 +8,7 @@ const (
 )
 
 // modeCalls are the system calls that set the mode of a file, with the place of the mode among their arguments.
-var modeCalls = map[uint32]int{unix.SYS_FCHMOD: 1, unix.SYS_FCHMODAT: 2, unix.SYS_FCHMODAT2: 2, unix.SYS_MKNODAT: 2}
+var modeCalls = [...]modeCall{{unix.SYS_FCHMOD, 1}, {unix.SYS_FCHMODAT, 2}, {unix.SYS_FCHMODAT2, 2}, {unix.SYS_MKNODAT, 2}}
 
 // forks are the system calls that always make a process: none here, where all are clone.
 var forks []uint32

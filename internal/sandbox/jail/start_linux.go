@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
@@ -21,6 +22,8 @@ import (
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
+
+	Grace time.Duration // from SIGTERM to SIGKILL when the context ends; 0: SIGKILL at once
 }
 
 // controlFD is the descriptor of the child's socket. The specification comes through it, and the child's report goes back. The child ends
@@ -61,6 +64,9 @@ func Start(ctx context.Context, self []string, spec *Spec, streams Streams) (*Ja
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = streams.In, streams.Out, streams.Err
 	cmd.ExtraFiles = []*os.File{theirs}
 	cmd.SysProcAttr = attributes(spec)
+	if streams.Grace > 0 { // the child passes the signal on
+		cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, streams.Grace
+	}
 	if err := cmd.Start(); err != nil {
 		_ = ours.Close()
 		return nil, cloneError(err)
@@ -146,7 +152,7 @@ func (j *Jailed) Wait() (code int, most uint64, err error) {
 	}
 	var exit *exec.ExitError
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded): // it ended well when it was told to
 		return 0, most, nil
 	case !errors.As(err, &exit):
 		return 0, most, fmt.Errorf("wait for the sandbox: %w", err)
@@ -156,6 +162,3 @@ func (j *Jailed) Wait() (code int, most uint64, err error) {
 	}
 	return exit.ExitCode(), most, nil
 }
-
-// PID is the first process of the sandbox, in the numbers of the machine. Its end ends all others.
-func (j *Jailed) PID() int { return j.cmd.Process.Pid }

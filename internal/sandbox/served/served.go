@@ -5,7 +5,6 @@
 package served
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -26,11 +25,8 @@ import (
 // Name is the name of the server.
 const Name = "mycelium-sandbox"
 
-// maxOutput bounds what one call returns of each stream, in bytes. The rest is counted and dropped.
-const maxOutput = 256 << 10
-
-// maxTimeout bounds the time of a call.
-const maxTimeout = 10 * time.Minute
+// MaxTimeout bounds the time of a call.
+const MaxTimeout = 10 * time.Minute
 
 // bashTimeout is the time of the tool bash without an argument (requirements, A41).
 const bashTimeout = 2 * time.Minute
@@ -133,7 +129,7 @@ func (s *Server) run(ctx context.Context, r request, argv []string) (builtin.Ans
 	if err != nil {
 		return builtin.Answer{}, err
 	}
-	var out, errs limited
+	var out, errs Output
 	c.In, c.Out, c.Err = strings.NewReader(r.Stdin), &out, &errs
 	result, err := sandbox.Run(ctx, s.self, c)
 	var start *jail.StartError
@@ -145,7 +141,7 @@ func (s *Server) run(ctx context.Context, r request, argv []string) (builtin.Ans
 	}
 	o := outcome{
 		Success: result.ExitCode == 0 && !result.TimedOut, ExitCode: result.ExitCode, Stdout: out.String(), Stderr: errs.String(),
-		TimedOut: result.TimedOut, MemoryExceeded: result.MemoryExceeded, Violations: violations(result.Left), Seconds: result.Seconds,
+		TimedOut: result.TimedOut, MemoryExceeded: result.MemoryExceeded, Violations: Violations(result.Left), Seconds: result.Seconds,
 		Profile: c.Profile.Name,
 	}
 	data, err := json.Marshal(o)
@@ -155,8 +151,8 @@ func (s *Server) run(ctx context.Context, r request, argv []string) (builtin.Ans
 	return builtin.Answer{Content: []builtin.Block{builtin.TextBlock(string(data))}, Structured: o, IsError: !o.Success}, nil
 }
 
-// violations says in words what a command made and was not kept.
-func violations(left sandbox.Left) []string {
+// Violations says in words what a command made and was not kept.
+func Violations(left sandbox.Left) []string {
 	out := []string{}
 	for _, path := range left.Quarantined {
 		out = append(out, path+" would govern agents: it was put away")
@@ -182,10 +178,10 @@ func (s *Server) command(r request, argv []string) (*sandbox.Command, error) {
 		return nil, fmt.Errorf("there is no profile %q here", name)
 	}
 	if r.Timeout > 0 {
-		p.Seconds = min(time.Duration(r.Timeout)*time.Millisecond, maxTimeout).Seconds()
+		p.Seconds = min(time.Duration(r.Timeout)*time.Millisecond, MaxTimeout).Seconds()
 	}
 	if p.Seconds == 0 {
-		p.Seconds = maxTimeout.Seconds()
+		p.Seconds = MaxTimeout.Seconds()
 	}
 	c.Argv, c.Profile, c.Dir = argv, p, c.Project
 	if r.WorkingDirectory != "" {
@@ -246,27 +242,4 @@ func structured(v any) (builtin.Answer, error) {
 		return builtin.Answer{}, err
 	}
 	return builtin.Answer{Content: []builtin.Block{builtin.TextBlock(string(data))}, Structured: v}, nil
-}
-
-// limited keeps the beginning of what is written to it, and counts the rest.
-type limited struct {
-	buf     bytes.Buffer
-	dropped int
-}
-
-// Write never fails: a program must not end because it says much.
-func (l *limited) Write(p []byte) (int, error) {
-	n := min(len(p), maxOutput-l.buf.Len())
-	l.buf.Write(p[:n])
-	l.dropped += len(p) - n
-	return len(p), nil
-}
-
-// String returns what was kept, and says how much was not.
-func (l *limited) String() string {
-	s := strings.ToValidUTF8(l.buf.String(), "�")
-	if l.dropped > 0 {
-		s += fmt.Sprintf("\n[%d further bytes are not shown]", l.dropped)
-	}
-	return s
 }

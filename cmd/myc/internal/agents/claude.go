@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/approval"
 	"mycelium/internal/config/scaffold"
 	"mycelium/internal/harness"
 	"mycelium/internal/node/failure"
@@ -20,25 +22,27 @@ import (
 )
 
 func (a *app) claudeCmd() *cobra.Command {
-	var role string
-	var anywhere bool
+	var o claudeOptions
 	c := &cobra.Command{
-		Use: "claude [--role R] [ARG …]", Short: "Start Claude Code under the policy, with the gateway and the hook",
+		Use: "claude [--role R] [--ask deny|wait] [ARG …]", Short: "Start Claude Code under the policy, with the gateway and the hook",
 		Long: "Start the Claude Code that is installed here. The hook runs before each of its own tools, and its only MCP server is\n" +
 			"the gateway. Both use one session, which ends with Claude Code. myc claude starts a daemon if none runs.\n" +
-			"Arguments after --role go to Claude Code: myc claude -p \"fix the test\". For its own help: myc claude -- --help",
-		Example:            "  myc claude\n  myc claude --role developer -p \"run the tests\"",
+			"The other arguments go to Claude Code: myc claude -p \"fix the test\". For its own help: myc claude -- --help\n" +
+			"With -p nobody sees a question. A call that needs an approval waits if somebody can be reached (a chat, a notice on the\n" +
+			"screen or by ntfy or Slack, an open myc approvals watch), else it is denied at once; --ask wait and --ask deny say it otherwise.",
+		Example:            "  myc claude\n  myc claude --role developer -p \"run the tests\"\n  myc claude -p \"run the tests\" --ask deny",
 		DisableFlagParsing: true,
 	}
-	c.Flags().StringVar(&role, "role", "", "role of the session (default: session.agentRole, else session.defaultRole)")
-	c.Flags().BoolVar(&anywhere, "unsafe-program", false, "run a myc that lies in a project or in a folder for temporary files")
+	c.Flags().StringVar(&o.role, "role", "", "role of the session (default: session.agentRole, else session.defaultRole)")
+	base.AskFlag(c.Flags(), &o.ask)
+	c.Flags().BoolVar(&o.anywhere, "unsafe-program", false, "run a myc that lies in a project or in a folder for temporary files")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		for len(args) > 0 {
 			if args[0] == "--help" || args[0] == "-h" {
 				return c.Help()
 			}
 			if args[0] == "--unsafe-program" {
-				anywhere, args = true, args[1:]
+				o.anywhere, args = true, args[1:]
 				continue
 			}
 			name, _, _ := strings.Cut(args[0], "=")
@@ -55,15 +59,31 @@ func (a *app) claudeCmd() *cobra.Command {
 			}
 			args = args[taken:]
 		}
+		args, err := takeAsk(c.LocalNonPersistentFlags(), args)
+		if err != nil {
+			return failure.Usagef("claude: %w", err)
+		}
+		if !isHeadless(args) && o.ask != "" {
+			return failure.Usagef("claude: --ask is for a run without a dialog (-p); at a terminal, Claude Code asks you itself")
+		} else if isHeadless(args) {
+			o.ask = cmp.Or(o.ask, approval.AskReached)
+		}
 		if len(args) > 0 && args[0] == "--" {
 			args = args[1:]
 		}
 		if err := a.Find(project.MayHave); err != nil {
 			return err
 		}
-		return a.claude(c.Context(), role, anywhere, args)
+		return a.claude(c.Context(), o, args)
 	}
 	return c
+}
+
+// claudeOptions are the flags of myc claude.
+type claudeOptions struct {
+	role     string
+	ask      approval.WhenAsked
+	anywhere bool
 }
 
 // governable refuses arguments with which Claude Code would leave the session.
@@ -85,7 +105,7 @@ func governable(l harness.Launch, args []string) error {
 }
 
 // claude runs Claude Code in a session of its own.
-func (a *app) claude(ctx context.Context, role string, anywhere bool, args []string) error {
+func (a *app) claude(ctx context.Context, o claudeOptions, args []string) error {
 	if err := a.NeedPerson("start an agent"); err != nil {
 		return err
 	}
@@ -104,10 +124,10 @@ func (a *app) claude(ctx context.Context, role string, anywhere bool, args []str
 	if err != nil {
 		return err
 	}
-	if err := a.installProgram(harness.Project, anywhere); err != nil {
+	if err := a.installProgram(harness.Project, o.anywhere); err != nil {
 		return err
 	}
-	if err := a.warnAgentTools(role); err != nil {
+	if err := a.warnAgentTools(o.role); err != nil {
 		return err
 	}
 	c, err := a.attach(ctx)
@@ -115,7 +135,7 @@ func (a *app) claude(ctx context.Context, role string, anywhere bool, args []str
 		return err
 	}
 	defer c.Close() // an automatic daemon does not end while a client is attached
-	s, err := a.mintFor(ctx, c, role)
+	s, err := a.mintFor(ctx, c, o)
 	if err != nil {
 		return err
 	}

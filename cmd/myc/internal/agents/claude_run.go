@@ -24,6 +24,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/hook/install"
 	"mycelium/internal/hook/web"
+	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/state"
@@ -46,9 +47,9 @@ func (a *app) attach(ctx context.Context) (*base.Client, error) {
 const agentTTL = 7 * 24 * time.Hour
 
 // mintFor mints the session of an agent that a person starts.
-func (a *app) mintFor(ctx context.Context, c *base.Client, role string) (api.Session, error) {
-	p := api.SessionParams{Name: "claude", Role: role, TTL: int64(agentTTL)}
-	if role == "" {
+func (a *app) mintFor(ctx context.Context, c *base.Client, o claudeOptions) (api.Session, error) {
+	p := api.SessionParams{Name: "claude", Role: o.role, TTL: int64(agentTTL), Ask: o.ask}
+	if o.role == "" {
 		project, err := a.Load()
 		if err != nil {
 			return api.Session{}, err
@@ -98,12 +99,14 @@ func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Sessi
 	if err != nil {
 		return "", end, err
 	}
-	s.Token = of.Token
+	paths := s.State.For(dir)
+	folder = paths.Run(of.ID)
+	s.Token, s.Shell = of.Token, agentshell.Program(folder)
 	if s.Version, err = agent.Version(ctx, program, a.Environ); err != nil {
 		s.Version = "" // the form that every version takes
 	}
 	if agent.BlocksOnFailure(s.Version) && !proxied(a.Environ) {
-		if s.Addr, end, err = a.events(s.State.For(dir), of.Token).Listen(); err != nil {
+		if s.Addr, end, err = a.events(paths, of.Token, s.Shell).Listen(); err != nil {
 			return "", func() {}, err
 		}
 	}
@@ -112,16 +115,18 @@ func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Sessi
 		return "", end, err
 	}
 	// The daemon was started with --config already.
-	paths := s.State.For(dir)
-	gateway := map[string]any{"command": s.Myc, "args": slices.Concat([]string{"-C", dir}, paths.Pin(), []string{"mcp"})}
+	argv := slices.Concat([]string{s.Myc, "-C", dir}, paths.Pin(), []string{"mcp"})
+	gateway := map[string]any{"command": argv[0], "args": argv[1:]}
 	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{install.DefaultGateway: gateway}},
 		json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return "", end, fmt.Errorf("write the MCP configuration: %w", err)
 	}
-	folder = paths.Run(of.ID)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", end, fmt.Errorf("make a folder for this run: %w", err)
+	}
+	if err := a.prepareShell(folder, s, paths, settings, argv); err != nil {
+		return "", end, errors.Join(err, os.RemoveAll(folder))
 	}
 	for name, text := range map[string][]byte{"settings.json": settings, "mcp.json": servers} {
 		if err := atomicfile.Note(filepath.Join(folder, name), text, 0o600); err != nil {
@@ -132,11 +137,11 @@ func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Sessi
 }
 
 // events answers the events of the agent of a session, by the daemon, or by the files while none runs.
-func (a *app) events(project state.Paths, token string) *web.EventHandler {
+func (a *app) events(project state.Paths, token, shell string) *web.EventHandler {
 	l := a.Loader
 	l.Err = io.Discard // the terminal is the agent's
 	l.Environ = append(slices.Clone(a.Environ), hook.TokenVar+"="+token)
-	return &web.EventHandler{Token: token, Program: func() *hook.Program {
+	return &web.EventHandler{Token: token, Shell: shell, Program: func() *hook.Program {
 		p := program(&l)
 		p.Project = project
 		return p

@@ -3,7 +3,10 @@ package agents
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
+
+	"github.com/spf13/pflag"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/approval"
@@ -16,6 +19,20 @@ func isHeadless(args []string) bool {
 		args = args[:end]
 	}
 	return slices.Contains(args, "-p") || slices.Contains(args, "--print")
+}
+
+// takeAsk sets --ask, which may stand anywhere before --, and returns the other arguments.
+func takeAsk(flags *pflag.FlagSet, args []string) ([]string, error) {
+	for i, arg := range args {
+		if name, _, _ := strings.Cut(arg, "="); arg == "--" {
+			break
+		} else if name != "--ask" {
+			continue
+		}
+		taken, err := base.TakeFlag(flags, args[i:])
+		return slices.Delete(slices.Clone(args), i, i+taken), err
+	}
+	return args, nil
 }
 
 // tellWaiting says on stderr, once for each, that a call of a session waits for an approval, until the function that it returns is

@@ -15,8 +15,9 @@ import (
 func (a *app) approvalsModeCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "mode [auto|local|remote]", Short: "Show or set who is asked about the calls of agents", Args: base.ArgRange(0, 1, "one mode"),
-		Long: "local: the agent's own terminal asks. remote: the queue, a chat for example. auto: the queue if somebody watches it, else the\n" +
-			"agent's own terminal. What is set here or in a chat holds until somebody sets what the files say (approval.mode).",
+		Long: "local: the agent's own terminal asks. remote: the queue, a chat for example. auto: the queue if somebody watches it; else a\n" +
+			"chat, unless somebody has typed at this machine within approval.idle; else the agent's own terminal. What\n" +
+			"is set here or in a chat holds until somebody sets what the files say (approval.mode). myc status says who is asked now.",
 		Example:   "  myc approvals mode\n  myc approvals mode remote",
 		ValidArgs: []string{"auto", "local", "remote"},
 		RunE: func(c *cobra.Command, args []string) error {

@@ -20,10 +20,13 @@ import (
 )
 
 // app is the program with the commands of this family.
-type app struct{ *base.App }
+type app struct {
+	*base.App
+	names map[string]string // what people call the sessions of agents, by session id; nil: not read yet
+}
 
 // Command is `myc audit`.
-func Command(a *base.App) *cobra.Command { return (&app{a}).auditCmd() }
+func Command(a *base.App) *cobra.Command { return (&app{App: a}).auditCmd() }
 
 func (a *app) auditCmd() *cobra.Command {
 	c := &cobra.Command{Use: "audit", Short: "Read and verify the audit log",

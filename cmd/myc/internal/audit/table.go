@@ -8,6 +8,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
 	"mycelium/internal/audit/index"
+	"mycelium/internal/run/book"
 	"mycelium/internal/text"
 )
 
@@ -53,7 +54,7 @@ func callColumns() []base.Column {
 }
 
 func (a *app) entryRow(e index.Entry) []string {
-	agent, child := agentOf(e.Agent, e.Surface, e.Principal)
+	agent, child := a.agentOf(e.Session, e.Agent, e.Surface, e.Principal)
 	return []string{a.when(e.Time), a.session(e.Session), agent, base.OrDash(child), base.OrDash(e.Effect),
 		e.Outcome, base.OrDash(e.Role), e.Tool, base.OrDash(e.DecidedBy), e.Reason, string(e.Args)}
 }
@@ -65,7 +66,7 @@ func lineColumns() []base.Column {
 }
 
 func (a *app) lineRow(r audit.Record) []string {
-	agent, child := agentOf(r.Agent, r.Surface, r.Principal)
+	agent, child := a.agentOf(r.Session, r.Agent, r.Surface, r.Principal)
 	state := r.Effect
 	if r.Kind == audit.Outcome {
 		state = r.Outcome
@@ -74,9 +75,24 @@ func (a *app) lineRow(r audit.Record) []string {
 		base.OrDash(state), base.OrDash(r.Role), cmp.Or(r.Tool, r.Note, r.Surface), r.Reason}
 }
 
-// agentOf returns the program that made a call, else the surface on which it came, and the subagent, whose principal stands below that of
-// its agent.
-func agentOf(agent, surface, principal string) (name, child string) {
+// agentOf returns the program that made a call, else the surface on which it came, with the name of its session if people know it by one,
+// and the subagent, whose principal stands below that of its agent.
+func (a *app) agentOf(session, agent, surface, principal string) (name, child string) {
 	_, child, _ = strings.Cut(principal, "/")
-	return base.OrDash(cmp.Or(agent, surface)), child
+	return base.OrDash(strings.TrimSpace(cmp.Or(agent, surface) + " " + a.nameOf(session))), child
+}
+
+// nameOf returns the name of the session of an agent, which the chat and myc status show too; "" if it has none or is forgotten.
+func (a *app) nameOf(session string) string {
+	if a.names == nil {
+		a.names = map[string]string{}
+		if p, err := a.Load(); err == nil {
+			all, _ := book.Read(p.State.Agents()) // without names the log is as true
+			for _, s := range all {
+				a.names[s.Session] = s.Label
+			}
+			delete(a.names, "") // a session of which no event has ended yet
+		}
+	}
+	return a.names[session]
 }

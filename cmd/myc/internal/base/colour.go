@@ -2,6 +2,7 @@ package base
 
 import (
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 )
@@ -47,9 +48,9 @@ func (a *App) Width() int {
 	return usualWidth
 }
 
-// ByEffect is the colour of an effect or an outcome.
+// ByEffect is the colour of an effect, an outcome or a state, which more words may follow ("failed until 12:00").
 func ByEffect(cell string) Colour {
-	switch cell {
+	switch word, _, _ := strings.Cut(cell, " "); word {
 	case "allow", "ok", "ready", "active", "visible":
 		return Green
 	case "ask", "unfinished", "pending", "starting":

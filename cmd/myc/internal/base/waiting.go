@@ -8,11 +8,31 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/spf13/pflag"
 
 	"mycelium/internal/approval"
 	"mycelium/internal/node/api"
 	"mycelium/internal/text"
 )
+
+// AskFlag adds --ask, which says what becomes of calls that need an approval.
+func AskFlag(flags *pflag.FlagSet, to *approval.WhenAsked) {
+	flags.Var((*whenAsked)(to), "ask", "a call that needs an approval: wait for it, or deny at once (default: wait where somebody can be "+
+		"reached, else deny)")
+}
+
+// whenAsked is the value of --ask.
+type whenAsked approval.WhenAsked
+
+func (w *whenAsked) String() string { return string(*w) }
+func (w *whenAsked) Type() string   { return "wait|deny" }
+func (w *whenAsked) Set(s string) error {
+	if when := approval.WhenAsked(s); when != approval.AskWait && when != approval.AskDeny {
+		return fmt.Errorf("--ask: %q is not one of wait, deny", s)
+	}
+	*w = whenAsked(s)
+	return nil
+}
 
 // SayWaiting says on w, which is stderr, that a call waits for an approval, how long it waits at most, and where it is answered.
 func SayWaiting(w io.Writer, tool, id string, deadline time.Time) {

@@ -22,6 +22,8 @@ type answer struct {
 	Rule   string         `json:"rule"`
 	Reason string         `json:"reason"`
 	Result *policy.Guard  `json:"result,omitempty"` // how the result would be guarded
+
+	Sandbox string `json:"sandbox,omitempty"` // the profile that the call would run in
 }
 
 // eval answers JSON Lines. The answer to a line that cannot be read is a denial that says so.
@@ -59,7 +61,7 @@ func answerTo(v *project.View, line []byte, n int) answer {
 		return answer{ID: orNull(q.ID), Effect: "deny", Reason: fmt.Sprintf("line %d: %v", n, err)}
 	}
 	d := v.Policy.Decide(call)
-	out := answer{ID: orNull(q.ID), Effect: d.Effect.String(), Rule: d.Rule, Reason: d.Reason}
+	out := answer{ID: orNull(q.ID), Effect: d.Effect.String(), Rule: d.Rule, Reason: d.Reason, Sandbox: d.Sandbox}
 	if d.Unknown {
 		out.Effect = "unknown"
 	}

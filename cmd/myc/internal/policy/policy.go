@@ -106,6 +106,9 @@ func (a *app) explain(q question) error {
 	if x.Result != nil {
 		fmt.Fprintf(a.Out, "result: %s\n", x.Result)
 	}
+	if x.Sandbox != "" {
+		fmt.Fprintf(a.Out, "sandbox: %s\n", x.Sandbox)
+	}
 	fmt.Fprintln(a.Out)
 	var rows [][]string
 	for _, s := range x.Trace {

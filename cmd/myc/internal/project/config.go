@@ -22,7 +22,7 @@ func (a *app) configCmd() *cobra.Command {
 		Example: "  myc config show --sources", Args: base.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.configShow(sources) }}
 	show.Flags().BoolVar(&sources, "sources", false, "also print the file that each value came from")
-	c.AddCommand(show,
+	c.AddCommand(show, a.migrateCmd(),
 		&cobra.Command{Use: "validate", Short: "Check every file; exit with 4 if one is wrong",
 			Example: "  myc config validate --json", Args: base.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return a.configValidate() }})

@@ -70,8 +70,7 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 		}
 	} else {
 		for _, f := range found {
-			mark := map[string]string{"ok": "✓", "warning": "!", "problem": "✗"}[f.Level]
-			fmt.Fprintf(a.Out, "%s %s: %s\n", mark, f.What, text.Flatten(f.Message))
+			fmt.Fprintf(a.Out, "%s %s: %s\n", a.mark(f.Level), f.What, text.Flatten(f.Message))
 			if f.Hint != "" {
 				fmt.Fprintf(a.Out, "    → %s\n", text.Flatten(f.Hint))
 			}
@@ -85,6 +84,17 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 		return failure.New(failure.Config, fmt.Errorf("doctor: %s in this project", text.Count(problems, "problem")), hint)
 	}
 	return nil
+}
+
+// mark is the sign of a finding.
+func (a *app) mark(level string) string {
+	switch level {
+	case "ok":
+		return a.Paint(base.Green, "✓")
+	case "warning":
+		return a.Paint(base.Yellow, "!")
+	}
+	return a.Paint(base.Red, "✗")
 }
 
 // doctorDaemon reports how the daemon does. It leaves out the servers that doctorServers has reported.

@@ -49,11 +49,13 @@ func (a *app) status(ctx context.Context) error {
 			r.Skills.Valid, r.Skills.Invalid, r.Skills.Pending)},
 		{"tools", fmt.Sprintf("%d of %d visible, %.0f %% hidden", r.Tools.Visible, r.Tools.Catalog, 100*r.Tools.Concealment)},
 		{"sessions", fmt.Sprint(r.Sessions)},
+		{"asked", base.OrDash(r.Asked)},
 		{"cost today", fmt.Sprintf("$%.2f", r.Cost)},
 		{"state", text.Flatten(r.State)},
 	}
 	rows = append(append(rows, statusWaiting(r)...), statusWarnings(r)...)
 	a.Facts(rows)
+	a.printAgents(r)
 	if len(r.Backends) == 0 {
 		return nil
 	}

@@ -43,6 +43,8 @@ func statusShape(r api.StatusReply) any {
 		Tools      api.ToolsStatus   `json:"tools"`
 		Backends   []server          `json:"backends"`
 		Sessions   int               `json:"sessions"`
+		Asked      string            `json:"asked,omitempty"`
+		Agents     []agentAtWork     `json:"agents,omitempty"`
 		Approvals  int               `json:"approvals"`
 		Cost       float64           `json:"cost"`
 		Pending    []api.PendingFile `json:"pending"`
@@ -55,7 +57,8 @@ func statusShape(r api.StatusReply) any {
 		Hooks      []string          `json:"hooks,omitempty"`
 		Environs   []string          `json:"environs,omitempty"`
 	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions,
-		r.Approvals, r.Cost, r.Pending, r.Damage, r.State, r.Problem, r.Names, r.Unworkable, r.Restart, r.Hooks, r.Environs}
+		r.Asked, agentsAtWork(r), r.Approvals, r.Cost, r.Pending, r.Damage, r.State, r.Problem, r.Names, r.Unworkable, r.Restart, r.Hooks,
+		r.Environs}
 	for _, b := range r.Backends {
 		out.Backends = append(out.Backends, server{b.Name, b.State, b.Tools, moment(b.Since), b.Error,
 			b.Hint, b.Breaker, moment(b.Retry), b.Restarts, b.Active, b.Waiting, b.Refused, b.Log})

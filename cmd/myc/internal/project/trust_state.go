@@ -38,7 +38,7 @@ func (a *app) trustMoved(ctx context.Context, from string, by base.Consent) erro
 		return err
 	}
 	a.showFound(to, found)
-	if !by.Yes && !a.agreed("Bring this state here? [y/N] ") {
+	if !by.Yes && !agreed(a, "Bring this state here? [y/N] ") {
 		return a.unasked("nothing was moved")
 	}
 	if err := a.Mover().Move(ctx, to, from); err != nil {
@@ -109,7 +109,7 @@ func (a *app) takeOver(ctx context.Context, to state.Paths, usual state.Root, by
 		return err
 	}
 	a.showFound(to, found)
-	if !by.Yes && by.Expect == "" && !a.agreed("Take this over? [y/N] ") {
+	if !by.Yes && by.Expect == "" && !agreed(a, "Take this over? [y/N] ") {
 		return a.unasked("nothing was taken over")
 	}
 	if err := a.Mover().TakeOver(ctx, to, usual); err != nil {
@@ -132,7 +132,7 @@ func (a *app) showFound(to state.Paths, f *relocate.Found) {
 }
 
 // agreed asks a person at a terminal; elsewhere nobody agrees.
-func (a *app) agreed(question string) bool { return base.StdinIsTerminal(a.In) && a.Confirm(question) }
+func agreed(a *app, question string) bool { return base.StdinIsTerminal(a.In) && a.Confirm(question) }
 
 // unasked is the error of an act to which nobody agreed.
 func (a *app) unasked(what string) error {

@@ -90,6 +90,10 @@ func needOf(c *cobra.Command, args []string) project.Need {
 	case "sandbox", "sandbox exec", "sandbox profiles", "sandbox capabilities",
 		"hook status", "hook check", "skill templates", "mcp login", "mcp logout", "stop", "mcp stop":
 		return project.MayHave
+	case "config migrate":
+		if write := c.Flags().Lookup("write"); len(args) > 0 && write.Value.String() == "false" { // a file that is only shown
+			return project.MayHave
+		}
 	case "skill validate", "policy test":
 		if len(args) > 0 { // files that it names
 			return project.MayHave

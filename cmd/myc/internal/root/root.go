@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +33,10 @@ import (
 
 // Main runs the program once and returns its exit code.
 func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer, environ []string) int {
-	if code, ok := sandbox.Child(args); ok {
+	if code, ok := sandbox.Quick(ctx, args); ok {
+		return code
+	}
+	if code, ok := agents.Shell(ctx, os.Args[0], args, environ); ok {
 		return code
 	}
 	a := &base.App{In: in, Out: out, Loader: loaded.Loader{Err: errs, Environ: environ, Version: base.Version()}}

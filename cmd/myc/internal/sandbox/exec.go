@@ -61,7 +61,7 @@ func (a *app) exec(c *cobra.Command, r request, args []string) error {
 	}
 	result, err := sandbox.Run(c.Context(), argv, command)
 	if result != nil {
-		a.say(command, result.Left)
+		result.Left.Say(a.Err, command.Quarantine)
 	}
 	var start *jail.StartError
 	switch {

@@ -2,6 +2,7 @@
 package sandbox
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 
@@ -16,12 +17,15 @@ import (
 // app is the program with the commands of this family.
 type app struct{ *base.App }
 
-// Child runs the child of the sandbox if the arguments ask for it, before anything else is set up.
-func Child(args []string) (code int, ok bool) {
-	if !sandboxed.IsChild(args) {
-		return 0, false
+// Quick runs the child of the sandbox, or a server in it, if the arguments ask for that, before anything else is set up.
+func Quick(ctx context.Context, args []string) (code int, ok bool) {
+	switch {
+	case sandboxed.IsChild(args):
+		return jail.Main(), true
+	case sandboxed.IsServer(args):
+		return sandboxed.Serve(ctx), true
 	}
-	return jail.Main(), true
+	return 0, false
 }
 
 // Command is `myc sandbox`.

@@ -14,7 +14,6 @@ import (
 	"mycelium/internal/config/servers"
 	"mycelium/internal/credential"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
 	"mycelium/internal/text"
 )
 
@@ -36,12 +35,10 @@ func (a *app) add(ctx context.Context, n addition) error {
 	}
 	a.warnSecrets(n)
 	probe := a.Probe(ctx, p, s, n.yes, nil)
-	if probe.Err != nil {
-		return notAdded(s, probe)
+	if n.login = wantsLogin(probe.Err); probe.Err != nil && !n.login {
+		return failed(s, probe)
 	}
-	a.show(probe)
-	fmt.Fprintf(a.Out, "\nmycelium.yaml: entry mcpServers.%s\nskills/%s/SKILL.yaml, open to the role %s:\n\n%s\n", n.name, n.skill, n.role,
-		n.skillText(probe))
+	a.showPlan(n, probe)
 	run, whole := servers.Governing(s, p.Dir)
 	if !whole {
 		return failure.Hint(fmt.Errorf("server add: the server runs more files of the project than can be kept"),
@@ -50,17 +47,30 @@ func (a *app) add(ctx context.Context, n addition) error {
 	for _, file := range run {
 		fmt.Fprintf(a.Out, "accepted with it, because the server runs it: %s\n", text.Visible(file))
 	}
-	if err := a.consent(n); err != nil {
+	if write, err := a.consent(n); !write {
 		return err
 	}
 	all, err := n.write(p, s, probe, run)
 	if err != nil {
 		return fmt.Errorf("server add: %w", err)
 	}
+	all.tellShipped(a.Out)
+	return a.added(ctx, p, n, s)
+}
+
+// added makes a server known that was written, and says what comes next.
+func (a *app) added(ctx context.Context, p *config.Project, n addition, s backend.Server) error {
+	if err := a.inForce(ctx, n); err != nil {
+		return err
+	}
+	if n.login {
+		fmt.Fprintf(a.Out, "added %s; log in next: myc mcp login %s; and then make a skill of its tools: myc skill add %s --from %s --role %s\n",
+			n.name, n.name, n.skill, n.name, n.role)
+		return nil
+	}
 	if !n.yes { // the answer came after the first start, so its catalog was not kept
 		_ = a.Probe(ctx, p, s, true, nil) // a client learns it otherwise
 	}
-	all.tellShipped(a.Out)
 	fmt.Fprintf(a.Out, "added %s: myc tools --role %s shows its tools\n", n.name, n.role)
 	return nil
 }
@@ -75,17 +85,20 @@ func (a *app) warnSecrets(n addition) {
 	}
 }
 
-// consent returns an error unless a person wants the plan.
-func (a *app) consent(n addition) error {
+// consent reports whether a person wants the plan. Without --dry-run it is an error if not.
+func (a *app) consent(n addition) (write bool, err error) {
 	switch {
+	case n.dry:
+		fmt.Fprintln(a.Out, "no file was changed (--dry-run)")
+		return false, nil
 	case n.yes:
-		return nil
+		return true, nil
 	case !base.StdinIsTerminal(a.In):
-		return failure.Hint(fmt.Errorf("server add: no file was changed"), "add --yes to write this")
+		return false, failure.Hint(fmt.Errorf("%s: no file was changed", n.act()), "add --yes to write this")
 	case !a.Confirm("Write and accept it? [y/N] "):
-		return failure.New(failure.Denied, fmt.Errorf("server add: no file was changed"), "")
+		return false, failure.New(failure.Denied, fmt.Errorf("%s: no file was changed", n.act()), "")
 	}
-	return nil
+	return true, nil
 }
 
 // ready checks what can be checked before the server starts, and fills in what was left out.
@@ -103,14 +116,19 @@ func (a *app) ready(p *config.Project, n *addition) error {
 			return failure.Hint(fmt.Errorf("server add: %s exists", n.name), "choose another name, or: myc server remove "+n.name)
 		}
 	}
+	return n.complete(p)
+}
+
+// complete fills in what was left out.
+func (n *addition) complete(p *config.Project) error {
 	n.skill = cmp.Or(n.skill, n.name)
 	n.role = cmp.Or(n.role, p.File.Session.RoleOfAgent())
 	if n.role == "" {
-		return failure.Usagef("server add: session: names no role: name one with --role")
+		return failure.Usagef("%s: session: names no role: name one with --role", n.act())
 	}
 	for _, word := range []string{n.skill, n.role} {
 		if word != filepath.Base(word) || strings.HasPrefix(word, ".") {
-			return failure.Usagef("server add: %q is no name of a skill or role", word)
+			return failure.Usagef("%s: %q is no name of a skill or role", n.act(), word)
 		}
 	}
 	return nil
@@ -129,8 +147,8 @@ func (n addition) server() (backend.Server, error) {
 	}
 	first := n.command[0]
 	if strings.HasPrefix(first, "http://") || strings.HasPrefix(first, "https://") {
-		if len(n.command) > 1 || len(env) > 0 {
-			return s, failure.Usagef("server add: a URL takes --header, no arguments and no --env")
+		if len(n.command) > 1 || len(env) > 0 || n.sandbox != "" {
+			return s, failure.Usagef("server add: a URL takes --header, no arguments, no --env and no --sandbox")
 		}
 		s.Type, s.URL, s.Headers = "http", first, headers
 		return s, nil
@@ -138,7 +156,7 @@ func (n addition) server() (backend.Server, error) {
 	if len(headers) > 0 {
 		return s, failure.Usagef("server add: --header is for a URL; a command takes --env")
 	}
-	s.Command, s.Args, s.Env = first, n.command[1:], env
+	s.Command, s.Args, s.Env, s.Sandbox = first, n.command[1:], env, n.sandbox
 	return s, nil
 }
 
@@ -156,30 +174,4 @@ func pairs(flag string, list []string) (map[string]string, error) {
 		return nil, nil
 	}
 	return out, nil
-}
-
-// skillText is the file of the proposed skill.
-func (n addition) skillText(p project.Probe) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# Written by myc server add %s. A tool that this file does not list does not exist for an agent.\n", n.name)
-	fmt.Fprintf(&b, "name: %s\ndescription: Uses the tools of the server %s.\nallowedRoles: [%s]\n", n.skill, n.name, n.role)
-	rows := toolRows(p)
-	head := "allowedTools:\n"
-	if len(rows) == 0 || rows[0].Mutates {
-		head = "# No tool of this server says that it only reads. Remove the # before a tool to grant it, and the [] here.\nallowedTools: []\n"
-	}
-	b.WriteString(head)
-	said := false
-	for _, r := range rows {
-		if r.Mutates && !said && head == "allowedTools:\n" {
-			b.WriteString("  # These may change something. Remove the # before a tool to grant it.\n")
-			said = true
-		}
-		if r.Mutates {
-			fmt.Fprintf(&b, "  # - %s\n", r.Name)
-		} else {
-			fmt.Fprintf(&b, "  - %s\n", r.Name)
-		}
-	}
-	return b.String()
 }

@@ -14,7 +14,7 @@ import (
 	"mycelium/internal/rpc"
 )
 
-// TestAddURL adds a server at an address: one that answers, and one that wants a login, which the hint tells of.
+// TestAddURL adds a server at an address: one that answers, and one that wants a login, of which only the entry is written.
 func TestAddURL(t *testing.T) {
 	answers := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -55,8 +55,18 @@ func TestAddURL(t *testing.T) {
 	if code, said := run("server", "add", "far", answers.URL, "--role", "guest", "--yes"); code != 0 || !strings.Contains(said, "far__look") {
 		t.Errorf("exit %d: %s", code, said)
 	}
-	if code, said := run("server", "add", "login", wants.URL, "--role", "guest", "--yes"); code != 1 ||
-		!strings.Contains(said, "myc mcp login login") || !strings.Contains(said, "myc trust") {
+	if code, said := run("server", "add", "login", wants.URL, "--role", "guest", "--yes"); code != 0 ||
+		!strings.Contains(said, "login wants a login, so its tools are not known yet") ||
+		!strings.Contains(said, "myc mcp login login; and then make a skill of its tools: myc skill add login --from login --role guest") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	if _, said := run("server", "list"); !strings.Contains(said, wants.URL) {
+		t.Errorf("the server is not there: %s", said)
+	}
+	if _, err := os.Stat("skills/login"); err == nil {
+		t.Error("a skill was written for tools that are not known")
+	}
+	if code, said := run("skill", "add", "login", "--from", "login", "--yes"); code != 1 || !strings.Contains(said, "myc mcp login login") {
 		t.Errorf("exit %d: %s", code, said)
 	}
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -32,23 +33,30 @@ type change struct {
 // changes are written all or not at all.
 type changes []change
 
-// plan computes what adding a server changes in one folder.
+// plan computes what adding a server, or a skill over its tools, changes in one folder.
 func (c *changes) plan(at folder, n addition, s backend.Server, p project.Probe, defaults []string) error {
 	file := filepath.Join(at.dir, "mycelium.yaml")
 	old, err := read(file)
 	if err != nil {
 		return err
 	}
-	text, err := yamlfile.AddEntry(old, "mcpServers", n.name, entryLines(s))
-	if err != nil {
-		return fmt.Errorf("mycelium.yaml: %w", err)
+	text := old
+	if !n.known {
+		if text, err = yamlfile.AddEntry(old, "mcpServers", n.name, entryLines(s)); err != nil {
+			return fmt.Errorf("mycelium.yaml: %w", err)
+		}
 	}
-	if len(defaults) > 0 && !slices.Contains(defaults, n.skill) {
+	if !n.login && len(defaults) > 0 && !slices.Contains(defaults, n.skill) {
 		if text, err = yamlfile.AddItem(text, "defaultSkills", n.skill); err != nil {
 			return fmt.Errorf("mycelium.yaml: %w", err)
 		}
 	}
-	*c = append(*c, change{path: file, before: old, after: text})
+	if !bytes.Equal(text, old) {
+		*c = append(*c, change{path: file, before: old, after: text})
+	}
+	if n.login {
+		return nil
+	}
 	file = filepath.Join(at.dir, "skills", n.skill, "SKILL.yaml")
 	if _, err := os.Stat(filepath.Dir(file)); !errors.Is(err, fs.ErrNotExist) {
 		return failure.Hint(fmt.Errorf("skills/%s exists", n.skill), "choose another name with --skill")
@@ -99,32 +107,6 @@ func (c *changes) planRole(at folder, n addition) error {
 	return nil
 }
 
-// planRun adds the files of the project that the server runs to an accepted copy: who adds the server accepts them with it. One that is
-// in the copy stays as it was accepted.
-func (c *changes) planRun(folder, project string, run []string) error {
-	for _, path := range run {
-		name, err := filepath.Rel(project, path)
-		if err != nil {
-			return err
-		}
-		if _, err := os.Stat(filepath.Join(folder, name)); !errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		st, err := os.Stat(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		} else if err != nil {
-			return err
-		}
-		data, err := read(path)
-		if err != nil {
-			return err
-		}
-		*c = append(*c, change{path: filepath.Join(folder, name), after: data, mode: st.Mode().Perm()})
-	}
-	return nil
-}
-
 // write writes all files. After an error those that it wrote are as before.
 func (c changes) write() error {
 	for i, ch := range c {
@@ -170,6 +152,9 @@ func entryLines(s backend.Server) []string {
 		lines = append(lines, "  command: "+yamlfile.Text(s.Command))
 		if len(words) > 0 {
 			lines = append(lines, "  args: ["+strings.Join(words, ", ")+"]")
+		}
+		if s.Sandbox != "" {
+			lines = append(lines, "  sandbox: "+yamlfile.Text(s.Sandbox))
 		}
 	}
 	for key, m := range map[string]map[string]string{"env": s.Env, "headers": s.Headers} {

@@ -21,9 +21,12 @@ func Command(a *base.App) *cobra.Command { return (&app{a}).serverCmd() }
 // addition is what `myc server add` is asked to do.
 type addition struct {
 	name, skill, role string
+	sandbox           string
 	env, header       []string
 	command           []string // the command and its arguments, or one URL
-	yes               bool
+	yes, dry          bool
+	known             bool // the server is there, and only the skill is added
+	login             bool // the server wants a login, so its tools are not known, and only the server is added
 }
 
 func (a *app) serverCmd() *cobra.Command {
@@ -35,7 +38,8 @@ func (a *app) serverCmd() *cobra.Command {
 		Long: "Starts the server once, shows its tools, and proposes a skill: the tools that the server calls read-only are in it, the\n" +
 			"others are commented out. On a terminal the command asks before it writes; elsewhere --yes writes, and without --yes\n" +
 			"the plan is shown and no file changes. The entry in mycelium.yaml, the skill and the role's file change together or not\n" +
-			"at all, and are in force at once.",
+			"at all, and are in force at once. Of a server that wants a login, only the entry is written: after myc mcp login NAME,\n" +
+			"myc skill add NAME --from NAME makes the skill.",
 		Example: "  myc server add fs --role developer -- npx -y @modelcontextprotocol/server-filesystem .\n" +
 			"  myc server add docs https://example.com/mcp --header 'Authorization=Bearer ${DOCS_TOKEN}' --role guest --yes",
 		Args: base.ArgRange(2, 1000, "a name, and a command after -- or a URL"),
@@ -50,7 +54,9 @@ func (a *app) serverCmd() *cobra.Command {
 	add.Flags().StringVar(&n.role, "role", "", "role that may use it (default: session.agentRole, else session.defaultRole)")
 	add.Flags().StringArrayVar(&n.env, "env", nil, "K=V: a variable of the server; write a secret as K=${VAR}")
 	add.Flags().StringArrayVar(&n.header, "header", nil, "K=V: a header for a URL; write a secret as ${VAR}")
+	add.Flags().StringVar(&n.sandbox, "sandbox", "", "run it in the sandbox with this profile: strict, standard, project …")
 	add.Flags().BoolVarP(&n.yes, "yes", "y", false, "do not ask")
+	add.Flags().BoolVar(&n.dry, "dry-run", false, "show what would be written, and change no file")
 	c.AddCommand(add,
 		&cobra.Command{Use: "list", Short: "List the servers that are accepted", Example: "  myc server list --json", Args: base.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return a.list() }},
@@ -65,11 +71,12 @@ func (a *app) serverCmd() *cobra.Command {
 
 // serverRow is one server in the shape of `myc server list --json`.
 type serverRow struct {
-	Name  string `json:"name"`
-	Kind  string `json:"kind"` // stdio, http or builtin
-	Start string `json:"start"`
-	Tools int    `json:"tools"` // as far as they are known
-	State string `json:"state"` // known, pending or disabled
+	Name    string `json:"name"`
+	Kind    string `json:"kind"` // stdio, http or builtin
+	Start   string `json:"start"`
+	Tools   int    `json:"tools"`             // as far as they are known
+	State   string `json:"state"`             // known, pending or disabled
+	Sandbox string `json:"sandbox,omitempty"` // the profile that it runs with; empty: it may do what the user may
 }
 
 func (a *app) list() error {
@@ -85,7 +92,7 @@ func (a *app) list() error {
 	rows := []serverRow{}
 	for _, s := range v.Project.Servers {
 		r := serverRow{Name: s.Name, Kind: "stdio", Start: strings.Join(append([]string{s.Command}, s.Args...), " "),
-			Tools: tools[s.Name], State: "known"}
+			Tools: tools[s.Name], State: "known", Sandbox: s.Sandbox}
 		switch {
 		case s.URL != "":
 			r.Kind, r.Start = "http", s.URL
@@ -105,10 +112,10 @@ func (a *app) list() error {
 	}
 	cells := [][]string{}
 	for _, r := range rows {
-		cells = append(cells, []string{r.Name, r.Kind, fmt.Sprint(r.Tools), r.State, r.Start})
+		cells = append(cells, []string{r.Name, r.Kind, fmt.Sprint(r.Tools), r.State, base.OrDash(r.Sandbox), r.Start})
 	}
 	a.Table(base.Column{Name: "SERVER", Least: 10}, base.Column{Name: "KIND", Drop: 1}, base.Column{Name: "TOOLS", Drop: 2},
-		base.Column{Name: "STATE"}, base.Column{Name: "START", Least: 20}).Print(cells...)
+		base.Column{Name: "STATE"}, base.Column{Name: "SANDBOX"}, base.Column{Name: "START", Least: 20}).Print(cells...)
 	return nil
 }
 

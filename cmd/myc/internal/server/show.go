@@ -53,13 +53,10 @@ func failed(s backend.Server, p project.Probe) error {
 	return failure.Hint(fmt.Errorf("start: %w", p.Err), cmp.Or(text.HintOf(p.Err), hint))
 }
 
-// notAdded is the error of a server that did not start when it was to be added. One that wants a login has to be known before the login.
-func notAdded(s backend.Server, p project.Probe) error {
-	if login := (*oauth.AuthorizationError)(nil); errors.As(p.Err, &login) {
-		return failure.Hint(fmt.Errorf("start server %s: %w", s.Name, p.Err), "write mcpServers: {"+s.Name+": {url: "+s.URL+
-			"}} with myc edit config, accept it with myc trust, then log in: myc mcp login "+s.Name)
-	}
-	return failed(s, p)
+// wantsLogin reports whether a server did not start because it wants a login. It has to be known before that.
+func wantsLogin(err error) bool {
+	login := (*oauth.AuthorizationError)(nil)
+	return errors.As(err, &login)
 }
 
 // toolRow is one tool of a server in the shape of `myc server test --json`.

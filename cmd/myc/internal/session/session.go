@@ -2,6 +2,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -96,13 +97,15 @@ func (a *app) sessionList(ctx context.Context) error {
 	if a.JSON {
 		return a.PrintJSON(infos)
 	}
+	names := a.agentNames(ctx)
 	var rows [][]string
 	for _, i := range infos {
 		expires := "with its client"
 		if !i.Expires.IsZero() {
 			expires = i.Expires.Local().Format(time.DateTime)
 		}
-		rows = append(rows, []string{i.ID, base.OrDash(i.Name), base.OrDash(i.Role), base.OrDash(strings.Join(i.Roles, ", ")),
+		rows = append(rows, []string{i.ID, base.OrDash(cmp.Or(names[i.ID], i.Name)), base.OrDash(i.Role),
+			base.OrDash(strings.Join(i.Roles, ", ")),
 			base.OrDash(strings.Join(i.Skills, ", ")), expires})
 	}
 	a.Table(base.Column{Name: "ID"}, base.Column{Name: "NAME", Least: 10, Drop: 1}, base.Column{Name: "ROLE", Least: 8},

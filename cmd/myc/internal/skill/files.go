@@ -10,7 +10,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/server"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config/shipped"
 	"mycelium/internal/node/failure"
@@ -41,6 +44,34 @@ func (a *app) skillTemplates() error {
 	}
 	a.Table(base.Column{Name: "NAME"}, base.Column{Name: "KIND"}, base.Column{Name: "DESCRIPTION", Least: 20}).Print(cells...)
 	return nil
+}
+
+func (a *app) skillAddCmd() *cobra.Command {
+	var template string
+	var from server.Skill
+	c := &cobra.Command{Use: "add NAME", Short: "Add a skill from a template or a server's tools, or a shipped one by its name",
+		Long: "With --from, the skill is made of the tools of a server that is there, as myc server add does it: the tools that the\n" +
+			"server calls read-only are in it, the others are commented out, and the role may use it at once.",
+		Example: "  myc skill add my-skill --template code-reviewer\n  myc skill add read-docs --from docs --role guest",
+		Args:    base.ArgRange(1, 1, "one name"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if from.Name = args[0]; from.Server != "" {
+				return server.AddSkill(c.Context(), a.App, from)
+			}
+			for _, flag := range []string{"role", "yes", "dry-run"} {
+				if c.Flags().Changed(flag) {
+					return failure.Usagef("skill add: --%s is for --from", flag)
+				}
+			}
+			return a.skillAdd(args[0], template)
+		}}
+	c.Flags().StringVar(&template, "template", "", "template (default: the shipped skill of that name, else basic)")
+	c.Flags().StringVar(&from.Server, "from", "", "server whose tools the skill grants")
+	c.Flags().StringVar(&from.Role, "role", "", "with --from: role that may use it (default: session.agentRole, else session.defaultRole)")
+	c.Flags().BoolVarP(&from.Yes, "yes", "y", false, "with --from: do not ask")
+	c.Flags().BoolVar(&from.Dry, "dry-run", false, "with --from: show what would be written, and change no file")
+	c.MarkFlagsMutuallyExclusive("template", "from")
+	return c
 }
 
 // skillAdd writes a new skill folder. It never changes an existing one.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
@@ -19,13 +18,8 @@ func (a *app) skillReload(ctx context.Context, name string) error {
 	if err := a.NeedPerson("reload"); err != nil {
 		return err
 	}
-	if c, err := a.Running(ctx); err != nil {
+	if err := base.Reload(ctx, a.App); err != nil {
 		return err
-	} else if c != nil {
-		defer c.Close()
-		if _, err := base.Call(ctx, c, api.Reload, api.None{}); err != nil {
-			return failure.New(failure.Config, err, "myc doctor shows what is wrong")
-		}
 	}
 	v, err := a.OpenView()
 	if err != nil {

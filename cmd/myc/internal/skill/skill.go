@@ -39,11 +39,8 @@ type skillRow struct {
 func (a *app) skillCmd() *cobra.Command {
 	c := &cobra.Command{Use: "skill", Short: "Add, check and list skills", Example: "  myc skill list", Args: base.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.skillList() }}
-	var template, role string
-	add := &cobra.Command{Use: "add NAME", Short: "Add a skill from a template, or a shipped one by its name",
-		Example: "  myc skill add my-skill --template code-reviewer", Args: base.ArgRange(1, 1, "one name"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.skillAdd(args[0], template) }}
-	add.Flags().StringVar(&template, "template", "", "template (default: the shipped skill of that name, else basic)")
+	var role string
+	add := a.skillAddCmd()
 	preview := &cobra.Command{Use: "preview NAME|PATH", Short: "Show what activating a skill changes, and for which role",
 		Example: "  myc skill preview editor --role guest\n  myc skill preview ./drafts/my-skill",
 		Args:    base.ArgRange(1, 1, "one skill"),

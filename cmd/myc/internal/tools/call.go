@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/approval"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
@@ -29,8 +30,7 @@ func (a *app) callCmd() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&args, "args", "{}", "arguments, a JSON object; - reads stdin")
-	c.Flags().StringVar(&p.Ask, "ask", "", "a call that needs an approval: wait for it, or deny at once (default: wait where somebody "+
-		"can be reached, else deny)")
+	base.AskFlag(c.Flags(), &p.Ask)
 	c.Flags().StringVar(&p.Role, "role", "", "role of the call (default: session.defaultRole)")
 	c.Flags().StringSliceVar(&p.Skills, "skill", nil, "active skills (default: those that are active at the start)")
 	return c
@@ -47,11 +47,8 @@ func (a *app) call(ctx context.Context, p api.CallParams) error {
 	if _, err := policy.ParseArgs(p.Args); err != nil {
 		return failure.Usagef("call: --args: %w", err)
 	}
-	switch {
-	case p.Ask != "" && p.Ask != api.AskWait && p.Ask != api.AskDeny:
-		return failure.Usagef("call: --ask: %q is not one of wait, deny", p.Ask)
-	case p.Ask == "" && base.StdinIsTerminal(a.In) && a.NeedPerson("wait") == nil:
-		p.Ask = api.AskWait // the person who is here sees where to answer
+	if p.Ask == "" && base.StdinIsTerminal(a.In) && a.NeedPerson("wait") == nil {
+		p.Ask = approval.AskWait // the person who is here sees where to answer
 	}
 	if p.Token == "" {
 		p.Token = a.Getenv(hook.TokenVar)
@@ -71,10 +68,6 @@ func (a *app) call(ctx context.Context, p api.CallParams) error {
 			if err := a.RefusedBroken(ctx, c, p.Tool); err != nil {
 				return err
 			}
-		}
-		if r.Asks && p.Ask != api.AskDeny {
-			return failure.New(failure.Denied, a.callError(r), "it needs an approval, and nobody can be reached now: "+
-				"myc call --ask wait … waits for myc approvals watch")
 		}
 		return a.callError(r)
 	}

@@ -1,4 +1,5 @@
-package node
+// Package heap keeps the memory of the process that owns a project small without making its calls slow.
+package heap
 
 import (
 	"context"
@@ -14,8 +15,8 @@ import (
 // default takes over.
 const freshHeap = 8 << 20
 
-// tendHeap applies freshHeap from now on. A GOGC in the environment has precedence.
-func tendHeap() {
+// Tend applies freshHeap from now on. A GOGC in the environment has precedence.
+func Tend() {
 	if os.Getenv("GOGC") == "" {
 		afterCollection(100)
 	}
@@ -24,7 +25,7 @@ func tendHeap() {
 // afterCollection sets GOGC for the heap that the last collection left, now and after each later collection.
 func afterCollection(percent int) {
 	next := 400 // before the first collection the live heap is not known
-	if n := liveHeap(); n > 0 {
+	if n := Live(); n > 0 {
 		next = int(max(100, min(400, freshHeap*100/n)))
 	}
 	if next*10 < percent*9 || next*9 > percent*10 { // setting it stops the world for a moment
@@ -35,8 +36,8 @@ func afterCollection(percent int) {
 	runtime.AddCleanup(&[64]byte{}, afterCollection, percent)
 }
 
-// liveHeap returns how many bytes of objects the last collection found in use; 0 before the first one.
-func liveHeap() uint64 {
+// Live returns how many bytes of objects the last collection found in use; 0 before the first one.
+func Live() uint64 {
 	live := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	runtimemetrics.Read(live)
 	return live[0].Value.Uint64()
@@ -45,10 +46,14 @@ func liveHeap() uint64 {
 // settled is how long the start of an owner and its first calls take.
 const settled = 2 * time.Second
 
-// dropStart returns the pages of the program that only the start needed, once. They are two thirds of it. The kernel still caches them
+// DropStart returns the pages of the program that only the start needed, once. They are two thirds of it. The kernel still caches them
 // and maps one again when it is needed.
-func dropStart(ctx context.Context) error {
-	if wait(ctx, settled) {
+func DropStart(ctx context.Context) error {
+	t := time.NewTimer(settled)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
 		dropProgram()
 	}
 	return nil

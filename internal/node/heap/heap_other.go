@@ -1,5 +1,5 @@
 //go:build !linux
 
-package node
+package heap
 
 func dropProgram() {}

@@ -1,0 +1,102 @@
+// Package agentshell stands between an agent and its shell. An agent that [Prepare] was called for starts our program instead of a command;
+// the program runs what the hook admitted for this session, in the sandbox that the policy wants, and refuses the rest. So the hook holds
+// also where an agent's settings switch it off.
+//
+// Everything that the program knows lies in the folder of the run, in the state, where no agent writes. It finds that folder by its own
+// name: the agent is told to start a link in it.
+package agentshell
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/atomicfile"
+	"mycelium/internal/state"
+)
+
+// Name is the name of the link to this program in the folder of a run. A program that is started under this name calls [Main].
+const Name = "myc-shell"
+
+// Program returns the program that an agent starts before its shell, for a folder of a run.
+func Program(folder string) string { return filepath.Join(folder, Name) }
+
+// The names in the folder of a run.
+const (
+	noteName    = "shell.json"
+	ticketsName = "tickets"
+	tempName    = "tmp"       // what commands in the sandbox find at /tmp
+	gitName     = "gitconfig" // who commits
+)
+
+// Note is what the program knows of its run.
+type Note struct {
+	Agent   string   `json:"agent"`
+	Folder  string   `json:"folder"`      // absolute, with links resolved: the project's, or that of a linked worktree of it
+	Project string   `json:"project"`     // likewise: the project's
+	State   string   `json:"state"`       // the folder with the state of every project, which commands in the sandbox do not see
+	ID      string   `json:"id,omitzero"` // the project id that a person chose; empty: from the path of the project
+	Home    string   `json:"home"`        // the person's; empty: none
+	Lines   []string `json:"lines"`       // lines for a shell that the agent's settings had when it was started: they run as they are
+	Server  []string `json:"server"`      // the gateway, which the agent starts by the program too
+}
+
+// paths returns where the state of the project is.
+func (n *Note) paths() (state.Paths, error) {
+	if n.ID == "" {
+		return state.Root(n.State).Of(n.Project), nil
+	}
+	return state.Root(n.State).Named(n.Project, n.ID)
+}
+
+// Prepare makes the folder of a run ready for the program. myc is the whole program, absolute. environ is the person's own.
+func Prepare(folder, myc string, n Note, environ []string) error {
+	for _, name := range []string{ticketsName, tempName} {
+		if err := os.MkdirAll(filepath.Join(folder, name), 0o700); err != nil {
+			return fmt.Errorf("make a folder for the agent's shell: %w", err)
+		}
+	}
+	text, err := json.Marshal(n)
+	if err != nil {
+		return fmt.Errorf("write what the agent's shell may run: %w", err)
+	}
+	if err := atomicfile.Note(filepath.Join(folder, noteName), text, 0o600); err != nil {
+		return fmt.Errorf("write what the agent's shell may run: %w", err)
+	}
+	identify(filepath.Join(folder, gitName), environ)
+	if err := os.Symlink(myc, Program(folder)); err != nil && !errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("put a program before the agent's shell: %w", err)
+	}
+	return nil
+}
+
+// identify writes a configuration of git with the name and address of the person. Without them git makes no commit, and the person's own
+// configuration, which can name programs, is not in the sandbox. If there is no git, or no name, there is none inside either.
+func identify(file string, environ []string) {
+	for _, key := range []string{"user.name", "user.email", "init.defaultBranch"} {
+		get := exec.Command("git", "config", "--global", "--get", key) //nolint:noctx // it reads one file
+		get.Env = environ
+		if value, err := get.Output(); err == nil {
+			set := exec.Command("git", "config", "--file", file, key, strings.TrimSuffix(string(value), "\n")) //nolint:noctx // it writes one
+			set.Env = environ
+			_ = set.Run()
+		}
+	}
+}
+
+// readNote reads the note of a run.
+func readNote(folder string) (n Note, err error) {
+	text, err := os.ReadFile(filepath.Join(folder, noteName))
+	if err == nil {
+		err = json.Unmarshal(text, &n)
+	}
+	if err != nil {
+		return n, fmt.Errorf("read what the agent's shell may run: %w", err)
+	}
+	return n, nil
+}

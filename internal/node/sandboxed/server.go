@@ -1,0 +1,119 @@
+package sandboxed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/backend"
+	"mycelium/internal/sandbox"
+	"mycelium/internal/state"
+	"mycelium/internal/text"
+)
+
+// serverName is the command with which the keeper starts this program for a server in the sandbox; the name of the server's program
+// follows, for people who list processes. commandVar has the [sandbox.Command] as JSON: a variable, because other users of the machine see
+// arguments, and the environment of a server may have secrets.
+const (
+	serverName = "sandbox-server"
+	commandVar = "MYCELIUM_SANDBOX_COMMAND"
+)
+
+// Confine returns how servers of a project are started in the sandbox.
+func Confine(folder string, paths state.Paths, home string) backend.Confine {
+	return func(s backend.Confined) (argv, env []string, err error) {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, nil, fmt.Errorf("find this program: %w", err)
+		}
+		c, err := serverCommand(folder, paths, home, s)
+		if err != nil {
+			return nil, nil, err
+		}
+		data, err := json.Marshal(c)
+		if err != nil {
+			return nil, nil, fmt.Errorf("hand over the command: %w", err)
+		}
+		return []string{self, serverName, filepath.Base(s.Argv[0])}, []string{commandVar + "=" + string(data)}, nil
+	}
+}
+
+// serverCommand is the command of the sandbox that runs a server. The server lives as long as it is needed, whatever time the profile gives
+// to a command.
+func serverCommand(folder string, paths state.Paths, home string, s backend.Confined) (*sandbox.Command, error) {
+	p, ok := sandbox.Find(s.Profile)
+	if !ok {
+		return nil, text.Hinted(fmt.Errorf("there is no profile %q of the sandbox", s.Profile), "myc sandbox profiles lists them")
+	}
+	p.Seconds = 0
+	c, err := Command(folder, paths, home, s.Env)
+	if err != nil {
+		return nil, err
+	}
+	c.Argv, c.Profile, c.Grace = s.Argv, p, s.Grace.Seconds()
+	if c.Dir, err = filepath.EvalSymlinks(s.Dir); err != nil {
+		return nil, fmt.Errorf("its folder: %w", err)
+	}
+	if !c.Shows(c.Dir) {
+		return nil, text.Hinted(fmt.Errorf("its folder %s is not in the sandbox", c.Dir), "leave cwd out, or name a folder of the project")
+	}
+	for _, v := range s.Env {
+		if name, _, _ := strings.Cut(v, "="); slices.Contains(s.Own, name) {
+			c.Env = append(c.Env, v)
+		}
+	}
+	if !c.Shows(c.Argv[0]) { // the program is what a person accepted, wherever it lies
+		program, err := filepath.EvalSymlinks(c.Argv[0])
+		if err != nil {
+			return nil, fmt.Errorf("its program: %w", err)
+		}
+		c.Argv = append([]string{program}, c.Argv[1:]...)
+		c.Read = append(c.Read, program)
+	}
+	return &c, nil
+}
+
+// IsServer reports whether arguments are those of a server in the sandbox.
+func IsServer(args []string) bool { return len(args) == 2 && args[0] == serverName }
+
+// Serve runs a server in the sandbox on the standard streams, until it ends or the context does. It returns its exit code.
+func Serve(ctx context.Context) int {
+	c, err := given()
+	var result *sandbox.Result
+	if err == nil {
+		var self []string
+		if self, err = Self(); err == nil {
+			result, err = sandbox.Run(ctx, self, c)
+		}
+	}
+	if result != nil {
+		for _, path := range result.Left.Quarantined {
+			fmt.Fprintf(os.Stderr, "myc: the server made %s, which would govern agents: it is in %s now\n", path, c.Quarantine)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "myc: "+text.Describe(err))
+		return 1
+	}
+	return result.ExitCode
+}
+
+// given is the command that this process was started with.
+func given() (*sandbox.Command, error) {
+	data := os.Getenv(commandVar)
+	if data == "" {
+		return nil, errors.New("no server to run (this command is started by Mycelium, not by people)")
+	}
+	var c sandbox.Command
+	if err := json.Unmarshal([]byte(data), &c); err != nil {
+		return nil, fmt.Errorf("read what to run: %w", err)
+	}
+	c.In, c.Out, c.Err = os.Stdin, os.Stdout, os.Stderr
+	return &c, nil
+}
