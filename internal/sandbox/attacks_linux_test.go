@@ -33,6 +33,8 @@ type bait struct {
 	Name    string // an abstract socket
 	Victim  int    // a process of the same user
 	FD      int    // a descriptor that the parent left open, on Outside
+	Home    string // of the user
+	Daemon  string // a socket in the folder for run-time files, as our daemon has it
 	Core    string // what /proc/sys/kernel/core_pattern says
 }
 
@@ -132,6 +134,35 @@ var attacks = []attack{
 		}
 		return writes(link)
 	}},
+	{"link a file outside into the project and write that", func(b *bait) error {
+		link := filepath.Join(b.Project, "hard2")
+		_ = os.Remove(link)
+		if err := os.Link(filepath.Join(b.Outside, "secret"), link); err != nil {
+			return err
+		}
+		return writes(link)
+	}},
+	{"move a protected file to another mount", func(b *bait) error {
+		return os.Rename(filepath.Join(b.Project, ".claude/settings.json"), "/tmp/settings.json")
+	}},
+	{"get a descriptor of a protected file for writing over a socket", sendsWritable},
+	{"execute a program in memory with more rights", func(*bait) error { return execMemory() }},
+	{"dump core to a program of the machine", func(b *bait) error { return dumps(b.Core) }},
+	{"write a start-up file of the shell", func(b *bait) error {
+		name := filepath.Join(b.Home, ".bashrc")
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0) // the one of the person; a new one in the empty home is gone with it
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	}},
+	{"connect to D-Bus", func(*bait) error { return dials("/run/dbus/system_bus_socket") }},
+	{"connect to docker", func(*bait) error { return dials("/run/docker.sock") }},
+	{"connect to tmux", func(*bait) error { return dials(fmt.Sprintf("/tmp/tmux-%d/default", os.Getuid())) }},
+	{"connect to our daemon", func(b *bait) error { return dials(b.Daemon) }},
+	{"start processes without end", func(*bait) error { return forkBomb() }},
+	{"fill the memory of /tmp", func(*bait) error { return fills("/tmp/full") }},
+
 	{"take the mount away", func(b *bait) error {
 		return unix.Unmount(filepath.Join(b.Project, ".claude/settings.json"), unix.MNT_DETACH)
 	}},

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -63,7 +64,7 @@ func driveMain() int {
 	if err != nil {
 		return 2
 	}
-	w, err := c.prepare()
+	w, err := c.prepare(context.Background())
 	if err != nil {
 		return 2
 	}
@@ -213,11 +214,22 @@ func copyOfSelf(t *testing.T, dir string) string {
 func lay(t *testing.T, dir string, uid int) *bait {
 	t.Helper()
 	b := &bait{Project: filepath.Join(dir, "project"), Outside: filepath.Join(dir, "outside"),
+		Home: filepath.Join(dir, "home"), Daemon: filepath.Join(dir, "run", "mycelium.sock"),
 		Socket: filepath.Join(dir, "outside", "socket"), Name: "mycelium-bait-" + filepath.Base(dir)}
 	tcp := listen(t, "tcp", "127.0.0.1:0")
 	b.TCP = tcp.Addr().(*net.TCPAddr).Port
 	listen(t, "unix", b.Socket)
 	listen(t, "unix", "@"+b.Name)
+	if err := os.Mkdir(filepath.Dir(b.Daemon), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	listen(t, "unix", b.Daemon)
+	if err := errors.Join(os.Chmod(b.Daemon, 0o777), os.WriteFile(filepath.Join(b.Home, ".bashrc"), nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(b.Home, ".bashrc"), 0o666); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Chmod(b.Socket, 0o777); err != nil {
 		t.Fatal(err)
 	}

@@ -1,156 +1,166 @@
 package sandbox
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/paths"
 )
 
 // Guarded are the paths of a project that a command inside finds otherwise than the rest, although the project is writable.
 type Guarded struct {
-	Fixed  []string // read-only: what governs agents, hooks of git, and the settings of every agent's hook
-	Hidden []string // they look empty: what no agent may open
-	Git    []string // folders of git repositories, each with the configuration that git reads
+	Fixed   []string // read-only: what governs agents, hooks of git, and the settings of every agent's hook
+	Hidden  []string // they look empty: what no agent may open, and folders that cannot be read
+	Configs []string // the configurations of git repositories: the command finds a private copy of each
+	Targets []string // read-only: what links of Fixed lead to, inside the project
+
+	// Links are the symbolic links of Fixed, with the places that they lead to; "" if they lead nowhere.
+	Links map[string]string
+	// Through are the places of files that govern because a link leads to their folder, each with the link.
+	Through map[string]string
+	// Inside are the files named .git of Fixed whose repository lies in what may be written, so that it is looked at too.
+	Inside []string
 }
 
-// mostEntries bounds the files that are looked at. A project beyond it has to be narrowed by the caller.
-const mostEntries = 500_000
-
-// Guard looks for what is guarded in a project. It reads the whole tree, because git and archives bring such files into any folder.
-func Guard(project, home string) (*Guarded, error) {
-	forms := guardedForms(project, home)
-	var out Guarded
-	entries := 0
-	err := filepath.WalkDir(project, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return skip(d)
+// Since returns what a later look finds that was not there before: governed names, and configurations of git.
+func (g *Guarded) Since(before *Guarded) (governed, configs []string) {
+	was := set(before.Fixed, before.Hidden, before.Configs)
+	inside, wasInside := set(g.Inside), set(before.Inside)
+	for _, path := range slices.Concat(g.Fixed, g.Hidden) {
+		switch {
+		case !was[path] && !(inside[path] && utf8.ValidString(path)), // the note and the child take names in UTF-8 only
+			was[path] && wasInside[path] && !inside[path],
+			was[path] && g.Links[path] != "" && g.Links[path] != before.Links[path]:
+			governed = append(governed, path)
 		}
-		if entries++; entries > mostEntries {
-			return fmt.Errorf("%s has more than %d files: the sandbox cannot tell which of them govern agents", project, mostEntries)
-		}
-		if form, ok := forms.of(path); ok {
-			if form.ChangeOnly {
-				out.Fixed = append(out.Fixed, path)
-			} else {
-				out.Hidden = append(out.Hidden, path)
-			}
-			return skip(d)
-		}
-		if d.IsDir() && isGit(path) {
-			out.Git = append(out.Git, path)
-			out.Fixed = append(out.Fixed, gitFixed(path)...)
-			return filepath.SkipDir
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
-	return &out, nil
-}
-
-// skip passes over a folder.
-func skip(d fs.DirEntry) error {
-	if d != nil && d.IsDir() {
-		return filepath.SkipDir
+	for path, link := range g.Through {
+		if was[link] && g.Links[link] == before.Links[link] && before.Through[path] == "" {
+			governed = append(governed, path) // the link is the person's, the file is new
+		}
 	}
-	return nil
+	for _, path := range g.Configs {
+		if !was[path] {
+			configs = append(configs, path)
+		}
+	}
+	return governed, configs
 }
 
-// forms are the protected paths of the policy, as they are looked for in one project.
+// within returns what another look has found too. What a run that lasts has made is not there for the runs that begin meanwhile: its
+// end takes the file away, and whoever makes it again has made it.
+func (g *Guarded) within(other *Guarded) *Guarded {
+	has := set(other.Fixed, other.Hidden, other.Configs)
+	absent := func(path string) bool { return !has[path] }
+	out := *g
+	out.Through = map[string]string{}
+	for path, link := range g.Through {
+		if other.Through[path] != "" {
+			out.Through[path] = link
+		}
+	}
+	out.Fixed = slices.DeleteFunc(slices.Clone(g.Fixed), absent)
+	out.Hidden = slices.DeleteFunc(slices.Clone(g.Hidden), absent)
+	out.Configs = slices.DeleteFunc(slices.Clone(g.Configs), absent)
+	return &out
+}
+
+// sort puts the lists in order, without repetitions.
+func (g *Guarded) sort() {
+	for _, list := range []*[]string{&g.Fixed, &g.Hidden, &g.Configs, &g.Targets, &g.Inside} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+}
+
+func set(lists ...[]string) map[string]bool {
+	out := map[string]bool{}
+	for _, list := range lists {
+		for _, s := range list {
+			out[s] = true
+		}
+	}
+	return out
+}
+
+// forms are the protected paths of the policy, as they are looked for in one project. As in the policy, case does not count, because a
+// file system may ignore it.
 type forms struct {
 	exact map[string]policy.BasePath   // absolute
+	last  map[string]bool              // the last components of exact
 	ends  map[string][]policy.BasePath // "**/a/b", by the last component
+	// folders are the names of folders that govern by what is in them (".claude" by "settings.json").
+	folders map[string]folderForm
+}
+
+// folderForm says what in a folder governs. A link of that name is another way to it.
+type folderForm struct {
+	names []string
+	// usual: the name is common for other things, so that a link of that name counts only if the file is there.
+	usual bool
 }
 
 func guardedForms(project, home string) forms {
-	out := forms{map[string]policy.BasePath{}, map[string][]policy.BasePath{}}
+	out := forms{map[string]policy.BasePath{}, map[string]bool{}, map[string][]policy.BasePath{}, map[string]folderForm{}}
 	for _, b := range policy.BasePaths() {
 		first, rest, _ := strings.Cut(b.Path, "/")
 		switch first {
 		case "**":
-			name := filepath.Base(rest)
+			name := paths.FoldString(filepath.Base(rest))
 			out.ends[name] = append(out.ends[name], b)
+			out.folder(rest)
 		case ".":
-			out.exact[filepath.Join(project, rest)] = b
+			out.add(filepath.Join(project, rest), b)
+			out.folder(rest)
 		case "~":
-			out.exact[filepath.Join(home, rest)] = b
+			out.add(filepath.Join(home, rest), b)
 		case "":
 			if b.Path != "/root" { // the home of root is empty inside, and a project may lie in it
-				out.exact[b.Path] = b
+				out.add(b.Path, b)
 			}
 		}
 	}
 	return out
 }
 
-// of returns the form that a path has.
-func (f forms) of(path string) (policy.BasePath, bool) {
+func (f forms) add(path string, b policy.BasePath) {
+	path = paths.FoldString(path)
+	f.exact[path] = b
+	f.last[filepath.Base(path)] = true
+}
+
+func (f forms) folder(rest string) {
+	dir, name := filepath.Split(rest)
+	if dir == "" {
+		return
+	}
+	dir = paths.FoldString(filepath.Base(dir))
+	was := f.folders[dir]
+	f.folders[dir] = folderForm{append(was.names, name), !strings.HasPrefix(dir, ".")}
+}
+
+// of returns the form that a path has. name is its last component, folded.
+func (f forms) of(path, name string) (policy.BasePath, bool) {
+	ends, exact := f.ends[name], f.last[name]
+	if len(ends) == 0 && !exact {
+		return policy.BasePath{}, false
+	}
+	path = paths.FoldString(path)
 	if b, ok := f.exact[path]; ok {
 		return b, true
 	}
-	for _, b := range f.ends[filepath.Base(path)] {
-		if strings.HasSuffix(path, strings.TrimPrefix(b.Path, "**")) {
+	for _, b := range ends {
+		if strings.HasSuffix(path, paths.FoldString(strings.TrimPrefix(b.Path, "**"))) {
 			return b, true
 		}
 	}
 	return policy.BasePath{}, false
 }
 
-// isGit reports whether a folder is what git calls a git directory: that of a repository, a bare repository or a submodule.
-func isGit(dir string) bool {
-	for _, name := range []string{"HEAD", "objects", "refs"} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
-			return false
-		}
-	}
-	return true
-}
-
-// gitFixed are the parts of a git directory that git runs or that name what it runs. Those of submodules lie below modules.
-func gitFixed(dir string) []string {
-	var out []string
-	for _, name := range []string{"hooks", "config.worktree", "worktrees"} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			out = append(out, filepath.Join(dir, name))
-		}
-	}
-	_ = filepath.WalkDir(filepath.Join(dir, "modules"), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() || !isGit(path) {
-			return skipUnread(err)
-		}
-		for _, name := range []string{"hooks", "config"} {
-			if _, err := os.Lstat(filepath.Join(path, name)); err == nil {
-				out = append(out, filepath.Join(path, name))
-			}
-		}
-		return filepath.SkipDir
-	})
-	return out
-}
-
-func skipUnread(err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return filepath.SkipDir
-	}
-	return err
-}
-
-// Since returns what a later look finds that was not there before: governed names that a command has made.
-func (g *Guarded) Since(before *Guarded) []string {
-	var out []string
-	for _, lists := range [][2][]string{{g.Fixed, before.Fixed}, {g.Hidden, before.Hidden}} {
-		for _, path := range lists[0] {
-			if !slices.Contains(lists[1], path) {
-				out = append(out, path)
-			}
-		}
-	}
-	return out
+// below reports whether a path is a folder or lies in it.
+func below(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }

@@ -217,7 +217,7 @@ func TestRefuses(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "ran")
 	c := projectCommand(t, "touch", marker)
 	c.Write = []string{filepath.Dir(marker)}
-	w, err := c.prepare()
+	w, err := c.prepare(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -156,9 +156,9 @@ func (c *Command) wanted(spec *jail.Spec, name, need string) (Lack, bool) {
 	part := partOf(spec, path)
 	shown := part.Kind != jail.Temp && part.Target != ""
 	switch {
-	case within(path, "/proc"), within(path, "/dev"),
+	case below(path, "/proc"), below(path, "/dev"),
 		need == needRead && shown, need == needWrite && (!shown || part.Write),
-		need == needWrite && slices.ContainsFunc(system, func(dir string) bool { return within(path, dir) }):
+		need == needWrite && slices.ContainsFunc(system, func(dir string) bool { return below(path, dir) }):
 		return Lack{}, false
 	}
 	l := Lack{Need: need, Path: path, Own: slices.Contains(private, part.Target), Protected: c.protects(path, need == needWrite)}
@@ -173,7 +173,7 @@ func (c *Command) wanted(spec *jail.Spec, name, need string) (Lack, bool) {
 // partOf returns the part of the root of a command in which a path lies; its target is empty if there is none.
 func partOf(spec *jail.Spec, path string) (part jail.Bind) {
 	for _, b := range spec.Binds {
-		if within(path, b.Target) {
+		if below(path, b.Target) {
 			part = b
 		}
 	}
@@ -183,7 +183,7 @@ func partOf(spec *jail.Spec, path string) (part jail.Bind) {
 // protects says why a command is never given a path; "" if a person may give it.
 func (c *Command) protects(path string, write bool) string {
 	for _, hidden := range c.Hide {
-		if within(path, hidden) || within(hidden, path) {
+		if below(path, hidden) || below(hidden, path) {
 			return "no command of the sandbox may open it"
 		}
 	}

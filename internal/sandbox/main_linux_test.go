@@ -24,6 +24,10 @@ func TestMain(m *testing.M) {
 			exit(attacksMain(os.Args[2:]))
 		case "run-endless":
 			exit(runEndless(os.Args[2:]))
+		case "send":
+			exit(sendMain(os.Args[2:]))
+		case "chains":
+			exit(chainsMain())
 		case "drive":
 			exit(driveMain())
 		}

@@ -38,8 +38,8 @@ func refusal(path string, write bool) string {
 			continue
 		}
 		name, anywhere := strings.CutPrefix(b.Path, "**/")
-		above := !strings.HasPrefix(path, ".") && within(b.Path, path) // in the project, Guard looks for it
-		if within(path, b.Path) || above || anywhere && strings.Contains(path+"/", "/"+name+"/") {
+		above := !strings.HasPrefix(path, ".") && below(b.Path, path) // in the project, Guard looks for it
+		if below(path, b.Path) || above || anywhere && strings.Contains(path+"/", "/"+name+"/") {
 			if b.ChangeOnly {
 				return "an agent may not change " + b.Path
 			}
@@ -90,7 +90,7 @@ func (c *Command) resolve(name string, write bool) (string, error) {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	why := ""
-	if inProject && !within(resolved, c.Project) {
+	if inProject && !below(resolved, c.Project) {
 		why = "it leads out of the project"
 	} else if resolved != c.Project {
 		why = c.refusal(resolved, write)

@@ -78,8 +78,8 @@ func (p Profile) Beyond(o Profile) (keys []string) {
 		{"files", more(p.Files, o.Files)},
 		{"memory", more(p.Memory, o.Memory)},
 		{"timeout", o.Seconds != 0 && (p.Seconds == 0 || p.Seconds > o.Seconds)},
-		{"read", len(below(p.Read, slices.Concat(o.Read, o.Write))) < len(p.Read)},
-		{"write", len(below(p.Write, o.Write)) < len(p.Write)},
+		{"read", len(belowAny(p.Read, slices.Concat(o.Read, o.Write))) < len(p.Read)},
+		{"write", len(belowAny(p.Write, o.Write)) < len(p.Write)},
 	} {
 		if k.wider {
 			keys = append(keys, k.key)
@@ -102,8 +102,8 @@ func (p Profile) And(o Profile) Profile {
 	if out.Seconds = min(p.Seconds, o.Seconds); out.Seconds == 0 {
 		out.Seconds = max(p.Seconds, o.Seconds)
 	}
-	out.Read = append(below(p.Read, slices.Concat(o.Read, o.Write)), below(o.Read, slices.Concat(p.Read, p.Write))...)
-	out.Write = append(below(p.Write, o.Write), below(o.Write, p.Write)...)
+	out.Read = append(belowAny(p.Read, slices.Concat(o.Read, o.Write)), belowAny(o.Read, slices.Concat(p.Read, p.Write))...)
+	out.Write = append(belowAny(p.Write, o.Write), belowAny(o.Write, p.Write)...)
 	for _, list := range []*[]string{&out.Read, &out.Write} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
@@ -124,18 +124,15 @@ func base(p Profile) string {
 	return profiles[0].Name
 }
 
-// below returns the paths that are among others or lie below one.
-func below(paths, others []string) (out []string) {
+// belowAny returns the paths that are among others or lie below one.
+func belowAny(paths, others []string) (out []string) {
 	for _, p := range paths {
-		if slices.ContainsFunc(others, func(o string) bool { return within(p, strings.TrimSuffix(o, "/")) }) {
+		if slices.ContainsFunc(others, func(o string) bool { return below(p, strings.TrimSuffix(o, "/")) }) {
 			out = append(out, p)
 		}
 	}
 	return out
 }
-
-// within reports whether a path is a folder or lies below it.
-func within(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 
 // Summary says in a few words what a profile allows.
 func (p Profile) Summary() string {

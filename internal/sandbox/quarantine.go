@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,6 +23,7 @@ type Quarantined struct {
 	Path string    `json:"path"` // absolute: where the command had made it
 	Time time.Time `json:"time"` // when it was put away
 	File string    `json:"file"` // absolute: where it is now
+	Name string    `json:"name"` // its name there
 }
 
 // idForm is the form of an id: the time in UTC.
@@ -30,53 +32,33 @@ const idForm = "20060102-150405.000000"
 // pathSuffix is the ending of the file beside an entry that says where it was.
 const pathSuffix = ".json"
 
-// quarantine moves a file out of the project.
-func (c *Command) quarantine(path string) error {
-	q := Quarantined{ID: time.Now().UTC().Format(idForm), Path: path}
-	q.File = filepath.Join(c.Quarantine, q.ID, filepath.Base(path))
-	data, err := json.Marshal(q)
-	if err == nil {
-		err = atomicfile.Note(filepath.Join(c.Quarantine, q.ID+pathSuffix), data, 0o600) // first: every folder has its note
+// newEntry makes a folder of the quarantine for what was at a path, with its note.
+func newEntry(quarantine, path string) (*Quarantined, error) {
+	path = strings.ToValidUTF8(path, "�") // names may have any bytes, and a note is text
+	q := Quarantined{Path: path, Name: filepath.Base(path)}
+	if len(q.Name) > mostName {
+		q.Name = "content"
 	}
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(q.File), 0o700)
-	}
-	if err == nil {
-		err = move(path, q.File)
-	}
-	if err != nil {
-		return fmt.Errorf("move %s to quarantine: %w", path, err)
-	}
-	return nil
-}
-
-// move moves a file or folder, to another file system as well.
-func move(path, to string) error {
-	err := os.Rename(path, to)
-	if errors.Is(err, syscall.EXDEV) {
-		err = copyAway(path, to)
-	}
-	return err
-}
-
-// copyAway moves a file or folder to another file system. What is neither, such as a link or a pipe, is removed: it has no content.
-func copyAway(path, to string) error {
-	st, err := os.Lstat(path)
-	if err != nil {
-		return err
-	}
-	switch {
-	case st.IsDir():
-		err = os.CopyFS(to, os.DirFS(path))
-	case st.Mode().IsRegular():
-		var data []byte
-		if data, err = os.ReadFile(path); err == nil {
-			err = os.WriteFile(to, data, 0o600)
+	for at := time.Now().UTC(); ; at = at.Add(time.Microsecond) {
+		q.ID = at.Format(idForm)
+		err := os.Mkdir(filepath.Join(quarantine, q.ID), 0o700)
+		if errors.Is(err, fs.ErrExist) {
+			continue // another one of this moment
 		}
+		if err != nil {
+			return nil, err
+		}
+		q.File = filepath.Join(quarantine, q.ID, q.Name)
+		data, err := json.Marshal(q)
+		if err != nil {
+			return nil, err
+		}
+		return &q, atomicfile.Note(filepath.Join(quarantine, q.ID+pathSuffix), data, 0o600)
 	}
-	// What could not be copied must not stay either: it would govern the next agent.
-	return errors.Join(err, os.RemoveAll(path))
 }
+
+// mostName bounds the name of an entry, in bytes: file systems take 255.
+const mostName = 255
 
 // Waiting lists what is in a quarantine, the oldest first.
 func Waiting(quarantine string) (all []Quarantined, err error) {
@@ -93,13 +75,16 @@ func Waiting(quarantine string) (all []Quarantined, err error) {
 		}
 		q := Quarantined{ID: e.Name()}
 		data, err := os.ReadFile(filepath.Join(quarantine, e.Name()+pathSuffix))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the program was killed before the note was written: nothing had been moved
+		}
 		if err == nil {
 			err = json.Unmarshal(data, &q)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("look into the quarantine: %w", err)
 		}
-		q.File = filepath.Join(quarantine, e.Name(), filepath.Base(q.Path))
+		q.File = filepath.Join(quarantine, e.Name(), cmp.Or(q.Name, filepath.Base(q.Path)))
 		if at, err := time.Parse(idForm, q.ID); err == nil {
 			q.Time = at
 		}
@@ -125,6 +110,29 @@ func (q Quarantined) Restore() error {
 		return fmt.Errorf("restore %s: %w", q.Path, err)
 	}
 	return q.Drop()
+}
+
+// move moves a file or folder, to another file system as well.
+func move(path, to string) error {
+	err := os.Rename(path, to)
+	if !errors.Is(err, syscall.EXDEV) {
+		return err
+	}
+	st, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return err
+	case st.IsDir():
+		err = os.CopyFS(to, os.DirFS(path))
+	case st.Mode().IsRegular():
+		var data []byte
+		if data, err = os.ReadFile(path); err == nil {
+			err = os.WriteFile(to, data, 0o600)
+		}
+	default:
+		err = errors.New("it is neither a file nor a folder, and the quarantine is on another file system")
+	}
+	return err
 }
 
 // Drop removes something from the quarantine, for good.

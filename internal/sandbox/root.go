@@ -58,8 +58,9 @@ func (c *Command) root(w *work) (binds []jail.Bind, masks []string) {
 	if c.Worktree != nil {
 		binds = append(binds, tree(c.Worktree.Common, c.Profile.Project))
 	}
-	fixed := slices.Concat(c.Protect, w.guarded.Fixed)
-	var linked []string
+	fixed := slices.Concat(c.Protect, w.guarded.Fixed, w.guarded.Targets)
+	// A covered file alone would go with its folder, and another one come in its place.
+	linked := slices.Clone(w.guarded.Hidden)
 	for _, own := range w.copies {
 		linked = append(linked, own.original)
 	}
@@ -123,11 +124,11 @@ func protected(binds []jail.Bind, paths, linked []string) []jail.Bind {
 	var out []jail.Bind
 	for _, dir := range slices.Compact(above) {
 		if !slices.Contains(fixed, dir) {
-			out = append(out, tree(dir, true))
+			out = append(out, jail.Bind{Kind: jail.Tree, Source: dir, Target: dir, Write: true, Strict: true})
 		}
 	}
 	for _, p := range slices.Compact(fixed) {
-		out = append(out, tree(p, false))
+		out = append(out, jail.Bind{Kind: jail.Tree, Source: p, Target: p, Strict: true})
 	}
 	return out
 }

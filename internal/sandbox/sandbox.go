@@ -82,12 +82,12 @@ func Run(ctx context.Context, self []string, c *Command) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := c.prepare()
+	w, err := c.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
 	h := c.listen()
-	looked, stop := w.look(c)
+	looked, stop := w.watch(c)
 	out, err := c.run(ctx, self, w)
 	stop()
 	left, settleErr := w.settle(ctx, c)

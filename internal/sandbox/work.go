@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/sandbox/gitconfig"
@@ -23,8 +25,9 @@ const inside = "/run/mycelium"
 
 // work is what is made for one run on a project, and what is done after it.
 type work struct {
-	guarded *Guarded
-	folder  string // on the machine: the private copies, and the note of what was there before
+	guarded *Guarded // what the command finds otherwise
+	before  *Guarded // what was there before the command, and is not the work of another one that still runs
+	folder  string   // on the machine: the private copies, and the note of what was there before
 	lock    *atomicfile.Lock
 	copies  []copied
 	files   string     // the copy of Command.Files; empty: there is none
@@ -32,25 +35,41 @@ type work struct {
 }
 
 // copied is a git configuration with its private copy.
-type copied struct{ original, before, after, link string }
+type copied struct {
+	original string
+	dir      *os.Root // the folder of the original
+	was      []byte
+	copy     string // in the folder of copies
+	link     string // the copy, as the command sees it
+}
 
 // prepare looks at the project and makes the private copies.
-func (c *Command) prepare() (*work, error) {
+func (c *Command) prepare(ctx context.Context) (*work, error) {
 	w := &work{guarded: &Guarded{}}
 	copies := c.guards() || c.Files != nil
-	if copies {
-		if err := c.Recover(); err != nil {
-			return nil, err
-		}
+	if c.Quarantine == "" && !copies {
+		return w, nil
+	}
+	turn, err := c.turn()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = turn.Unlock() }()
+	others, err := c.recoverAll(ctx)
+	if err != nil {
+		return nil, err
 	}
 	if c.Quarantine != "" { // secrets are hidden from those who only read the project, too
-		var err error
-		if w.guarded, err = c.guard(); err != nil {
+		if w.guarded, err = c.look(ctx, nil); err != nil {
 			return nil, err
 		}
 	}
 	if !copies {
 		return w, nil
+	}
+	w.before = w.guarded
+	for _, o := range others {
+		w.before = w.before.within(o)
 	}
 	if err := w.begin(c); err != nil {
 		return nil, fmt.Errorf("make a folder for private copies: %w", err)
@@ -72,9 +91,9 @@ func (w *work) copy(c *Command) error {
 	if !c.guards() {
 		return nil
 	}
-	for i, dir := range w.guarded.Git {
-		if err := w.copyConfig(dir, strconv.Itoa(i)); err != nil {
-			return err
+	for i, path := range w.guarded.Configs {
+		if err := w.copyConfig(c, path, strconv.Itoa(i)); err != nil {
+			return fmt.Errorf("copy the configuration of git: %w", err)
 		}
 	}
 	return nil
@@ -91,7 +110,10 @@ func copyFiles(to string, from fs.FS) error {
 		case err != nil:
 			return err
 		case name != "." && strings.HasPrefix(d.Name(), "."):
-			return skip(d)
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
 		case d.IsDir():
 			return os.MkdirAll(filepath.Join(to, name), 0o700)
 		case !d.Type().IsRegular():
@@ -111,46 +133,58 @@ func copyFiles(to string, from fs.FS) error {
 // guards reports whether the command may write a project that has something to guard.
 func (c *Command) guards() bool { return c.Quarantine != "" && (c.Profile.Project || len(c.Write) > 0) }
 
-// guard looks at the project, at what the command may write elsewhere, and at the repository of a linked worktree.
-func (c *Command) guard() (*Guarded, error) {
-	g, err := Guard(c.Project, c.Home)
-	for _, path := range c.Write {
-		if err != nil {
-			return nil, err
-		}
-		if within(path, c.Project) {
+// turnWait is how long a run waits for others that begin or end at this moment.
+const turnWait = 2 * time.Minute
+
+// turn waits until no other run on the project begins or ends: what one finds must not be changed by the end of another.
+func (c *Command) turn() (*atomicfile.Lock, error) {
+	l, err := atomicfile.LockWait(c.Scratch+".lock", turnWait)
+	if err != nil {
+		return nil, fmt.Errorf("wait for other commands in the sandbox that begin or end: %w", err)
+	}
+	return l, nil
+}
+
+// covers reports whether a path lies in what the look covers.
+func (c *Command) covers(path string) bool {
+	return slices.ContainsFunc(c.roots(), func(root string) bool { return below(path, root) })
+}
+
+// git is the program git, from a folder that no command in the sandbox may write; "" if there is none.
+func (c *Command) git() string {
+	for _, v := range c.Environ {
+		list, ok := strings.CutPrefix(v, "PATH=")
+		if !ok {
 			continue
 		}
-		var more *Guarded
-		if more, err = Guard(path, c.Home); err == nil {
-			g.Fixed, g.Hidden, g.Git = append(g.Fixed, more.Fixed...), append(g.Hidden, more.Hidden...), append(g.Git, more.Git...)
+		for _, dir := range filepath.SplitList(list) {
+			path := resolved(filepath.Join(dir, "git"))
+			st, err := os.Stat(path)
+			if err == nil && filepath.IsAbs(dir) && st.Mode().IsRegular() && st.Mode()&0o111 != 0 && !c.covers(path) && !c.covers(dir) {
+				return filepath.Join(dir, "git")
+			}
 		}
 	}
-	if err == nil && c.Worktree != nil {
-		g.Git = append(g.Git, c.Worktree.Common)
-		g.Fixed = append(g.Fixed, gitFixed(c.Worktree.Common)...)
-	}
-	return g, err
+	return ""
 }
 
 // copyConfig makes the private copy of a repository's configuration. The command finds a link to it.
-func (w *work) copyConfig(dir, name string) error {
-	original := filepath.Join(dir, "config")
-	data, err := os.ReadFile(original)
-	if errors.Is(err, fs.ErrNotExist) {
+func (w *work) copyConfig(c *Command, original, name string) error {
+	dir, err := c.parent(original)
+	if gone(err) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("copy the configuration of git: %w", err)
+		return err
 	}
-	own := copied{original, filepath.Join(w.folder, "was"+name), filepath.Join(w.folder, "git", name, "config"),
-		filepath.Join(inside, "git", name, "config")}
-	err = errors.Join(os.MkdirAll(filepath.Dir(own.after), 0o700), os.WriteFile(own.before, data, 0o600), os.WriteFile(own.after, data, 0o600))
+	data, err := readSmall(dir, filepath.Base(original))
 	if err != nil {
-		return fmt.Errorf("copy the configuration of git: %w", err)
+		return errors.Join(ignoreAbsent(err), dir.Close())
 	}
+	own := copied{original, dir, data, filepath.Join(name, "config"), filepath.Join(inside, "git", name, "config")}
+	file := filepath.Join(w.folder, "git", own.copy)
 	w.copies = append(w.copies, own)
-	return nil
+	return errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, data, 0o600))
 }
 
 // binds are the parts of the root that show the copies.
@@ -183,13 +217,14 @@ func (l Left) SayToAgent(to io.Writer, quarantine string) { l.say(to, quarantine
 
 func (l Left) say(to io.Writer, quarantine string, words func(Lack) string) {
 	for _, path := range l.Quarantined {
-		fmt.Fprintf(to, "myc: the command made %s, which would govern agents: it is in %s now\n", path, quarantine)
+		fmt.Fprintf(to, "myc: the command made %s, which would govern agents: it is in %s now\n", text.Visible(path), quarantine)
 	}
 	for _, r := range l.Refused {
 		fmt.Fprintf(to, "myc: host %s: refused: %s\n", text.Visible(r.Host), text.Visible(r.Why))
 	}
 	for _, key := range l.Settings {
-		fmt.Fprintf(to, "myc: the command set %s in the configuration of git: git may run what it says, so it was not kept\n", key)
+		fmt.Fprintf(to, "myc: the command set %s in the configuration of git: git may run what it says, so it was not kept\n",
+			text.Visible(key))
 	}
 	for _, lack := range l.Lacks {
 		if s := words(lack); s != "" {
@@ -198,7 +233,8 @@ func (l Left) say(to io.Writer, quarantine string, words func(Lack) string) {
 	}
 }
 
-// settle takes over what may be, and moves away what would govern.
+// settle takes over what may be, and moves away what would govern. If that fails, the note of the run stays: nothing runs in the sandbox
+// until a later run has done it.
 func (w *work) settle(ctx context.Context, c *Command) (left Left, err error) {
 	switch {
 	case w.folder == "":
@@ -207,25 +243,80 @@ func (w *work) settle(ctx context.Context, c *Command) (left Left, err error) {
 		return left, w.end()
 	}
 	ctx = context.WithoutCancel(ctx)
-	for _, own := range w.copies {
-		dropped, mergeErr := gitconfig.Merge(ctx, own.original, own.before, own.after)
-		left.Settings = append(left.Settings, dropped...)
-		err = errors.Join(err, mergeErr)
+	turn, err := c.turn()
+	if err != nil {
+		return left, errors.Join(unsettled(err), w.close())
 	}
-	var awayErr error
-	left.Quarantined, awayErr = c.putAway(w.guarded)
-	return left, errors.Join(err, awayErr, w.end())
+	defer func() { _ = turn.Unlock() }()
+	now, err := c.look(ctx, w.before)
+	if err == nil {
+		left, err = c.putAway(ctx, now, w.before)
+	}
+	if err != nil {
+		return left, errors.Join(unsettled(err), w.close())
+	}
+	for _, own := range w.copies {
+		dropped, mergeErr := w.merge(ctx, c, own)
+		left.Settings = append(left.Settings, dropped...)
+		if mergeErr != nil {
+			err = errors.Join(err, fmt.Errorf("take over what the command changed in %q: %w", own.original, mergeErr))
+		}
+	}
+	return left, errors.Join(err, w.end())
 }
 
-// putAway moves what governs and was not there before to the quarantine.
-func (c *Command) putAway(before *Guarded) (moved []string, err error) {
-	now, err := c.guard()
+// unsettled says what follows from an end that failed.
+func unsettled(err error) error {
+	return text.Hinted(fmt.Errorf("put away what a command in the sandbox left: %w", err),
+		"nothing runs in the sandbox of this project until this is done: mend the cause, and the next command tries again")
+}
+
+// merge takes over what a command changed in its copy of a configuration. What it made of the copy's folder is looked at from above it, and
+// no link in it is followed.
+func (w *work) merge(ctx context.Context, c *Command, own copied) (dropped []string, err error) {
+	is, err := w.readCopy(own)
+	if err != nil {
+		is = nil
+	}
+	if is != nil && slices.Equal(is, own.was) {
+		return nil, nil
+	}
+	git, name := c.git(), filepath.Base(own.original)
+	now, err := readSmall(own.dir, name)
+	if err != nil || git == "" {
+		return []string{"(the whole file)"}, ignoreAbsent(err)
+	}
+	out, dropped, err := gitconfig.Merge(ctx, git, c.Scratch, own.was, is, now)
+	if err != nil || slices.Equal(out, now) {
+		return dropped, err
+	}
+	st, err := own.dir.Lstat(name)
+	if err != nil {
+		return dropped, err
+	}
+	// This is git's own lock for the file.
+	lock := name + ".lock"
+	err = writeNew(own.dir, lock, out, st.Mode().Perm())
+	if errors.Is(err, fs.ErrExist) {
+		return append(dropped, "(all changes: "+own.original+".lock is in the way)"), nil
+	}
+	if err != nil {
+		return dropped, err
+	}
+	return dropped, own.dir.Rename(lock, name)
+}
+
+// readCopy reads a copy after the command, which may have put anything in its place.
+func (w *work) readCopy(own copied) ([]byte, error) {
+	r, err := os.OpenRoot(filepath.Join(w.folder, "git"))
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range now.Since(before) {
-		err = errors.Join(err, c.quarantine(path))
-		moved = append(moved, path)
+	defer r.Close()
+	dir, err := openFolder(r, filepath.Dir(own.copy))
+	if err != nil {
+		return nil, err
 	}
-	return moved, err
+	defer dir.Close()
+	return readSmall(dir, filepath.Base(own.copy))
 }

@@ -5,39 +5,113 @@ package gitconfig
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 )
 
-// Merge takes over into a configuration what a command changed in its copy: keys of branches, and addresses of remotes. It returns the
-// other changed keys, which are dropped.
-func Merge(ctx context.Context, original, before, after string) (dropped []string, err error) {
-	a, errA := os.ReadFile(before)
-	b, errB := os.ReadFile(after)
-	if errA == nil && errB == nil && bytes.Equal(a, b) {
-		return nil, nil
+// File is a file or folder that a configuration names.
+type File struct {
+	Path  string // as it stands there
+	Hooks bool   // a folder with hooks; otherwise a file with more configuration
+}
+
+// errUnreadable says that git does not take a text for a configuration.
+var errUnreadable = errors.New("git cannot read it")
+
+// Merge returns the configuration now, with what a command changed in its copy: keys of branches, and addresses of remotes. was is the
+// copy before the command and is the copy after it; nil if nothing can be read from it any more. The other changed keys are dropped. git is
+// the program, and dir a folder for temporary files.
+func Merge(ctx context.Context, git, dir string, was, is, now []byte) (out []byte, dropped []string, err error) {
+	if bytes.Equal(was, is) && is != nil {
+		return now, nil, nil
 	}
-	was, err := list(ctx, before)
+	if is == nil {
+		return now, []string{wholeFile}, nil
+	}
+	g := program{git, dir}
+	before, err := g.list(ctx, was)
 	if err != nil {
-		return nil, err
+		return now, nil, err
 	}
-	is, err := list(ctx, after)
+	after, err := g.list(ctx, is)
+	if errors.Is(err, errUnreadable) {
+		return now, []string{wholeFile}, nil
+	}
 	if err != nil {
-		return nil, err
+		return now, nil, err
 	}
-	for _, key := range changed(was, is) {
-		if !taken(key, is[key]) {
+	var take []string
+	for _, key := range changed(before, after) {
+		if taken(key, after[key]) {
+			take = append(take, key)
+		} else {
 			dropped = append(dropped, key)
+		}
+	}
+	out, err = g.set(ctx, now, take, after)
+	return out, dropped, err
+}
+
+// wholeFile stands for the key where no key can be named.
+const wholeFile = "(the whole file)"
+
+// Clean returns what may stay of a configuration that a command made: what describes the repository, branches and remotes. If something is
+// dropped, the result is a new file. inside reports whether a relative path leads to a place in the project.
+func Clean(ctx context.Context, git, dir string, data []byte, inside func(rel string) bool) (out []byte, dropped []string, err error) {
+	g := program{git, dir}
+	all, err := g.list(ctx, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	var take []string
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		ok := taken(key, all[key]) || slices.Contains(describing, key) ||
+			key == "core.worktree" && !slices.ContainsFunc(all[key], func(v string) bool { return !inside(v) }) ||
+			strings.HasPrefix(key, "submodule.") && (strings.HasSuffix(key, ".active") ||
+				strings.HasSuffix(key, ".url") && !slices.ContainsFunc(all[key], runs))
+		if ok {
+			take = append(take, key)
+		} else {
+			dropped = append(dropped, key)
+		}
+	}
+	out, err = g.set(ctx, nil, take, all)
+	return out, dropped, err
+}
+
+// describing are the keys that say what a repository is like, and who works in it (git-config(1)).
+var describing = []string{"core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase",
+	"core.precomposeunicode", "core.symlinks", "core.autocrlf", "extensions.objectformat", "extensions.refstorage", "submodule.active",
+	"user.name", "user.email"}
+
+// NamesFiles reports whether a configuration may name files: then [Files] reads it.
+func NamesFiles(data []byte) bool {
+	low := bytes.ToLower(data)
+	return bytes.Contains(low, []byte("hookspath")) || bytes.Contains(low, []byte("include"))
+}
+
+// Files lists the files and folders from which git would take more configuration, and hooks.
+func Files(ctx context.Context, git, dir string, data []byte) ([]File, error) {
+	all, err := program{git, dir}.list(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	var out []File
+	for key, values := range all {
+		hooks := key == "core.hookspath"
+		if !hooks && key != "include.path" && (!strings.HasPrefix(key, "includeif.") || !strings.HasSuffix(key, ".path")) {
 			continue
 		}
-		if err := set(ctx, original, key, is[key]); err != nil {
-			return dropped, err
+		for _, v := range values {
+			out = append(out, File{v, hooks})
 		}
 	}
-	return dropped, nil
+	return out, nil
 }
 
 // changed lists the keys whose values differ, sorted.
@@ -65,7 +139,10 @@ func taken(key string, values []string) bool {
 	}
 	switch section {
 	case "branch":
-		return slices.Contains([]string{"remote", "merge", "rebase", "pushremote", "description"}, name)
+		if name == "remote" || name == "pushremote" { // the name of a remote, or an address
+			return !slices.ContainsFunc(values, runs)
+		}
+		return slices.Contains([]string{"merge", "rebase", "description"}, name)
 	case "remote":
 		switch name {
 		case "fetch":
@@ -90,43 +167,69 @@ func runs(url string) bool {
 	return !slices.Contains([]string{"https", "http", "ssh", "git", "file"}, scheme) || strings.HasPrefix(rest, "-")
 }
 
-// list reads a configuration file, without the files that it includes.
-func list(ctx context.Context, file string) (map[string][]string, error) {
-	out, err := git(ctx, "config", "--file", file, "--no-includes", "--null", "--list")
+// program is git, with a folder for its temporary files.
+type program struct{ git, dir string }
+
+// list reads a configuration, without the files that it includes.
+func (p program) list(ctx context.Context, data []byte) (map[string][]string, error) {
+	all := map[string][]string{}
+	_, err := p.on(ctx, data, func(run runner) error {
+		out, err := run("--no-includes", "--null", "--list")
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			return errUnreadable
+		}
+		for entry := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+			if key, value, _ := strings.Cut(entry, "\n"); key != "" {
+				all[key] = append(all[key], value)
+			}
+		}
+		return err
+	})
+	return all, err
+}
+
+// set gives keys of a configuration their values, and no others.
+func (p program) set(ctx context.Context, data []byte, keys []string, values map[string][]string) ([]byte, error) {
+	return p.on(ctx, data, func(run runner) error {
+		for _, key := range keys {
+			_, _ = run("--unset-all", "--", key) // a key that is not there need not be removed
+			for _, value := range values[key] {
+				if _, err := run("--add", "--", key, value); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// runner runs `git config` on one file.
+type runner func(args ...string) ([]byte, error)
+
+// on does something with a copy of a configuration, where no other configuration has effect, and returns the copy afterwards.
+func (p program) on(ctx context.Context, data []byte, do func(runner) error) ([]byte, error) {
+	f, err := os.CreateTemp(p.dir, "config-")
+	if err != nil {
+		return nil, fmt.Errorf("make a copy for git: %w", err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("make a copy for git: %w", err)
+	}
+	err = do(func(args ...string) ([]byte, error) {
+		cmd := exec.CommandContext(ctx, p.git, append([]string{"config", "--file", f.Name()}, args...)...) //nolint:gosec // see the caller
+		cmd.Dir = "/"
+		cmd.Env = []string{"PATH=/usr/bin:/bin", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "HOME=/nonexistent"}
+		out, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("git config: %w", err)
+		}
+		return out, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	all := map[string][]string{}
-	for entry := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-		if key, value, _ := strings.Cut(entry, "\n"); key != "" {
-			all[key] = append(all[key], value)
-		}
-	}
-	return all, nil
-}
-
-// set gives a key these values, and no others.
-func set(ctx context.Context, file, key string, values []string) error {
-	_, err := git(ctx, "config", "--file", file, "--unset-all", key)
-	for i := 0; i < len(values); i++ {
-		if _, err = git(ctx, "config", "--file", file, "--add", key, values[i]); err != nil {
-			break
-		}
-	}
-	if len(values) == 0 || err == nil {
-		return nil //nolint:nilerr // a key that is not there need not be removed
-	}
-	return err
-}
-
-// git runs git where no configuration but the named file has effect.
-func git(ctx context.Context, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir = "/"
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "HOME=/nonexistent"}
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("git %s: %w", args[0], err)
-	}
-	return out, nil
+	return os.ReadFile(f.Name())
 }

@@ -17,6 +17,8 @@ func TestTaken(t *testing.T) {
 	}{
 		{"branch.main.remote", "origin", true},
 		{"branch.a.b.merge", "refs/heads/main", true},
+		{"branch.main.remote", "ext::sh -c id", false},
+		{"branch.main.pushremote", "evil://x", false},
 		{"branch.main.mergeoptions", "--strategy=evil", false},
 		{"branch.autosetuprebase", "always", false},
 		{"remote.origin.url", "https://example.com/x.git", true},
@@ -45,25 +47,21 @@ func TestTaken(t *testing.T) {
 
 // TestMerge takes over new, changed and removed keys, and drops the rest.
 func TestMerge(t *testing.T) {
-	dir := t.TempDir()
-	file := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
 	before := "[core]\n\tbare = false\n[branch \"old\"]\n\tremote = origin\n"
 	// Somebody else changed the original meanwhile: that stays.
-	original := file("original", before+"[user]\n\tname = somebody\n")
+	now := before + "[user]\n\tname = somebody\n"
 	after := "[core]\n\tbare = false\n\tfsmonitor = evil\n[branch \"new\"]\n\tremote = origin\n\tmerge = refs/heads/new\n" +
 		"[remote \"o\"]\n\turl = https://example.com/a\n\turl = https://example.com/b\n\tfetch = x\n"
-	dropped, err := Merge(t.Context(), original, file("before", before), file("after", after))
+	merged, dropped, err := Merge(t.Context(), "git", t.TempDir(), []byte(before), []byte(after), []byte(now))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"core.fsmonitor"}; !slices.Equal(dropped, want) {
 		t.Errorf("dropped %v, want %v", dropped, want)
+	}
+	original := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(original, merged, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	out, err := exec.CommandContext(t.Context(), "git", "config", "--file", original, "--list").Output()
 	if err != nil {

@@ -33,6 +33,7 @@ type Bind struct {
 	Target string // absolute and clean, inside
 	Write  bool   // the command may write there
 	Data   []byte // of File: its content
+	Strict bool   // of Tree: it must exist, and no folder above it may be a link
 }
 
 // Kind says what a part of the root is.

@@ -4,6 +4,7 @@ package jail
 
 import (
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -29,9 +30,6 @@ func (c *child) limits() *StageError {
 	if c.spec.Procs > 0 {
 		// This process and its threads count: they are those of the Go runtime, and come on top.
 		all = append(all, limit{"processes", unix.RLIMIT_NPROC, c.spec.Procs + ownThreads})
-		if c.has(PID) && c.has(Mount) && os.Getuid() == 0 {
-			_ = os.WriteFile(pidMax, []byte(strconv.FormatUint(max(c.spec.Procs, leastPIDs), 10)), 0o600) // /proc/sys is read-only by now
-		}
 	}
 	for _, l := range all {
 		var now unix.Rlimit
@@ -46,8 +44,16 @@ func (c *child) limits() *StageError {
 	return nil
 }
 
+// limitNumbers ends the numbers of processes, for root. It must come before /proc/sys is read-only. Before Linux 6.14 the number was the
+// machine's, which may not be written from here.
+func (c *child) limitNumbers(proc string) {
+	if c.spec.Procs > 0 && os.Getuid() == 0 {
+		_ = os.WriteFile(filepath.Join(proc, pidMax), []byte(strconv.FormatUint(max(c.spec.Procs, leastPIDs), 10)), 0o600)
+	}
+}
+
 const (
-	ownThreads = 16                         // threads that this process may have while the command runs
-	pidMax     = "/proc/sys/kernel/pid_max" // of this namespace
-	leastPIDs  = 301                        // the least that the kernel takes (RESERVED_PIDS + 1)
+	ownThreads = 16                   // threads that this process may have while the command runs
+	pidMax     = "sys/kernel/pid_max" // in /proc, of this namespace
+	leastPIDs  = 301                  // the least that the kernel takes (RESERVED_PIDS + 1)
 )

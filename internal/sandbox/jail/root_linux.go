@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -43,7 +44,7 @@ func (c *child) root() *StageError {
 			return failed(Mount, "mount "+t.bind.Target, err)
 		}
 	}
-	if err := mountProc(base, c.has(PID)); err != nil {
+	if err := c.mountProc(base, c.has(PID)); err != nil {
 		return err
 	}
 	if err := mountDevices(base); err != nil {
@@ -81,8 +82,12 @@ func pivot(base string) *StageError {
 
 // mountTemp covers a folder of the machine by an empty one in memory, for this namespace only, and returns its path.
 func mountTemp() (string, error) {
-	var err error
-	for _, dir := range []string{"/tmp", "/var/tmp", "/mnt", "/usr"} {
+	err := error(unix.ENOENT)
+	for _, name := range []string{"/tmp", "/var/tmp", "/mnt", "/usr"} {
+		dir, linkErr := filepath.EvalSymlinks(name)
+		if linkErr != nil {
+			continue
+		}
 		if err = unix.Mount("myc", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755,size=64m"); err == nil {
 			return dir, nil
 		}
@@ -95,9 +100,8 @@ func openTree(b Bind) (tree, error) {
 	if b.Kind != Tree {
 		return tree{bind: b, fd: -1}, nil
 	}
-	fd, err := unix.OpenTree(unix.AT_FDCWD, b.Source,
-		unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE|unix.AT_SYMLINK_NOFOLLOW)
-	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
+	fd, err := cloneMount(b)
+	if !b.Strict && (errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR)) {
 		return tree{bind: b, fd: -1}, nil
 	}
 	if err != nil {
@@ -118,6 +122,37 @@ func openTree(b Bind) (tree, error) {
 		return tree{}, err
 	}
 	return tree{bind: b, fd: fd, dir: st.Mode&unix.S_IFMT == unix.S_IFDIR}, nil
+}
+
+// cloneMount makes a detached copy of the mounts of a source.
+func cloneMount(b Bind) (int, error) {
+	const flags = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | unix.AT_RECURSIVE | unix.AT_SYMLINK_NOFOLLOW
+	if !b.Strict {
+		return unix.OpenTree(unix.AT_FDCWD, b.Source, flags)
+	}
+	at, err := place(b.Source)
+	if err != nil {
+		return -1, err
+	}
+	defer func() { _ = unix.Close(at) }()
+	return unix.OpenTree(at, "", flags|unix.AT_EMPTY_PATH)
+}
+
+// place opens a path without following any link: where a command may write, another one that runs at the same time may put a link in the
+// place of a folder.
+func place(path string) (int, error) {
+	return unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_NO_SYMLINKS})
+}
+
+// put puts a detached mount at a place.
+func (t tree) put(target string) error {
+	at, err := place(target)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(at) }()
+	return unix.MoveMount(t.fd, "", at, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
 }
 
 // attach puts a part into the root, in which the earlier parts are.
@@ -145,7 +180,7 @@ func (t tree) attach(base string, earlier []tree) error {
 	if err := t.makeTarget(target, earlier); err != nil {
 		return err
 	}
-	return unix.MoveMount(t.fd, "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH)
+	return t.put(target)
 }
 
 // attachLink makes a symbolic link. Over a file of the machine it is mounted, so that the file keeps its name outside: a program that
@@ -166,7 +201,7 @@ func attachLink(base, to, target string) error {
 		return err
 	}
 	defer func() { _ = unix.Close(t.fd) }()
-	if err := unix.MoveMount(t.fd, "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+	if err := t.put(target); err != nil {
 		return err
 	}
 	return os.Remove(link)
@@ -204,7 +239,7 @@ var procFixed = []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "sc
 var procHidden = []string{"kcore", "keys", "key-users", "timer_list", "latency_stats", "sched_debug", "kallsyms", "kpagecount"}
 
 // mountProc mounts the processes of the namespace.
-func mountProc(base string, own bool) *StageError {
+func (c *child) mountProc(base string, own bool) *StageError {
 	proc := filepath.Join(base, "proc")
 	if err := os.MkdirAll(proc, 0o755); err != nil { //nolint:gosec // a folder of the root of the sandbox
 		return failed(Mount, "make /proc", err)
@@ -215,6 +250,7 @@ func mountProc(base string, own bool) *StageError {
 	if err := unix.Mount("proc", proc, "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return failed(PID, "mount /proc", err)
 	}
+	c.limitNumbers(proc)
 	for _, name := range procFixed {
 		if err := fix(filepath.Join(proc, name)); err != nil {
 			return failed(PID, "make /proc/"+name+" read-only", err)
@@ -235,7 +271,7 @@ func fix(path string) error {
 		return err
 	}
 	defer func() { _ = unix.Close(t.fd) }()
-	return unix.MoveMount(t.fd, "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH)
+	return t.put(path)
 }
 
 // mask covers a path by an empty file or folder that cannot be written. What does not exist stays so.
@@ -246,14 +282,19 @@ func mask(base, path string) error {
 		return nil //nolint:nilerr // there is nothing to cover
 	}
 	if st.IsDir() {
-		return unix.Mount("myc", target, "tmpfs", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "mode=0555,size=4k")
+		at, err := place(target)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = unix.Close(at) }()
+		return unix.Mount("myc", "/proc/self/fd/"+strconv.Itoa(at), "tmpfs", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "mode=0555,size=4k")
 	}
 	t, err := emptyFile(base)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = unix.Close(t.fd) }()
-	return unix.MoveMount(t.fd, "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH)
+	return t.put(target)
 }
 
 // emptyFile makes the file that covers other files, and opens it.
