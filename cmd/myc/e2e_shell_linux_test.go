@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -100,7 +101,7 @@ func (p *project) shellRun(t *testing.T, door agentDoor, steps ...fake.Step) (to
 func (p *project) git(args ...string) string {
 	p.t.Helper()
 	cmd := exec.CommandContext(p.ctx, "git", args...)
-	cmd.Dir, cmd.Env = p.dir, append(p.env, "GIT_CONFIG_NOSYSTEM=1")
+	cmd.Dir, cmd.Env = p.dir, append(slices.Clone(p.env), "GIT_CONFIG_NOSYSTEM=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		p.t.Fatalf("git %q: %v\n%s", args, err, out)
@@ -221,6 +222,10 @@ func shellWithoutHooks(t *testing.T, p *project, door agentDoor) {
 	var settings map[string]any
 	if err == nil {
 		err = json.Unmarshal(text, &settings)
+	}
+	if err != nil {
+		t.Error(err)
+		return
 	}
 	delete(settings, "hooks")
 	settings["disableAllHooks"] = true

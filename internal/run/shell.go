@@ -28,7 +28,7 @@ type admits struct {
 
 // governs reports whether the shell of an event's agent runs only what was admitted.
 func (a admits) governs(s *session.Session, e harness.Event) bool {
-	return a.Shell != nil && e.Prefix != "" && a.Shell.Governs(s.ID, e.Prefix)
+	return a.Shell != nil && e.Prefix != "" && a.Governs(s.ID, e.Prefix)
 }
 
 // unbound returns what says why a call cannot run in a sandbox; nil for a call that is no command of a shell which we govern.
@@ -36,7 +36,7 @@ func (a admits) unbound(s *session.Session, e harness.Event) func(context.Contex
 	if commandOf(e) == "" || !a.governs(s, e) {
 		return nil
 	}
-	return a.Shell.Unbound
+	return a.Unbound
 }
 
 // letRun lets the shell of an agent run the command of a call. If it cannot be told, the shell refuses the command.
@@ -45,7 +45,7 @@ func (a admits) letRun(s *session.Session, e harness.Event, profile string) {
 	if e.Kind != harness.PreTool || command == "" || !a.governs(s, e) {
 		return
 	}
-	if err := a.Shell.Admit(s.ID, e.ToolUse, command, e.Dir, profile); err != nil {
+	if err := a.Admit(s.ID, e.ToolUse, command, e.Dir, profile); err != nil {
 		a.logger.Error("an admitted command will not run", "session", s.ID, "error", err)
 	}
 }

@@ -87,7 +87,7 @@ func (a *away) path(path string) (moved bool, err error) {
 		return false, nil
 	}
 	if err == nil {
-		defer parent.Close()
+		defer func() { _ = parent.Close() }()
 		err = a.move(parent, filepath.Base(path), path)
 		if _, is := parent.Lstat(filepath.Base(path)); gone(err) && gone(is) { // and not the quarantine
 			return false, nil
@@ -122,7 +122,7 @@ func (a *away) move(parent *os.Root, name, path string) error {
 	if err != nil {
 		return err
 	}
-	defer to.Close()
+	defer func() { _ = to.Close() }()
 	err = rename(parent, name, to, toName)
 	if errors.Is(err, fs.ErrPermission) {
 		err = errors.Join(giveBack(parent, "."), giveBack(parent, name))
@@ -143,12 +143,12 @@ func rename(from *os.Root, name string, to *os.Root, toName string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	t, err := to.Open(".")
 	if err != nil {
 		return err
 	}
-	defer t.Close()
+	defer func() { _ = t.Close() }()
 	return unix.Renameat(int(f.Fd()), name, int(t.Fd()), toName) //nolint:gosec // descriptors
 }
 
@@ -175,7 +175,7 @@ func (a *away) copy(from *os.Root, name string, to *os.Root, toName string, st f
 	if err != nil {
 		return err
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }()
 	out, err := to.OpenFile(toName, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -193,12 +193,12 @@ func (a *away) copyFolder(from *os.Root, name string, to *os.Root, toName string
 	if err != nil {
 		return err
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }()
 	out, err := to.OpenRoot(toName)
 	if err != nil {
 		return err
 	}
-	defer out.Close()
+	defer func() { _ = out.Close() }()
 	entries, err := fs.ReadDir(in.FS(), ".")
 	if err != nil {
 		return err
@@ -239,7 +239,7 @@ func openAll(r *os.Root, name string) error {
 	if err != nil {
 		return err
 	}
-	defer sub.Close()
+	defer func() { _ = sub.Close() }()
 	entries, err := fs.ReadDir(sub.FS(), ".")
 	for _, e := range entries {
 		if e.IsDir() {
@@ -259,7 +259,7 @@ func (a *away) config(ctx context.Context, path string) (dropped []string, moved
 	if err != nil {
 		return nil, false, fmt.Errorf("look at %q: %w", path, err)
 	}
-	defer parent.Close()
+	defer func() { _ = parent.Close() }()
 	name := filepath.Base(path)
 	data, err := readSmall(parent, name)
 	if gone(err) {

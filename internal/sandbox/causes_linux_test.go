@@ -77,7 +77,7 @@ func TestCauses(t *testing.T) {
 	filter := func(errno syscall.Errno, numbers string) []string {
 		return []string{program, "filtered", strconv.Itoa(int(errno)), numbers, program, "probe"}
 	}
-	number := func(n int) string { return strconv.Itoa(n) }
+	number := strconv.Itoa
 	for name, tc := range map[string]struct {
 		argv        []string
 		layer       jail.Layer

@@ -31,7 +31,7 @@ func (g *Guarded) Since(before *Guarded) (governed, configs []string) {
 	inside, wasInside := set(g.Inside), set(before.Inside)
 	for _, path := range slices.Concat(g.Fixed, g.Hidden) {
 		switch {
-		case !was[path] && !(inside[path] && utf8.ValidString(path)), // the note and the child take names in UTF-8 only
+		case !was[path] && (!inside[path] || !utf8.ValidString(path)), // the note and the child take names in UTF-8 only
 			was[path] && wasInside[path] && !inside[path],
 			was[path] && g.Links[path] != "" && g.Links[path] != before.Links[path]:
 			governed = append(governed, path)

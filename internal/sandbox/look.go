@@ -95,7 +95,7 @@ func (l *look) root(root string) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	return l.folder(r, root, 0)
 }
 
@@ -136,7 +136,7 @@ func (l *look) read(r *os.Root) ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer dir.Close()
+	defer func() { _ = dir.Close() }()
 	var out []entry
 	for {
 		some, err := dir.ReadDir(batch)
@@ -210,7 +210,7 @@ func (l *look) into(r *os.Root, path, name string, level int) error {
 	case err != nil:
 		return err
 	}
-	defer sub.Close()
+	defer func() { _ = sub.Close() }()
 	return l.folder(sub, path, level+1)
 }
 
@@ -294,7 +294,7 @@ func (l *look) links(r *os.Root, path string, e entry) {
 	if err != nil {
 		return
 	}
-	defer sub.Close()
+	defer func() { _ = sub.Close() }()
 	_ = fs.WalkDir(sub.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type()&fs.ModeSymlink != 0 {
 			l.hops(filepath.Join(path, name))
@@ -461,7 +461,7 @@ func readSmall(r *os.Root, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	if is, err := f.Stat(); err != nil || !os.SameFile(st, is) {
 		return nil, errors.Join(err, errReplaced)
 	}

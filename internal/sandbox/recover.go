@@ -56,7 +56,7 @@ func removeRun(folder string) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	return remove(r, filepath.Base(folder))
 }
 

@@ -312,11 +312,11 @@ func (w *work) readCopy(own copied) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	dir, err := openFolder(r, filepath.Dir(own.copy))
 	if err != nil {
 		return nil, err
 	}
-	defer dir.Close()
+	defer func() { _ = dir.Close() }()
 	return readSmall(dir, filepath.Base(own.copy))
 }

@@ -213,7 +213,7 @@ func (p program) on(ctx context.Context, data []byte, do func(runner) error) ([]
 	if err != nil {
 		return nil, fmt.Errorf("make a copy for git: %w", err)
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.Write(data)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("make a copy for git: %w", err)

@@ -8,12 +8,14 @@ import (
 	"io"
 	"net"
 	"runtime"
+	"time"
 )
 
 // Streams are the standard streams of a command.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
+	Grace    time.Duration // from SIGTERM to SIGKILL when the context ends; 0: SIGKILL at once
 }
 
 // Jailed is a command that runs.
