@@ -54,7 +54,8 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	w.accept("")
-	n, end, err := Own(t.Context(), Options{Loader: w.loader, Stays: true})
+	own := *w.loader // the node loads by itself, at the same time
+	n, end, err := Own(t.Context(), Options{Loader: &own, Stays: true})
 	if err != nil {
 		t.Fatal(err)
 	}
