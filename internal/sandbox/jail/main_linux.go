@@ -35,14 +35,29 @@ func Main() int {
 		_, _ = os.Stderr.WriteString("myc: no command on descriptor 3 (this command is started by Mycelium, not by people)\n")
 		return 2
 	}
+	c := &child{spec: &spec, control: control, in: in}
 	runtime.LockOSThread()
-	c := &child{spec: &spec, control: control}
+	if unix.Gettid() != os.Getpid() {
+		return c.main()
+	}
+	// The first thread stands for the process: whoever asks the kernel about process 1 is compared with it. It stays outside of the walls
+	// of the command, so that Landlock keeps the command from it too.
+	code := make(chan int)
+	go func() {
+		runtime.LockOSThread() // another thread, because the first one is locked
+		code <- c.main()
+	}()
+	return <-code
+}
+
+// main builds the walls for this thread, and runs the command from it.
+func (c *child) main() int {
 	if err := c.build(); err != nil {
 		c.say(report{Failed: err})
 		return 1
 	}
 	go func() { // the parent is gone: nobody waits for the command any more
-		_, _ = io.Copy(io.Discard, in)
+		_, _ = io.Copy(io.Discard, c.in)
 		os.Exit(1)
 	}()
 	return c.run()
@@ -50,6 +65,7 @@ func Main() int {
 
 // child is the state of the child before the command runs.
 type child struct {
+	in       io.Reader // of control
 	spec     *Spec
 	control  *os.File
 	listener int // a descriptor, for the parent; 0: there is none
