@@ -89,7 +89,8 @@ type Value struct {
 	Plain   bool    `yaml:"-" json:"-"`                                 // Literal was written as a plain string, not as {literal: …}
 }
 
-// Fields are the conditions of a rule by field. Where they are written as any, or as {any: {…}}, one condition of match and args is enough.
+// Fields are the conditions of a rule by field. Where they are written as any, or as {any: {…}}, one condition of match and args is
+// enough.
 type Fields map[string]Values
 
 // anyField has no patterns, and says that one condition is enough.

@@ -230,7 +230,8 @@ var attacks = []attack{
 		return errHeld
 	}},
 	{"through the proxy: a name in another script", func(*bait) error {
-		for _, host := range []string{"allowed。example", "ａllowed.example", "other。allowed.example", "xn--llowed-example-kva.other.example"} {
+		for _, host := range []string{"allowed。example", "ａllowed.example", "other。allowed.example",
+			"xn--llowed-example-kva.other.example"} {
 			if asks("GET http://"+host+"/ HTTP/1.1\r\nHost: x\r\n\r\n") == nil {
 				return nil
 			}

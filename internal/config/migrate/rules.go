@@ -125,7 +125,8 @@ func (e *editor) write(r policy.Rule) (lines []string) {
 		}
 	}
 	if len(fields) > 1 {
-		e.plan.note("rule %s is %d rules now, because one of its fields was enough (match: {any: …} says that in one rule)", r.Name, len(fields))
+		e.plan.note("rule %s is %d rules now, because one of its fields was enough (match: {any: …} says that in one rule)", r.Name,
+			len(fields))
 	}
 	return lines
 }

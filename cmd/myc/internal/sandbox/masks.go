@@ -16,7 +16,7 @@ import (
 func (a *app) reach(r request, c *sandbox.Command) error {
 	for _, h := range r.hosts {
 		if _, err := proxy.ParseHost(h); err != nil {
-			return failure.Usagef("%w", err)
+			return notHost(err)
 		}
 	}
 	if c.Profile.Network && len(r.hosts)+len(r.masks) > 0 {
@@ -34,6 +34,12 @@ func (a *app) reach(r request, c *sandbox.Command) error {
 	return nil
 }
 
+// notHost says how a host is written.
+func notHost(err error) error {
+	return text.Hinted(failure.Usagef("%w", err),
+		"write a name, *. and a domain, or an address, and :PORT for a port of its own: example.com:8443")
+}
+
 // mask reads NAME@HOST[,HOST]... and finds the secret of that name.
 func (a *app) mask(s string) (proxy.Mask, error) {
 	name, hosts, ok := strings.Cut(s, "@")
@@ -43,7 +49,7 @@ func (a *app) mask(s string) (proxy.Mask, error) {
 	m := proxy.Mask{Name: name, Hosts: strings.Split(hosts, ",")}
 	for _, h := range m.Hosts {
 		if _, err := proxy.ParseHost(h); err != nil {
-			return m, failure.Usagef("%w", err)
+			return m, notHost(err)
 		}
 	}
 	var from secret.Options
@@ -58,6 +64,9 @@ func (a *app) mask(s string) (proxy.Mask, error) {
 		v := a.Getenv(name)
 		return v, v != ""
 	})
+	if err != nil {
+		return m, text.Hinted(fmt.Errorf("--mask: %w", err), "put it into the environment, or where docs/secrets.md says")
+	}
 	m.Value = value
-	return m, err
+	return m, nil
 }
