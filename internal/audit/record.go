@@ -37,6 +37,7 @@ type Record struct {
 	Rule      string        `json:"rule,omitempty"`
 	Reason    string        `json:"reason,omitempty"`
 	Sandbox   string        `json:"sandbox,omitempty"`   // the profile in which an allowed call runs
+	Granted   string        `json:"granted,omitempty"`   // the hosts and paths that it has beyond the profile
 	DecidedBy string        `json:"decidedBy,omitempty"` // policy, limit, person, model, deadline, caller, agent
 	Outcome   string        `json:"outcome,omitempty"`   // ok, error or denied; of an outcome
 	Error     string        `json:"error,omitempty"`

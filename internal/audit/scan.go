@@ -101,6 +101,8 @@ func sharedText(l *Line, name []byte) *string {
 		return &l.Reason
 	case "sandbox":
 		return &l.Sandbox
+	case "granted":
+		return &l.Granted
 	case "decidedBy":
 		return &l.DecidedBy
 	case "outcome":

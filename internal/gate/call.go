@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/telemetry"
 )
@@ -151,7 +152,7 @@ type Admission struct {
 	held      limit.Slots // given back by Done
 	unused    func()      // gives an approval back that the call cannot use; nil: none
 
-	sandbox string       // of the decision
+	sandbox box.Box      // of the decision
 	guard   policy.Guard // likewise
 	guarded []string     // what it did
 }
@@ -159,8 +160,8 @@ type Admission struct {
 // Abstained reports whether the policy has no opinion about the call: whoever asked decides.
 func (a *Admission) Abstained() bool { return a.abstained }
 
-// Sandbox is the profile of the sandbox in which whoever asked must run the call; empty: it runs in none.
-func (a *Admission) Sandbox() string { return a.sandbox }
+// Sandbox is the sandbox in which whoever asked must run the call; the zero value: it runs in none.
+func (a *Admission) Sandbox() box.Box { return a.sandbox }
 
 // Admit is the first half of Call, for a call that runs elsewhere: it decides, counts and records. Its errors are those of Call. The
 // caller ends an admission with [Admission.Done] or [Admission.Ended].

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -126,19 +127,19 @@ func TestHiddenIsAbsent(t *testing.T) {
 		"files__read_file\x00",
 		"", "nonsense", "agent__Bash", "mycelium-router__no_such", "mycelium-router__set_role", "FILES__read_file", "execution__run_command",
 	} {
-		if got := refused("X", request(name, `{"path":"a"}`)); got != hidden {
+		if got := refused("X", request(name, `{"path":"a"}`)); !reflect.DeepEqual(got, hidden) {
 			t.Errorf("%q is refused with %+v, a hidden tool with %+v", name, got, hidden)
 		}
 		if d := h.last(audit.Decided); d["unknown"] != true || d["effect"] != "deny" {
 			t.Errorf("%q: recorded as %v", name, d)
 		}
 	}
-	if hidden.Decision != (policy.Decision{Unknown: true, Reason: "Unknown tool: X"}) {
+	if !reflect.DeepEqual(hidden.Decision, policy.Decision{Unknown: true, Reason: "Unknown tool: X"}) {
 		t.Errorf("a hidden tool is refused with %+v", hidden)
 	}
 	// Bad arguments make no difference either.
 	for _, name := range []string{"files__write_file", "files__no_such_tool"} {
-		if got := refused("X", request(name, `{"path":1,"path":2}`)); got != hidden {
+		if got := refused("X", request(name, `{"path":1,"path":2}`)); !reflect.DeepEqual(got, hidden) {
 			t.Errorf("%q with bad arguments is refused with %+v", name, got)
 		}
 	}
@@ -452,7 +453,7 @@ func TestQuarantinedIsAbsent(t *testing.T) {
 	h.back.answer = func(context.Context, policy.Scope, string, string, []byte) ([]byte, []byte, error) {
 		return nil, nil, fmt.Errorf("server %q: %w", "files", withheld{})
 	}
-	if got := refused(request("files__read_file", `{"path":"a"}`)); got != unknown {
+	if got := refused(request("files__read_file", `{"path":"a"}`)); !reflect.DeepEqual(got, unknown) {
 		t.Errorf("refused with %+v, an unknown tool with %+v", got, unknown)
 	}
 	if d := h.last(audit.Outcome); d["outcome"] != "denied" || d["unknown"] != true || d["error"] != "its definition is in quarantine" {

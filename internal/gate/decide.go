@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/gate/facts"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 )
 
 // decide reads the arguments, makes the facts and asks the policy. A panic on the way is a denial.
@@ -44,7 +45,7 @@ func (a *Admission) decide(ctx context.Context) (d policy.Decision) {
 
 // bind makes a question of a call that a rule allows in a sandbox only, where it would run without one.
 func (a *Admission) bind(ctx context.Context, d *policy.Decision) {
-	if d.Sandbox == "" || d.Effect == policy.Deny {
+	if d.Sandbox.None() || d.Effect == policy.Deny {
 		return
 	}
 	why := "only the shell of an agent that myc claude started runs in a sandbox"
@@ -54,8 +55,8 @@ func (a *Admission) bind(ctx context.Context, d *policy.Decision) {
 	if why == "" {
 		return
 	}
-	d.Reason += " (it would not run in the sandbox " + d.Sandbox + ": " + why + ")"
-	d.Effect, d.Sandbox = policy.Ask, ""
+	d.Reason += " (it would not run in the sandbox " + d.Sandbox.String() + ": " + why + ")"
+	d.Effect, d.Sandbox = policy.Ask, box.Box{}
 }
 
 // byAgent says in the log that the agent decided, because the policy had no opinion.
@@ -94,7 +95,7 @@ func decideAs(sc *session.Snapshot, c policy.Call) policy.Decision {
 	} else {
 		d.Guard = guard
 	}
-	d.Box(above.Sandbox)
+	sc.World.Policy.Confine(&d, above.Sandbox)
 	return d
 }
 

@@ -30,7 +30,7 @@ func (a *Admission) recordDecision(ctx context.Context, d policy.Decision) error
 		r.Args, r.Thinking = a.Args, a.thinking
 	}
 	r.Effect, r.Unknown, r.Rule, r.Reason, r.DecidedBy = d.Effect.String(), d.Unknown, d.Rule, d.Reason, cmp.Or(a.decidedBy, "policy")
-	r.Note, r.Sandbox = a.noteOf(), d.Sandbox
+	r.Note, r.Sandbox, r.Granted = a.noteOf(), d.Sandbox.Profile, d.Sandbox.Granted()
 	if !a.asked && slices.ContainsFunc(a.facts.Parts, tells) {
 		r.Facts = &a.facts
 	}

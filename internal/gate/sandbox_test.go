@@ -7,13 +7,14 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 )
 
 // TestSandboxedCall: what a rule allows in a sandbox runs only where the call can be bound to one. Elsewhere it is a question, and where
 // nobody can be asked, a refusal that says why.
 func TestSandboxedCall(t *testing.T) {
 	p := three()
-	p.rules = []policy.Rule{{Name: "boxed", Action: "allow", Tool: policy.Names{"*"}, Sandbox: "project"}}
+	p.rules = []policy.Rule{{Name: "boxed", Action: "allow", Tool: policy.Names{"*"}, Sandbox: box.Box{Profile: "project", Hosts: []string{"a.example"}}}}
 	h := build(t, p)
 	s := h.enter("guest")
 	r := request("files__read_file", `{}`)
@@ -24,7 +25,7 @@ func TestSandboxedCall(t *testing.T) {
 		r.Unbound = func(context.Context) string { return why }
 		a, err := h.Admit(t.Context(), s, r)
 		if !ok {
-			if d := denied(t, err).Decision; !strings.Contains(d.Reason, why) || d.Sandbox != "" {
+			if d := denied(t, err).Decision; !strings.Contains(d.Reason, why) || !d.Sandbox.None() {
 				t.Errorf("refused as %+v", d)
 			}
 			continue
@@ -32,8 +33,8 @@ func TestSandboxedCall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Sandbox() != "project" || h.last(audit.Decided)["sandbox"] != "project" {
-			t.Errorf("admitted in %q, recorded as %v", a.Sandbox(), h.last(audit.Decided))
+		if last := h.last(audit.Decided); !a.Sandbox().Same(p.rules[0].Sandbox) || last["sandbox"] != "project" || last["granted"] != "hosts a.example" {
+			t.Errorf("admitted in %q, recorded as %v", a.Sandbox(), last)
 		}
 	}
 }

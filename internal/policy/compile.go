@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"mycelium/internal/policy/box"
 	"mycelium/internal/policy/when"
 )
 
@@ -31,7 +32,8 @@ type Policy struct {
 	start      []string // Source.Default
 	mcp, agent Effect   // fallback
 	ceiling    ceiling  // what the fallback may allow to change
-	broken     string   // why no call is allowed; empty if calls are
+	boxes      box.Profiles
+	broken     string // why no call is allowed; empty if calls are
 }
 
 // entry is an item with everything about it that does not depend on the call.
@@ -61,6 +63,9 @@ func New(src Source) (*Policy, []Problem) {
 		skillIndex: map[string]int{}, roleIndex: map[string]int{},
 		start: src.Default,
 	}}
+	if c.p.boxes = src.Boxes; c.p.boxes == nil {
+		c.p.boxes = box.Shipped()
+	}
 	c.p.base = compileBase(c.p.dir, c.p.home, src.Programs, src.State)
 	c.p.ceiling = c.p.places.ceiling()
 	c.p.mcp = c.fallback("mcp", src.Fallback.MCP, Allow)

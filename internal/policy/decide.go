@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"mycelium/internal/policy/box"
 )
 
 // Decide answers a call.
@@ -36,29 +38,32 @@ func (p *Policy) decide(c *Call, t *tracer) Decision {
 	}
 	var strictest Decision
 	first := true
+	var whole boxes
 	for who := &c.Scope.Principal; who != nil; who = who.Parent {
 		if who != &c.Scope.Principal {
 			v.set(p, &c.Scope, who)
 		}
+		var wanted box.Joined
 		for i := range parts {
-			switch part := &parts[i]; {
+			part := &parts[i]
+			switch {
 			case v.byLimits(&d, e, c, part, t):
 			case p.byBase(&d, c, part, t):
 			case v.byRules(&d, e, c, part, t): // deny, then ask, then allow
 			default:
 				v.byFallback(&d, e, c, part, t)
 			}
+			wanted.Add(p.boxes, d.Sandbox, part.runsCode())
 			if first || d.Effect < strictest.Effect {
-				d, strictest, first = strictest, d, false
-			}
-			if d.Sandbox != "" {
-				strictest.Box(d.Sandbox)
+				strictest, first = d, false
 			}
 			if strictest.Effect == Deny {
 				return strictest
 			}
 		}
+		whole.bound(p.boxes, wanted)
 	}
+	strictest.box(whole.box, whole.ask)
 	if len(p.guards) > 0 {
 		strictest.Guard = p.guarded(&v, e, c, false)
 	}
@@ -230,7 +235,7 @@ type Explanation struct {
 	Role     string   `json:"role"`
 	Skills   []string `json:"skills"`
 	Result   *Guard   `json:"result,omitempty"` // what is done to the result; nil if nothing is
-	Sandbox  string   `json:"sandbox,omitzero"` // the profile that the call runs in; empty: none
+	Sandbox  box.Box  `json:"sandbox,omitzero"` // that the call runs in; the zero value is none
 	Trace    []Step   `json:"trace"`
 }
 

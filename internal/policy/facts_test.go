@@ -2,6 +2,7 @@ package policy
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -269,7 +270,7 @@ func TestFallbackSaysWhy(t *testing.T) {
 			Grants: []Grant{{Name: "s", AllowedRoles: []string{"dev"}, AllowedTools: []string{"a__x"}}}})
 		got := p.Decide(Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: Item{Server: "a", Name: "x"},
 			Facts: Facts{Parts: []Part{c.facts}}})
-		if got != c.want {
+		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("fallback %q: %+v, want %+v", c.mcp, got, c.want)
 		}
 	}

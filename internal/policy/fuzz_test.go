@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -86,7 +87,7 @@ func FuzzArgs(f *testing.F) {
 		}
 		c := Call{Scope: Scope{Principal: Principal{Role: "dev"}, Skills: []string{"s"}}, Item: Item{Server: "a", Name: "x"}, Args: args,
 			Facts: ArgFacts(Item{Server: "a", Name: "x"}, nil, args, "/p")}
-		if d := p.Decide(c); d != p.Decide(c) || d.Unknown {
+		if d := p.Decide(c); !reflect.DeepEqual(d, p.Decide(c)) || d.Unknown {
 			t.Fatalf("%+v", d)
 		}
 	})

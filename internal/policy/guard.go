@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mycelium/internal/policy/box"
@@ -51,13 +53,35 @@ func (g Guard) check(e Effect) error {
 	return nil
 }
 
-// Box makes a call run in a sandbox. If it runs in another one already and neither is the narrower one, people are asked.
-func (d *Decision) Box(profile string) {
-	narrower, ok := box.Narrower(d.Sandbox, profile)
-	if !ok && d.Effect == Allow {
-		d.Effect, d.Reason = Ask, "its parts want the sandboxes "+d.Sandbox+" and "+profile+"; it runs in "+narrower
+// boxes is the sandbox of a call as far as the principals that bound it are known.
+type boxes struct {
+	box box.Box
+	ask string // why people are asked
+}
+
+// bound adds a principal, with the sandbox that its parts want.
+func (b *boxes) bound(known box.Profiles, wanted box.Joined) {
+	one, ask := wanted.Box()
+	both, apart := known.And(b.box, one)
+	b.box, b.ask = both, cmp.Or(b.ask, ask, apart)
+}
+
+// Confine makes a call that another principal bounds run in the sandboxes of both: in what both allow.
+func (p *Policy) Confine(d *Decision, b box.Box) { d.box(p.boxes.And(d.Sandbox, b)) }
+
+// box makes a call run in a sandbox. ask is why people must be asked; "" if they need not be.
+func (d *Decision) box(b box.Box, ask string) {
+	if ask != "" && d.Effect == Allow {
+		d.Effect, d.Reason = Ask, ask
 	}
-	d.Sandbox = narrower
+	d.Sandbox = b
+}
+
+// runsCode reports whether a part may use more than its files: it runs code that nobody has read, or reaches beyond the machine.
+func (p *Part) runsCode() bool {
+	return isUnclear(p) || slices.ContainsFunc(p.Effects, func(e string) bool {
+		return e != EffectRead && e != EffectWrite && e != EffectDelete
+	})
 }
 
 // guard is a rule with a guard. It concerns a call as a rule that restricts does: if any value of a fact matches, and also if the rule

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -196,7 +197,7 @@ func TestLawListAndCallAgree(t *testing.T) {
 		if c.Item.Server != AgentServer && listed == d.Unknown {
 			t.Fatalf("listed %v, decided %+v", listed, d)
 		}
-		if x := p.Explain(c); x.Decision != d || len(x.Trace) == 0 {
+		if x := p.Explain(c); !reflect.DeepEqual(x.Decision, d) || len(x.Trace) == 0 {
 			t.Fatalf("explained %+v, decided %+v", x.Decision, d)
 		}
 	})
@@ -250,7 +251,7 @@ func TestLawUnknownNeverAllows(t *testing.T) {
 		d := p.Decide(c)
 		with := c
 		with.Scope.Skills = append(slices.Clone(c.Scope.Skills), "nonsense", "role:admin", "")
-		if e := p.Decide(with); e != d {
+		if e := p.Decide(with); !reflect.DeepEqual(e, d) {
 			t.Fatalf("an unknown skill made %+v of %+v", e, d)
 		}
 		nobody := c
@@ -344,7 +345,7 @@ func TestLawCheckedConditionsAreTheSame(t *testing.T) {
 		}
 		for range 8 {
 			c := drawCall(t)
-			if a, b := p.Decide(c), q.Decide(c); a != b {
+			if a, b := p.Decide(c), q.Decide(c); !reflect.DeepEqual(a, b) {
 				t.Fatalf("%+v: %+v, %+v", c, a, b)
 			}
 		}

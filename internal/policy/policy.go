@@ -7,7 +7,11 @@
 // The package also has the vocabulary of the whole program: items, principals, scopes, calls, facts, effects.
 package policy
 
-import "time"
+import (
+	"time"
+
+	"mycelium/internal/policy/box"
+)
 
 // Kind says what an [Item] is. The zero kind is a tool.
 type Kind uint8
@@ -161,9 +165,9 @@ const (
 // Decision is an answer and the reason for it.
 type Decision struct {
 	Effect  Effect
-	Unknown bool   // a Deny that must look to the caller like an item that does not exist
-	Rule    string // the rule, skill or constraint that decided; empty for the fallback
-	Reason  string // for people
-	Guard   Guard  // what is done to the result before the caller reads it; empty for a Deny
-	Sandbox string // the profile of the sandbox that the call must run in; empty: none
+	Unknown bool    // a Deny that must look to the caller like an item that does not exist
+	Rule    string  // the rule, skill or constraint that decided; empty for the fallback
+	Reason  string  // for people
+	Guard   Guard   // what is done to the result before the caller reads it; empty for a Deny
+	Sandbox box.Box // that the call must run in; the zero value is none
 }

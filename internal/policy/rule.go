@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"mycelium/internal/policy/box"
 )
 
 // Rule is one rule of a rules file. A key that it leaves out does not restrict it: a rule without tool, role, skill, stage, annotations,
@@ -30,7 +32,8 @@ type Rule struct {
 	Checked     [][]byte          `yaml:"-" json:"-"`                               // When as [when.Compiler.Check] has it; or nil
 	Reason      string            `yaml:"reason" json:"reason,omitempty"`           // for people
 	Result      Guard             `yaml:"result" json:"result,omitzero"`            // what is done to results; of allow and ask rules only
-	Sandbox     string            `yaml:"sandbox" json:"sandbox,omitempty"`         // the profile of the sandbox that the call must run in
+	Sandbox     box.Box           `yaml:"sandbox" json:"sandbox,omitzero"`          // the sandbox that the call must run in
+	Fault       string            `yaml:"-" json:"-"`                               // what is wrong with it beyond this package; or ""
 	Examples    Examples          `yaml:"examples" json:"examples,omitzero"`        // checked by package policytest
 	File        string            `yaml:"-" json:"-"`                               // where the rule stands, for problems
 	Line        int               `yaml:"-" json:"-"`                               // likewise; 0 is unknown

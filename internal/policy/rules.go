@@ -1,12 +1,12 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"mycelium/internal/policy/box"
 	"mycelium/internal/policy/when"
 )
 
@@ -150,8 +150,11 @@ func (c *compiler) compileRule(src *Rule, i int) rule {
 	if e := src.Result.check(r.effect); err == nil {
 		err = e
 	}
-	if e := box.Check(src.Sandbox, r.effect == Deny); err == nil {
+	if e := c.p.boxes.Check(src.Sandbox, r.effect == Deny); err == nil {
 		err = e
+	}
+	if err == nil && src.Fault != "" {
+		err = errors.New(src.Fault)
 	}
 	if err == nil && src.When != "" {
 		r.when, err = c.conditions.Compile(src.When, src.Checked)

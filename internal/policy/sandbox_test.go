@@ -3,6 +3,8 @@ package policy
 import (
 	"strings"
 	"testing"
+
+	"mycelium/internal/policy/box"
 )
 
 // TestSandboxOfRules: a call runs whole in the sandbox that any of its parts wants, in the narrower of two, and where neither is the
@@ -10,14 +12,14 @@ import (
 func TestSandboxOfRules(t *testing.T) {
 	lit := func(s string) map[string]Values { return map[string]Values{"program": {{Literal: &s}}} }
 	rule := func(name, action, sandbox string) Rule {
-		return Rule{Name: name, Action: action, Tool: Names{"Bash"}, Match: lit(name), Sandbox: sandbox}
+		return Rule{Name: name, Action: action, Tool: Names{"Bash"}, Match: lit(name), Sandbox: box.Of(sandbox)}
 	}
 	p, problems := New(Source{
 		Roles:  []Role{{ID: "developer"}},
 		Grants: []Grant{{Name: "k", AllowedRoles: []string{"developer"}, AllowedTools: []string{"agent__Bash"}}},
 		Rules: []Rule{rule("plain", "allow", ""), rule("strict", "allow", "strict"), rule("wide", "allow", "permissive"),
 			rule("work", "allow", "project"), rule("asked", "ask", "project"), rule("no", "deny", ""),
-			rule("typo", "allow", "projct"), {Name: "absurd", Action: "deny", Tool: Names{"Write"}, Sandbox: "strict"}},
+			rule("typo", "allow", "projct"), {Name: "absurd", Action: "deny", Tool: Names{"Write"}, Sandbox: box.Of("strict")}},
 		Dir: "/p",
 	})
 	told := ""
@@ -50,10 +52,10 @@ func TestSandboxOfRules(t *testing.T) {
 		for _, name := range strings.Fields(c.parts) {
 			call.Facts.Parts = append(call.Facts.Parts, Part{Program: name, Argv: []string{name}})
 		}
-		if d := p.Decide(call); d.Effect != c.effect || d.Sandbox != c.sandbox && c.effect != Deny {
-			t.Errorf("%s: %v in %q by %s (%s), want %v in %q", c.parts, d.Effect, d.Sandbox, d.Rule, d.Reason, c.effect, c.sandbox)
+		if d := p.Decide(call); d.Effect != c.effect || d.Sandbox.Profile != c.sandbox && c.effect != Deny {
+			t.Errorf("%s: %v in %q by %s (%s), want %v in %q", c.parts, d.Effect, d.Sandbox.Profile, d.Rule, d.Reason, c.effect, c.sandbox)
 		}
-		if x := p.Explain(call); x.Sandbox != p.Decide(call).Sandbox {
+		if x := p.Explain(call); !x.Sandbox.Same(p.Decide(call).Sandbox) {
 			t.Errorf("%s: explained in %q", c.parts, x.Sandbox)
 		}
 	}

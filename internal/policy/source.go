@@ -1,6 +1,10 @@
 package policy
 
-import "time"
+import (
+	"time"
+
+	"mycelium/internal/policy/box"
+)
 
 // Source is everything that people declared, parsed and not yet compiled. Two roles or two grants of one name, the user's and the
 // project's, both bound the result: a call that one of them refuses is refused. Rules are concatenated, the user's first.
@@ -18,6 +22,7 @@ type Source struct {
 	Programs []string         // absolute paths of the programs by which this policy is enforced: a base constraint protects them
 	State    string           // absolute path of the folder with state, keys and logs: a base constraint keeps agents out; "": none
 	Expected []string         // roles that exist although no grant names them: those of skills whose servers have never been started
+	Boxes    box.Profiles     // the profiles of the sandbox; nil is the shipped ones
 	Broken   Broken           // files that could not be read: calls that they could have restricted are denied
 }
 

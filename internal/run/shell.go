@@ -8,6 +8,7 @@ import (
 
 	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
+	"mycelium/internal/policy/box"
 )
 
 // Shell is the program that stands before the shell of an agent and runs only what was admitted.
@@ -16,8 +17,8 @@ type Shell interface {
 	Governs(session, prefix string) bool
 	// Unbound says why no sandbox holds on this machine; "" if it holds.
 	Unbound(ctx context.Context) string
-	// Admit lets a command run once, in a folder and in the sandbox of a profile; "" is outside.
-	Admit(session, toolUse, command, dir, profile string) error
+	// Admit lets a command run once, in a folder and in a sandbox; the zero value is outside.
+	Admit(session, toolUse, command, dir string, in box.Box) error
 }
 
 // admits hands calls to the shell of an agent, if that shell runs only what was admitted.
@@ -40,12 +41,12 @@ func (a admits) unbound(s *session.Session, e harness.Event) func(context.Contex
 }
 
 // letRun lets the shell of an agent run the command of a call. If it cannot be told, the shell refuses the command.
-func (a admits) letRun(s *session.Session, e harness.Event, profile string) {
+func (a admits) letRun(s *session.Session, e harness.Event, in box.Box) {
 	command := commandOf(e)
 	if e.Kind != harness.PreTool || command == "" || !a.governs(s, e) {
 		return
 	}
-	if err := a.Admit(s.ID, e.ToolUse, command, e.Dir, profile); err != nil {
+	if err := a.Admit(s.ID, e.ToolUse, command, e.Dir, in); err != nil {
 		a.logger.Error("an admitted command will not run", "session", s.ID, "error", err)
 	}
 }

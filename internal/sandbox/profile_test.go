@@ -13,7 +13,7 @@ func TestProfilesOfRules(t *testing.T) {
 	for _, p := range Profiles() {
 		names = append(names, p.Name)
 	}
-	if !slices.Equal(names, box.Names()) {
-		t.Errorf("the sandbox has %q, and rules may name %q", names, box.Names())
+	if !slices.Equal(names, box.Shipped().Names()) {
+		t.Errorf("the sandbox has %q, and rules may name %q", names, box.Shipped().Names())
 	}
 }

@@ -63,7 +63,7 @@ func old(r policy.Rule) bool {
 // more reports whether a rule has keys that the older form does not have.
 func more(r policy.Rule) bool {
 	return len(r.Role)+len(r.Skill)+len(r.Stage)+len(r.Annotations)+len(r.Args)+len(r.Examples.Match)+len(r.Examples.NotMatch) > 0 ||
-		r.When+r.Sandbox != "" || r.Result != (policy.Guard{}) || r.Match.Any()
+		r.When != "" || !r.Sandbox.None() || r.Result != (policy.Guard{}) || r.Match.Any()
 }
 
 // end is the line after the item of a list that begins at start, behind so many spaces.

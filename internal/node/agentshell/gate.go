@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/policy/box"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/state"
 )
@@ -47,7 +48,7 @@ func (g *Gate) Unbound(ctx context.Context) string {
 	return "the sandbox does not hold on this machine; myc sandbox capabilities says why"
 }
 
-// Admit lets the shell of a session run a command once, in a folder and in the sandbox of a profile; "" is outside.
-func (g *Gate) Admit(session, toolUse, command, dir, profile string) error {
-	return leave(g.State().Run(session), command, toolUse, Ticket{profile, dir, time.Now().Add(ticketFor)})
+// Admit lets the shell of a session run a command once, in a folder and in a sandbox; the zero value is outside.
+func (g *Gate) Admit(session, toolUse, command, dir string, in box.Box) error {
+	return leave(g.State().Run(session), command, toolUse, Ticket{in, dir, time.Now().Add(ticketFor)})
 }

@@ -77,7 +77,7 @@ func (s *Shell) Main() int {
 		return s.refuse(&note, w.Command, err)
 	}
 	argv := []string{shell, "-c", line}
-	if ticket.Profile == "" {
+	if ticket.Box.None() {
 		return s.become(argv)
 	}
 	c, err := s.command(folder, &note, &w, ticket, dir)
@@ -121,10 +121,11 @@ func find(shell string) (string, error) {
 
 // command makes the command of the sandbox, without its arguments.
 func (s *Shell) command(folder string, n *Note, w *harness.Wrapped, t Ticket, dir string) (*sandbox.Command, error) {
-	profile, ok := sandbox.Find(t.Profile)
+	profile, ok := sandbox.Find(t.Box.Profile)
 	if !ok {
-		return nil, fmt.Errorf("there is no profile %q of the sandbox", t.Profile)
+		return nil, fmt.Errorf("there is no profile %q of the sandbox", t.Box.Profile)
 	}
+	profile.Read, profile.Write = slices.Concat(profile.Read, t.Box.Read), slices.Concat(profile.Write, t.Box.Write)
 	paths, err := n.paths()
 	if err != nil {
 		return nil, err
@@ -135,7 +136,7 @@ func (s *Shell) command(folder string, n *Note, w *harness.Wrapped, t Ticket, di
 	}
 	c.Dir, c.Profile, c.In, c.Out, c.Err = dir, profile, s.In, s.Out, s.Err
 	c.Temp, c.Read, c.Write = filepath.Join(folder, tempName), []string{w.Snapshot}, []string{w.Folder}
-	c.Hide = []string{n.State}
+	c.Hide, c.Hosts = []string{n.State}, t.Box.Hosts
 	if file := filepath.Join(folder, gitName); exists(file) {
 		c.GitConfig = file
 	}

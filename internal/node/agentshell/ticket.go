@@ -12,13 +12,14 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/policy/box"
 )
 
 // Ticket lets a command run once.
 type Ticket struct {
-	Profile string    `json:"profile"` // of the sandbox; empty: it runs outside, as it is
-	Dir     string    `json:"dir"`     // the folder in which it was decided
-	Until   time.Time `json:"until"`
+	Box   box.Box   `json:"box,omitzero"` // the sandbox; the zero value: it runs outside, as it is
+	Dir   string    `json:"dir"`          // the folder in which it was decided
+	Until time.Time `json:"until"`
 }
 
 // ticketFor is how long a ticket is good. Between the hook and the command a person may be asked in the agent's own terminal.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"mycelium/internal/policy/box"
 )
 
 // TestTickets: a ticket lets one command run once, in its folder and in its time.
@@ -19,7 +21,7 @@ func TestTickets(t *testing.T) {
 	}
 	put := func(command, toolUse, profile string, until time.Time) {
 		t.Helper()
-		if err := leave(folder, command, toolUse, Ticket{profile, folder, until}); err != nil {
+		if err := leave(folder, command, toolUse, Ticket{box.Of(profile), folder, until}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -37,7 +39,7 @@ func TestTickets(t *testing.T) {
 		{"go test", folder, "", false},
 	} {
 		got, err := take(folder, tc.command, tc.dir, now)
-		if (err == nil) != tc.ok || got.Profile != tc.profile {
+		if (err == nil) != tc.ok || got.Box.Profile != tc.profile {
 			t.Errorf("%q in %s: %+v %v", tc.command, tc.dir, got, err)
 		}
 	}

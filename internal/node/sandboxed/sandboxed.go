@@ -67,5 +67,5 @@ func Server(folder string, paths state.Paths, home string, environ []string) (*s
 
 // Wanted reports whether the files of a project want a sandbox: they have profiles of their own, or a rule that names one.
 func Wanted(p *config.Project) bool {
-	return len(p.File.Sandbox.Profiles) > 0 || slices.ContainsFunc(p.Rules, func(r policy.Rule) bool { return r.Sandbox != "" })
+	return len(p.File.Sandbox.Profiles) > 0 || slices.ContainsFunc(p.Rules, func(r policy.Rule) bool { return !r.Sandbox.None() })
 }

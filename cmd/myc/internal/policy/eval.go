@@ -13,6 +13,7 @@ import (
 
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 )
 
 // answer is one line of `policy eval`'s output.
@@ -23,7 +24,7 @@ type answer struct {
 	Reason string         `json:"reason"`
 	Result *policy.Guard  `json:"result,omitempty"` // how the result would be guarded
 
-	Sandbox string `json:"sandbox,omitempty"` // the profile that the call would run in
+	Sandbox box.Box `json:"sandbox,omitzero"` // that the call would run in
 }
 
 // eval answers JSON Lines. The answer to a line that cannot be read is a denial that says so.

@@ -106,8 +106,8 @@ func (a *app) explain(q question) error {
 	if x.Result != nil {
 		fmt.Fprintf(a.Out, "result: %s\n", x.Result)
 	}
-	if x.Sandbox != "" {
-		fmt.Fprintf(a.Out, "sandbox: %s\n", x.Sandbox)
+	if !x.Sandbox.None() {
+		fmt.Fprintf(a.Out, "sandbox: %s\n", x.Sandbox.String())
 	}
 	fmt.Fprintln(a.Out)
 	var rows [][]string
