@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 )
 
 // As says which calls an approval is about. The empty value is [ThisCall].
@@ -216,7 +217,7 @@ func ruleMatches(rule policy.Rule, r *Request) bool {
 	if err != nil || bad != nil {
 		return false
 	}
-	p, _ := policy.New(policy.Source{Rules: []policy.Rule{rule}})
+	p, _ := policy.New(policy.Source{Rules: []policy.Rule{rule}, Boxes: box.Alone(rule.Sandbox)})
 	compiled := p.CompiledRules()
 	if len(compiled) != 1 {
 		return false

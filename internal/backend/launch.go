@@ -98,6 +98,7 @@ func (s *Server) resolve(dir string, vars variables, find lookup) (*launch, erro
 // Confined is a server that is to run in the sandbox.
 type Confined struct {
 	Profile string
+	Walls   string        // as [Server.Walls]
 	Argv    []string      // the program, by its absolute path, and its arguments
 	Dir     string        // absolute: its working directory
 	Env     []string      // all of its environment
@@ -117,7 +118,7 @@ func (l *launch) confine(s *Server, how Confine) (err error) {
 	if how == nil || l.Argv == nil {
 		return errors.New("it is to run in the sandbox, and there is none for it")
 	}
-	l.Argv, l.Env, err = how(Confined{Profile: s.Sandbox, Argv: l.Argv, Dir: l.Dir, Env: l.Env, Own: slices.Sorted(maps.Keys(s.Env)),
+	l.Argv, l.Env, err = how(Confined{Profile: s.Sandbox, Walls: s.Walls, Argv: l.Argv, Dir: l.Dir, Env: l.Env, Own: slices.Sorted(maps.Keys(s.Env)),
 		Grace: s.Stop.or(DefaultStop) / 2}) // the other half is for what the keeper waits before, and for the sandbox itself
 	if err != nil {
 		return l.Secrets.Error(err)

@@ -36,6 +36,8 @@ type Server struct {
 	Queue       int `yaml:"queue" json:"queue,omitzero"`             // calls that wait; 0: 1024
 	// Sandbox is the profile with which the server runs; empty: it may do what its user may.
 	Sandbox string `yaml:"sandbox" json:"sandbox,omitempty"`
+	// Walls is that profile as the sandbox reads it: where it changes, the server is started anew. Empty: the shipped profile of that name.
+	Walls string `yaml:"-" json:"-"`
 	// Additions says how to treat items that a server did not have at first use: "trust" (the default; as at first use) or "quarantine".
 	Additions string `yaml:"additions" json:"additions,omitempty"`
 	Shared    bool   `yaml:"-" json:"-"` // it stands in the user's own files: its tokens are valid in all projects of the user

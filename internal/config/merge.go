@@ -44,6 +44,8 @@ func (p *Project) merge(user, project *layer) {
 		p.LeftOut = append(p.LeftOut, l.leftOut...)
 		p.Skills = append(p.Skills, l.skills...)
 		p.Roles = append(p.Roles, l.roles...)
+		other := map[*layer]*layer{user: project, project: user}[l]
+		profiles.CheckRules(l.rules, value(l.doc.Sandbox), value(other.doc.Sandbox), l.origin == ofUser)
 		p.Rules = append(p.Rules, l.rules...)
 		p.Policies = append(p.Policies, l.policies...)
 		if p.Unjudged == "" {
@@ -336,10 +338,10 @@ func (p *Project) absoluteStore(store string) string {
 // mergeServers joins the servers. The user's entry of a name counts before the project's. The built-in filesystem server always exists.
 func (p *Project) mergeServers(user, project *layer) {
 	all := map[string]servers.Server{}
-	for _, s := range user.servers {
+	for _, s := range p.boxed(user, project) {
 		all[s.Name] = s
 	}
-	for _, s := range project.servers {
+	for _, s := range p.boxed(project, user) {
 		mine, both := all[s.Name]
 		switch {
 		case !both:
@@ -370,6 +372,28 @@ func (p *Project) mergeServers(user, project *layer) {
 				"at most one server can stand without prefix"))
 		}
 	}
+}
+
+// boxed returns the servers of a layer, each with the profile that its entry names. One that names a profile which it may not is left out.
+func (p *Project) boxed(l, other *layer) (out []servers.Server) {
+	for _, s := range l.servers {
+		found, ok := p.File.Sandbox.Find(s.Sandbox)
+		err := profiles.Foreign(s.Sandbox, value(l.doc.Sandbox), value(other.doc.Sandbox), l.origin == ofUser)
+		switch name := "server " + strconv.Quote(s.Name) + ": "; {
+		case s.Sandbox == "":
+		case err != nil:
+			p.Problems = append(p.Problems, source.Fault(s.File, s.Line(p.texts[s.File]), name+err.Error(), "or name a shipped profile"))
+			continue
+		case !ok:
+			p.Problems = append(p.Problems, source.Fault(s.File, s.Line(p.texts[s.File]),
+				name+"there is no profile "+strconv.Quote(s.Sandbox)+" of the sandbox", source.Suggest(s.Sandbox, p.File.Sandbox.Boxes().Names())))
+			continue
+		default:
+			s.Walls = profiles.Walls(found)
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // value returns *p, or the zero value if p is nil.

@@ -242,7 +242,7 @@ func changes() []change {
 		all = append(all, change{"approval.judge." + key, was, is, judgeConf})
 	}
 	for key, value := range map[string]string{"base": "project", "network": "true", "processes": "3", "files": "99", "memory": "64MiB",
-		"timeout": "7s", "read": "[docs]", "write": "[out]"} {
+		"timeout": "7s", "read": "[docs]", "write": "[out]", "hosts": "[a.example]", "masks": "{T: [a.example]}"} {
 		all = append(all, change{"sandbox.profiles.NAME." + key, "", fmt.Sprintf("sandbox: {profiles: {mine: {%s: %s}}}", key, value), boxes})
 	}
 	for _, figure := range []string{"perMinute", "perHour", "perDay", "concurrent"} {

@@ -38,12 +38,11 @@ func (p *Policy) decide(c *Call, t *tracer) Decision {
 	}
 	var strictest Decision
 	first := true
-	var whole boxes
+	var wanted box.Joined
 	for who := &c.Scope.Principal; who != nil; who = who.Parent {
 		if who != &c.Scope.Principal {
 			v.set(p, &c.Scope, who)
 		}
-		var wanted box.Joined
 		for i := range parts {
 			part := &parts[i]
 			switch {
@@ -61,9 +60,9 @@ func (p *Policy) decide(c *Call, t *tracer) Decision {
 				return strictest
 			}
 		}
-		whole.bound(p.boxes, wanted)
+		wanted.End(p.boxes)
 	}
-	strictest.box(whole.box, whole.ask)
+	strictest.box(wanted.Box())
 	if len(p.guards) > 0 {
 		strictest.Guard = p.guarded(&v, e, c, false)
 	}

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -51,19 +50,6 @@ func (g Guard) check(e Effect) error {
 		return errors.New("result: a call that is denied has no result; write it in a rule that allows or asks")
 	}
 	return nil
-}
-
-// boxes is the sandbox of a call as far as the principals that bound it are known.
-type boxes struct {
-	box box.Box
-	ask string // why people are asked
-}
-
-// bound adds a principal, with the sandbox that its parts want.
-func (b *boxes) bound(known box.Profiles, wanted box.Joined) {
-	one, ask := wanted.Box()
-	both, apart := known.And(b.box, one)
-	b.box, b.ask = both, cmp.Or(b.ask, ask, apart)
 }
 
 // Confine makes a call that another principal bounds run in the sandboxes of both: in what both allow.

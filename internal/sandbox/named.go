@@ -69,7 +69,7 @@ func (c *Command) named() (*Command, error) {
 			}
 		}
 	}
-	return &out, nil
+	return &out, out.reached()
 }
 
 // resolve returns the path that a profile's name stands for, without links; "" if it is not there.

@@ -15,9 +15,14 @@ func drawn(name string) *rapid.Generator[Profile] {
 	return rapid.Custom(func(t *rapid.T) Profile {
 		paths := rapid.SliceOfN(rapid.SampledFrom([]string{"~/a", "~/a/b", "/data", "/data/x", "docs", "docs/y"}), 0, 3)
 		n := rapid.SampledFrom([]uint64{0, 1, 2, 3})
+		hosts := rapid.SliceOfN(rapid.SampledFrom([]string{"a.example.com", "*.example.com", "a.example.com:443", "a.example.com:8443",
+			"*.a.example.com", "192.0.2.1", "192.0.2.1:80", "[2001:db8::1]:443", "other.example"}), 0, 3)
+		masks := rapid.MapOf(rapid.SampledFrom([]string{"T", "U"}), rapid.SliceOfN(rapid.SampledFrom([]string{"a.example.com", "*.example.com",
+			"other.example:443"}), 1, 2))
 		return Profile{Name: name, Network: rapid.Bool().Draw(t, "network"), Fork: rapid.Bool().Draw(t, "fork"),
 			Project: rapid.Bool().Draw(t, "project"), Procs: n.Draw(t, "procs"), Files: n.Draw(t, "files"), Memory: n.Draw(t, "memory"),
-			Seconds: float64(n.Draw(t, "seconds")), Read: paths.Draw(t, "read"), Write: paths.Draw(t, "write")}
+			Seconds: float64(n.Draw(t, "seconds")), Read: paths.Draw(t, "read"), Write: paths.Draw(t, "write"), Hosts: hosts.Draw(t, "hosts"),
+			Masks: masks.Draw(t, "masks")}
 	})
 }
 

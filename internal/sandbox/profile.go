@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mycelium/internal/sandbox/proxy"
 )
 
 // Profile says how much a command may use.
@@ -24,6 +26,9 @@ type Profile struct {
 	// Read and Write are further files and folders, as people wrote them: absolute, in ~, or in the project. See Unfit.
 	Read  []string `json:"read,omitempty"`
 	Write []string `json:"write,omitempty"`
+
+	Hosts []string            `json:"hosts,omitempty"` // as [proxy.ParseHost] reads them: what it may reach by the proxy
+	Masks map[string][]string `json:"masks,omitempty"` // the hosts for which it may use a secret that it does not have, by the name of the secret
 }
 
 const mib = 1 << 20
@@ -46,10 +51,7 @@ func (p Profile) Timeout() time.Duration { return time.Duration(p.Seconds * floa
 
 // Within reports whether a command may do nothing under this profile that it may not under the other one.
 func (p Profile) Within(other Profile) bool {
-	less := func(a, b uint64) bool { return b == 0 || a != 0 && a <= b }
-	return (!p.Network || other.Network) && (!p.Fork || other.Fork) && (!p.Project || other.Project) &&
-		less(p.Procs, other.Procs) && less(p.Files, other.Files) && less(p.Memory, other.Memory) &&
-		(other.Seconds == 0 || p.Seconds != 0 && p.Seconds <= other.Seconds)
+	return p.Beyond(other) == nil
 }
 
 // Profiles returns the shipped profiles, the narrowest first.
@@ -80,6 +82,8 @@ func (p Profile) Beyond(o Profile) (keys []string) {
 		{"timeout", o.Seconds != 0 && (p.Seconds == 0 || p.Seconds > o.Seconds)},
 		{"read", len(belowAny(p.Read, slices.Concat(o.Read, o.Write))) < len(p.Read)},
 		{"write", len(belowAny(p.Write, o.Write)) < len(p.Write)},
+		{"hosts", !o.Network && len(proxy.Within(p.Hosts, o.reach())) < len(p.Hosts)},
+		{"masks", !o.uses(p.Masks)},
 	} {
 		if k.wider {
 			keys = append(keys, k.key)
@@ -104,7 +108,8 @@ func (p Profile) And(o Profile) Profile {
 	}
 	out.Read = append(belowAny(p.Read, slices.Concat(o.Read, o.Write)), belowAny(o.Read, slices.Concat(p.Read, p.Write))...)
 	out.Write = append(belowAny(p.Write, o.Write), belowAny(o.Write, p.Write)...)
-	for _, list := range []*[]string{&out.Read, &out.Write} {
+	out.reachBoth(p, o)
+	for _, list := range []*[]string{&out.Read, &out.Write, &out.Hosts} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
@@ -137,11 +142,7 @@ func belowAny(paths, others []string) (out []string) {
 // Summary says in a few words what a profile allows.
 func (p Profile) Summary() string {
 	var out []string
-	if p.Network {
-		out = append(out, "the network of the machine")
-	} else {
-		out = append(out, "no network")
-	}
+	out = append(out, p.network()...)
 	if p.Project {
 		out = append(out, "it writes the project")
 	}

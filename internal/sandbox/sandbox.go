@@ -156,7 +156,7 @@ func (c *Command) spec(w *work, way *proxy.Proxy) (*jail.Spec, error) {
 	}
 	env := c.environ()
 	if way != nil {
-		env = append(env, way.Environ(jail.ListenAddr, authorities)...)
+		env = append(way.Conceal(env), way.Environ(jail.ListenAddr, authorities)...)
 		binds = append(binds, trusted(way)...)
 	}
 	return &jail.Spec{

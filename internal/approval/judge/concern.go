@@ -3,6 +3,7 @@ package judge
 import (
 	"mycelium/internal/approval"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 )
 
 // speaksOf reports whether a rule is about a call, whatever it says of it: whether it would match if only tool and match counted. Roles,
@@ -14,7 +15,7 @@ func speaksOf(rule policy.Rule, it policy.Item, r approval.Request) bool {
 	}
 	const name, grant = "the-rule", "the-grant"
 	alone := policy.Rule{Name: name, Action: "deny", Tool: rule.Tool, Match: rule.Match} // deny: one part that matches is enough
-	p, problems := policy.New(policy.Source{Dir: r.Dir, Rules: []policy.Rule{alone}, Fallback: policy.Fallback{MCP: "allow", Agent: "allow"},
+	p, problems := policy.New(policy.Source{Dir: r.Dir, Rules: []policy.Rule{alone}, Boxes: box.Alone(alone.Sandbox), Fallback: policy.Fallback{MCP: "allow", Agent: "allow"},
 		Grants: []policy.Grant{{Name: grant, AllowedRoles: []string{grant}, AllowedTools: []string{it.String()}}}})
 	if len(problems) > 0 {
 		return true

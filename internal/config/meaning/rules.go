@@ -76,13 +76,13 @@ func (d *diff) removed(o *policy.Rule) Mark {
 	switch {
 	case o.Result != (policy.Guard{}):
 		return Widens // results that were redacted or cut are so no longer
-	case o.Action == policy.Allow.String():
+	case o.Action == policy.Allow.String() && o.Sandbox.None():
 		return Narrows
 	case !sound:
 		return Widens // it denied what it could have concerned
 	}
 	for i := range d.new.Rules {
-		if r, ok := d.new.compiled[&d.new.Rules[i]]; ok && r.Effect <= old.Effect && policytest.Covers(r, old) {
+		if r, ok := d.new.compiled[&d.new.Rules[i]]; ok && r.Effect <= old.Effect && policytest.Covers(r, old) && (r.Effect == policy.Deny || d.boxed(&d.new.Rules[i], o)) {
 			return Narrows
 		}
 	}
@@ -99,14 +99,19 @@ func (d *diff) added(n *policy.Rule) Mark {
 	case effect == policy.Deny:
 		return Narrows
 	case effect == policy.Ask:
-		return mark(!d.fallsBackToDeny(r), Widens)
+		return mark(!d.fallsBackToDeny(r) && !n.Sandbox.Grants(), Widens)
 	}
 	for i := range d.old.Rules {
-		if o, ok := d.old.compiled[&d.old.Rules[i]]; ok && o.Effect == policy.Allow && policytest.Covers(o, r) {
+		if o, ok := d.old.compiled[&d.old.Rules[i]]; ok && o.Effect == policy.Allow && policytest.Covers(o, r) && d.boxed(n, &d.old.Rules[i]) {
 			return Narrows
 		}
 	}
 	return Widens
+}
+
+// boxed reports whether the sandbox of a rule allows a call nothing that the sandbox of another rule does not allow.
+func (d *diff) boxed(r, o *policy.Rule) bool {
+	return d.new.File.Sandbox.Boxes().Within(r.Sandbox, o.Sandbox)
 }
 
 // fallsBackToDeny reports whether a call that a rule concerns may have been denied only because no rule decided it.

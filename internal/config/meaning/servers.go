@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"mycelium/internal/backend"
-	"mycelium/internal/sandbox"
 )
 
 // servers compares the servers by name. The programs that they start are not judged: another command is for a person to read.
@@ -61,7 +60,7 @@ func runs(s backend.Server) string {
 func (d *diff) server(was, is backend.Server) {
 	name, at := "server "+is.Name, d.at("mcpServers."+is.Name)
 	rest := func(s backend.Server) backend.Server { // what the cases below do not tell of
-		s.Command, s.Args, s.URL, s.Env, s.Trust, s.Additions, s.Sandbox, s.Concurrency, s.Queue = "", nil, "", nil, false, "", "", 0, 0
+		s.Command, s.Args, s.URL, s.Env, s.Trust, s.Additions, s.Sandbox, s.Walls, s.Concurrency, s.Queue = "", nil, "", nil, false, "", "", "", 0, 0
 		return s
 	}
 	if runs(was) != runs(is) || was.Command != is.Command || !slices.Equal(was.Args, is.Args) || was.URL != is.URL {
@@ -104,8 +103,8 @@ const (
 
 // sandbox compares what a server runs in. Outside of the sandbox it may do what the user may.
 func (d *diff) sandbox(at place, name, was, is string) {
-	before, boxed := sandbox.Find(was)
-	after, box := sandbox.Find(is)
+	before, boxed := d.old.File.Sandbox.Find(was)
+	after, box := d.new.File.Sandbox.Find(is)
 	switch {
 	case was == is:
 	case is == "":

@@ -80,6 +80,9 @@ func describe(r *policy.Rule) string {
 	if len(where) > 0 {
 		b.WriteString(" where " + strings.Join(where, " and "))
 	}
+	if !r.Sandbox.None() {
+		b.WriteString(", in the sandbox " + r.Sandbox.String())
+	}
 	if g := r.Result.String(); g != "" {
 		b.WriteString(" (" + g + ")")
 	}

@@ -30,6 +30,9 @@ type Profile struct {
 	Timeout   *source.Duration `yaml:"timeout" json:"timeout,omitzero"`     // 0: never
 	Read      []string         `yaml:"read" json:"read,omitempty"`          // further files and folders: absolute, in ~, or in the project
 	Write     []string         `yaml:"write" json:"write,omitempty"`
+
+	Hosts []string            `yaml:"hosts" json:"hosts,omitempty"` // what it may reach by the proxy
+	Masks map[string][]string `yaml:"masks" json:"masks,omitempty"` // by the name of a secret, the hosts for which it may be used
 }
 
 // DefaultBase is the base of a profile that names none.
@@ -71,6 +74,7 @@ func (s *Section) Check(bad source.Report) {
 				}
 			}
 		}
+		p.checkReach(name, key, bad)
 		if first, ok := sandbox.Find(name); ok {
 			if wider := p.resolved(name).Beyond(first); wider != nil {
 				bad(key+"."+wider[0], fmt.Sprintf("%s: %s would be wider than in the shipped profile", key, strings.Join(wider, ", ")),
@@ -110,7 +114,7 @@ func (p Profile) resolved(name string) sandbox.Profile {
 	if p.Timeout != nil {
 		out.Seconds = p.Timeout.Seconds()
 	}
-	out.Read, out.Write = slices.Clone(p.Read), slices.Clone(p.Write)
+	out.Read, out.Write, out.Hosts, out.Masks = slices.Clone(p.Read), slices.Clone(p.Write), slices.Clone(p.Hosts), p.Masks
 	return out
 }
 
@@ -119,7 +123,7 @@ func declared(p sandbox.Profile) Profile {
 	procs, files, memory := int(p.Procs), int(p.Files), Size(p.Memory) //nolint:gosec // they come from a file, where they are bounded
 	timeout := source.Seconds(p.Seconds)
 	return Profile{Base: p.Base, Network: &p.Network, Processes: &procs, Files: &files, Memory: &memory, Timeout: &timeout,
-		Read: p.Read, Write: p.Write}
+		Read: p.Read, Write: p.Write, Hosts: p.Hosts, Masks: p.Masks}
 }
 
 // Bound joins the profiles of the user's file and of a project's. Of a name that both have, both bound the result; ignored gets the keys of

@@ -13,6 +13,7 @@ import (
 
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
@@ -65,7 +66,7 @@ func Add(folders []string, r policy.Rule, by string, now time.Time) (name string
 	for n := 1; r.Name == "" || slices.ContainsFunc(have, func(o policy.Rule) bool { return o.Name == r.Name }); n++ {
 		r.Name = fmt.Sprintf("said-%d", n)
 	}
-	if _, problems := policy.New(policy.Source{Rules: []policy.Rule{r}}); source.Faulty(problems) {
+	if _, problems := policy.New(policy.Source{Rules: []policy.Rule{r}, Boxes: box.Alone(r.Sandbox)}); source.Faulty(problems) {
 		return "", fmt.Errorf("add rule: the rule does not compile: %s", problems[0].Message)
 	}
 	by = text.OneLine(by)

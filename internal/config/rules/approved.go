@@ -19,6 +19,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
@@ -197,6 +198,9 @@ func ruleText(indent, comment, reason string, r policy.Rule) string {
 	if r.When != "" {
 		fmt.Fprintf(&b, "%s  when: %s\n", indent, quote(r.When))
 	}
+	if !r.Sandbox.None() {
+		fmt.Fprintf(&b, "%s  sandbox: %s\n", indent, boxText(r.Sandbox))
+	}
 	fmt.Fprintf(&b, "%s  reason: %s\n", indent, quote(reason))
 	if len(r.Examples.Match)+len(r.Examples.NotMatch) > 0 {
 		fmt.Fprintf(&b, "%s  examples:\n", indent)
@@ -215,6 +219,27 @@ func ruleText(indent, comment, reason string, r policy.Rule) string {
 		}
 	}
 	return b.String()
+}
+
+// boxText writes a sandbox: the name of a profile, or a map.
+func boxText(b box.Box) string {
+	if !b.Grants() {
+		return quote(b.Profile)
+	}
+	keys := []string{"profile: " + quote(b.Profile)}
+	for _, l := range []struct {
+		key  string
+		list []string
+	}{{"hosts", b.Hosts}, {"read", b.Read}, {"write", b.Write}} {
+		if len(l.list) > 0 {
+			var words []string
+			for _, w := range l.list {
+				words = append(words, quote(w))
+			}
+			keys = append(keys, l.key+": ["+strings.Join(words, ", ")+"]")
+		}
+	}
+	return "{" + strings.Join(keys, ", ") + "}"
 }
 
 // OfText returns an example with one argument, which is a text.

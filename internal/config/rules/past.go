@@ -9,6 +9,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/audit/recorded"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 )
 
 // pastCalls is how many recorded calls [Past] looks at, the newest ones.
@@ -40,7 +41,7 @@ func PastOf(ctx context.Context, o audit.Options, inForce *policy.Policy, list [
 		return nil, fmt.Errorf("look at the recorded calls: %w", err)
 	}
 	for i, rule := range list {
-		p, _ := policy.New(policy.Source{Rules: []policy.Rule{rule}})
+		p, _ := policy.New(policy.Source{Rules: []policy.Rule{rule}, Boxes: box.Alone(rule.Sandbox)})
 		out[i].Calls = len(lines)
 		for _, compiled := range p.CompiledRules() {
 			for _, line := range lines {

@@ -15,7 +15,6 @@ import (
 	"mycelium/internal/config/source"
 	"mycelium/internal/config/toolindex"
 	"mycelium/internal/policy"
-	"mycelium/internal/sandbox"
 	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
@@ -331,31 +330,12 @@ func checkValues(s *Server, bad source.Report) {
 	if s.Additions != "" && s.Additions != "trust" && s.Additions != "quarantine" {
 		bad("additions", "additions is "+strconv.Quote(s.Additions), "write trust or quarantine")
 	}
-	if s.Sandbox != "" {
-		checkSandbox(s, bad)
+	if s.Sandbox != "" && s.URL != "" {
+		bad("sandbox", "sandbox has no meaning for a server with a url: it is not started here", "remove it")
 	}
 	if s.Category != "" && !toolindex.IsCategoryID(s.Category) {
 		bad("category", "category is "+strconv.Quote(s.Category), "write an id such as filesystem, search, network or general")
 	}
-}
-
-// checkSandbox checks the profile that a server is to run with.
-func checkSandbox(s *Server, bad source.Report) {
-	if _, ok := sandbox.Find(s.Sandbox); ok {
-		if s.URL != "" {
-			bad("sandbox", "sandbox has no meaning for a server with a url: it is not started here", "remove it")
-		}
-		return
-	}
-	var names []string
-	for _, p := range sandbox.Profiles() {
-		names = append(names, p.Name)
-	}
-	hint := "write one of " + strings.Join(names, ", ")
-	if near := text.Nearest(s.Sandbox, names); near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	bad("sandbox", "there is no profile "+strconv.Quote(s.Sandbox)+" of the sandbox", hint)
 }
 
 // checkBuiltin checks an entry that changes the arguments of a built-in server.

@@ -2,9 +2,12 @@ package agentshell
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
+	"mycelium/internal/config"
+	"mycelium/internal/config/profiles"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/policy/box"
 	"mycelium/internal/sandbox"
@@ -13,14 +16,17 @@ import (
 
 // Gate hands the commands that were admitted to the shells of agents. It is safe for concurrent use.
 type Gate struct {
-	State func() state.Paths
+	State    func() state.Paths
+	Profiles func() profiles.Section // the profiles of the sandbox that there are now
 
 	mu    sync.Mutex
 	holds bool // the sandbox was built once
 }
 
-// Of is a gate for the agents of one project whose state does not move.
-func Of(paths state.Paths) *Gate { return &Gate{State: func() state.Paths { return paths }} }
+// Of is a gate for the agents of one project that does not change.
+func Of(p *config.Project) *Gate {
+	return &Gate{State: func() state.Paths { return p.State }, Profiles: func() profiles.Section { return p.File.Sandbox }}
+}
 
 // Governs reports whether the program before an agent's shell is ours, and that of this session.
 func (g *Gate) Governs(session, prefix string) bool { return prefix == Program(g.State().Run(session)) }
@@ -50,5 +56,13 @@ func (g *Gate) Unbound(ctx context.Context) string {
 
 // Admit lets the shell of a session run a command once, in a folder and in a sandbox; the zero value is outside.
 func (g *Gate) Admit(session, toolUse, command, dir string, in box.Box) error {
-	return leave(g.State().Run(session), command, toolUse, Ticket{in, dir, time.Now().Add(ticketFor)})
+	t := Ticket{Box: in, Dir: dir, Until: time.Now().Add(ticketFor)}
+	if !in.None() {
+		p, ok := g.Profiles().Find(in.Profile)
+		if !ok || len(p.Masks) > 0 { // no rule names such a profile
+			return fmt.Errorf("no command of an agent runs in the profile %q of the sandbox", in.Profile)
+		}
+		t.Walls = p.With(in.Read, in.Write, in.Hosts)
+	}
+	return leave(g.State().Run(session), command, toolUse, t)
 }

@@ -121,11 +121,9 @@ func find(shell string) (string, error) {
 
 // command makes the command of the sandbox, without its arguments.
 func (s *Shell) command(folder string, n *Note, w *harness.Wrapped, t Ticket, dir string) (*sandbox.Command, error) {
-	profile, ok := sandbox.Find(t.Box.Profile)
-	if !ok {
-		return nil, fmt.Errorf("there is no profile %q of the sandbox", t.Box.Profile)
+	if t.Walls.Name == "" {
+		return nil, errors.New("its ticket has no profile of the sandbox")
 	}
-	profile.Read, profile.Write = slices.Concat(profile.Read, t.Box.Read), slices.Concat(profile.Write, t.Box.Write)
 	paths, err := n.paths()
 	if err != nil {
 		return nil, err
@@ -134,9 +132,9 @@ func (s *Shell) command(folder string, n *Note, w *harness.Wrapped, t Ticket, di
 	if err != nil {
 		return nil, err
 	}
-	c.Dir, c.Profile, c.In, c.Out, c.Err = dir, profile, s.In, s.Out, s.Err
+	c.Dir, c.Profile, c.In, c.Out, c.Err = dir, t.Walls, s.In, s.Out, s.Err
 	c.Temp, c.Read, c.Write = filepath.Join(folder, tempName), []string{w.Snapshot}, []string{w.Folder}
-	c.Hide, c.Hosts = []string{n.State}, t.Box.Hosts
+	c.Hide = []string{n.State}
 	if file := filepath.Join(folder, gitName); exists(file) {
 		c.GitConfig = file
 	}

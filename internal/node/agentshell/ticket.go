@@ -13,13 +13,15 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/policy/box"
+	"mycelium/internal/sandbox"
 )
 
 // Ticket lets a command run once.
 type Ticket struct {
-	Box   box.Box   `json:"box,omitzero"` // the sandbox; the zero value: it runs outside, as it is
-	Dir   string    `json:"dir"`          // the folder in which it was decided
-	Until time.Time `json:"until"`
+	Box   box.Box         `json:"box,omitzero"`   // the sandbox; the zero value: it runs outside, as it is
+	Walls sandbox.Profile `json:"walls,omitzero"` // its profile as it was when the call was admitted, with what is granted to the call
+	Dir   string          `json:"dir"`            // the folder in which it was decided
+	Until time.Time       `json:"until"`
 }
 
 // ticketFor is how long a ticket is good. Between the hook and the command a person may be asked in the agent's own terminal.

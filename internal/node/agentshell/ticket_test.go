@@ -21,7 +21,7 @@ func TestTickets(t *testing.T) {
 	}
 	put := func(command, toolUse, profile string, until time.Time) {
 		t.Helper()
-		if err := leave(folder, command, toolUse, Ticket{box.Of(profile), folder, until}); err != nil {
+		if err := leave(folder, command, toolUse, Ticket{Box: box.Of(profile), Dir: folder, Until: until}); err != nil {
 			t.Fatal(err)
 		}
 	}

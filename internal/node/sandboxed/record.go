@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,8 @@ type Act struct {
 	Network  bool          `json:"network,omitzero"`
 	Read     []string      `json:"read,omitempty"`  // further paths that the command had
 	Write    []string      `json:"write,omitempty"` // likewise
+	Hosts    []string      `json:"hosts,omitempty"` // that it could reach by the proxy
+	Masks    []string      `json:"masks,omitempty"` // NAME@HOST,HOST: the secrets that it could use
 	ExitCode *int          `json:"exitCode,omitzero"`
 	Left     *sandbox.Left `json:"left,omitzero"`
 }
@@ -37,7 +40,10 @@ func Run(ctx context.Context, p *config.Project, c *sandbox.Command) (*sandbox.R
 		return nil, err
 	}
 	began := Act{Act: "sandbox exec", Program: filepath.Base(c.Argv[0]), Profile: c.Profile.Name, Network: c.Profile.Network,
-		Read: c.Read, Write: c.Write}
+		Read: slices.Concat(c.Read, c.Profile.Read), Write: slices.Concat(c.Write, c.Profile.Write), Hosts: slices.Concat(c.Hosts, c.Profile.Hosts)}
+	for _, m := range c.Masks {
+		began.Masks = append(began.Masks, m.Name+"@"+strings.Join(m.Hosts, ","))
+	}
 	id, err := Record(ctx, p, began, fmt.Sprintf("%s in the sandbox, profile %s", began.Program, began.Profile))
 	if err != nil {
 		return nil, err

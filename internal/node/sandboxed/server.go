@@ -12,7 +12,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/config/profiles"
 	"mycelium/internal/sandbox"
+	"mycelium/internal/sandbox/proxy"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 )
@@ -36,7 +38,7 @@ func Confine(folder string, paths state.Paths, home string) backend.Confine {
 		if err != nil {
 			return nil, nil, err
 		}
-		data, err := json.Marshal(c)
+		data, err := json.Marshal(handed{*c, c.Masks})
 		if err != nil {
 			return nil, nil, fmt.Errorf("hand over the command: %w", err)
 		}
@@ -47,9 +49,9 @@ func Confine(folder string, paths state.Paths, home string) backend.Confine {
 // serverCommand is the command of the sandbox that runs a server. The server lives as long as it is needed, whatever time the profile gives
 // to a command.
 func serverCommand(folder string, paths state.Paths, home string, s backend.Confined) (*sandbox.Command, error) {
-	p, ok := sandbox.Find(s.Profile)
-	if !ok {
-		return nil, text.Hinted(fmt.Errorf("there is no profile %q of the sandbox", s.Profile), "myc sandbox profiles lists them")
+	p, err := wallsOf(s)
+	if err != nil {
+		return nil, err
 	}
 	p.Seconds = 0
 	c, err := Command(folder, paths, home, s.Env)
@@ -64,8 +66,19 @@ func serverCommand(folder string, paths state.Paths, home string, s backend.Conf
 		return nil, text.Hinted(fmt.Errorf("its folder %s is not in the sandbox", c.Dir), "leave cwd out, or name a folder of the project")
 	}
 	for _, v := range s.Env {
-		if name, _, _ := strings.Cut(v, "="); slices.Contains(s.Own, name) {
-			c.Env = append(c.Env, v)
+		name, value, _ := strings.Cut(v, "=")
+		if !slices.Contains(s.Own, name) {
+			continue
+		}
+		c.Env = append(c.Env, v)
+		if hosts := p.Masks[name]; len(hosts) > 0 {
+			c.Masks = append(c.Masks, proxy.Mask{Name: name, Value: value, Hosts: hosts})
+		}
+	}
+	for name := range p.Masks {
+		if !slices.Contains(s.Own, name) {
+			return nil, text.Hinted(fmt.Errorf("its profile %s masks %s, and its env does not set it", p.Name, name),
+				"write env: {"+name+": \"${secret:"+name+"}\"}")
 		}
 	}
 	if !c.Shows(c.Argv[0]) { // the program is what a person accepted, wherever it lies
@@ -77,6 +90,24 @@ func serverCommand(folder string, paths state.Paths, home string, s backend.Conf
 		c.Read = append(c.Read, program)
 	}
 	return &c, nil
+}
+
+// wallsOf is the profile with which a server runs.
+func wallsOf(s backend.Confined) (sandbox.Profile, error) {
+	if s.Walls != "" {
+		return profiles.ReadWalls(s.Walls)
+	}
+	p, ok := sandbox.Find(s.Profile)
+	if !ok {
+		return p, text.Hinted(fmt.Errorf("there is no profile %q of the sandbox", s.Profile), "myc sandbox profiles lists them")
+	}
+	return p, nil
+}
+
+// handed is what the program that runs a server is given: the command, and the secrets that it has only while it runs.
+type handed struct {
+	sandbox.Command
+	Secrets []proxy.Mask
 }
 
 // IsServer reports whether arguments are those of a server in the sandbox.
@@ -110,10 +141,12 @@ func given() (*sandbox.Command, error) {
 	if data == "" {
 		return nil, errors.New("no server to run (this command is started by Mycelium, not by people)")
 	}
-	var c sandbox.Command
-	if err := json.Unmarshal([]byte(data), &c); err != nil {
+	var h handed
+	if err := json.Unmarshal([]byte(data), &h); err != nil {
 		return nil, fmt.Errorf("read what to run: %w", err)
 	}
+	c := h.Command
+	c.Masks = h.Secrets
 	c.In, c.Out, c.Err = os.Stdin, os.Stdout, os.Stderr
 	return &c, nil
 }

@@ -103,6 +103,7 @@ func TestJoined(t *testing.T) {
 			for _, p := range tc.parts {
 				j.Add(Shipped(), p.box, p.code)
 			}
+			j.End(Shipped())
 			if got, ask := j.Box(); got.String() != tc.want || (ask != "") != tc.ask {
 				t.Errorf("%v: %q, asks %q; want %q, %t", tc.parts, got, ask, tc.want, tc.ask)
 			}

@@ -2,13 +2,16 @@ package box
 
 import "slices"
 
-// Joined is the box of a call of several parts. The whole call runs in one sandbox: in the narrowest profile that a part wants, with what
-// is granted to any part. So npm ci | tail reaches the host of npm ci. The zero value has no part yet.
+// Joined is the box of a call of several parts, decided for several principals. The whole call runs in one sandbox: for each principal in
+// the narrowest profile that a part wants, with what is granted to any part, so that npm ci | tail reaches the host of npm ci; and in no
+// more than what each principal allows. The zero value has no part yet.
 type Joined struct {
-	box    Box
-	shared Box    // what is granted to every part that runs code
-	code   bool   // there is such a part
-	apart  string // why two profiles are not one
+	box Box    // of the principals before
+	ask string // why people are asked
+
+	parts  Box  // of the principal whose parts are being added
+	shared Box  // what is granted to each of its parts that run code
+	code   bool // there is such a part
 }
 
 // Add adds a part. code says that the part runs code that nobody has read, or reaches hosts itself: what is granted to the other parts
@@ -17,9 +20,9 @@ func (j *Joined) Add(p Profiles, b Box, code bool) {
 	if b.None() {
 		return // outside it could do more
 	}
-	profile, ok := p.Narrower(j.box.Profile, b.Profile)
-	if !ok {
-		j.apart = "its parts want the sandboxes " + j.box.Profile + " and " + b.Profile + "; it runs in " + profile
+	profile, ok := p.Narrower(j.parts.Profile, b.Profile)
+	if !ok && j.ask == "" {
+		j.ask = "its parts want the sandboxes " + j.parts.Profile + " and " + b.Profile + "; it runs in " + profile
 	}
 	switch {
 	case code && !j.code:
@@ -27,18 +30,32 @@ func (j *Joined) Add(p Profiles, b Box, code bool) {
 	case code:
 		j.shared = merge(j.shared, b, common)
 	}
-	j.box = merge(j.box, b, union)
-	j.box.Profile = profile
+	j.parts = merge(j.parts, b, union)
+	j.parts.Profile = profile
 }
 
-// Box returns the box, and why people are asked; "" if they need not be.
-func (j *Joined) Box() (b Box, ask string) {
-	if ask = j.apart; ask == "" && j.code {
-		if more := merge(j.box, j.shared, beyond); more.Grants() {
-			ask = "a part that runs code would have what a rule grants to another part only: " + more.Granted()
-		}
+// End ends the parts of a principal.
+func (j *Joined) End(p Profiles) {
+	if more := merge(j.parts, j.shared, beyond); j.code && more.Grants() && j.ask == "" {
+		j.ask = "a part that runs code would have what is granted to another part only: " + more.Granted()
 	}
-	return j.box, ask
+	both, ask := p.And(j.box, j.parts)
+	if j.ask == "" {
+		j.ask = ask
+	}
+	*j = Joined{box: both, ask: j.ask}
+}
+
+// Box returns the box after the last principal, and why people are asked; "" if they need not be.
+func (j *Joined) Box() (b Box, ask string) { return j.box, j.ask }
+
+// Within reports whether a call may do nothing in one box that it may not do in another one, as far as their texts tell.
+func (p Profiles) Within(a, b Box) bool {
+	if a.None() || b.None() {
+		return b.None()
+	}
+	narrower, ok := p.Narrower(a.Profile, b.Profile)
+	return ok && narrower == a.Profile && !merge(a, b, beyond).Grants()
 }
 
 // And returns the box of a call that two principals bound: the narrower profile, with what is granted by both. ask is why people are

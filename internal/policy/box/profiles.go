@@ -85,10 +85,13 @@ func (p Profiles) Narrower(a, b string) (profile string, ok bool) {
 	}
 	x, _ := p.find(a)
 	y, _ := p.find(b)
+	within, above := slices.Contains(x.Within, b), slices.Contains(y.Within, a)
 	switch {
-	case slices.Contains(x.Within, b):
+	case within && above: // they allow the same
+		return min(a, b), true
+	case within:
 		return a, true
-	case slices.Contains(y.Within, a):
+	case above:
 		return b, true
 	case x.Writes != y.Writes && x.Writes, x.Writes == y.Writes && x.Network && !y.Network, x.Writes == y.Writes && x.Network == y.Network && b < a:
 		return b, false

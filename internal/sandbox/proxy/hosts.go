@@ -73,6 +73,33 @@ func (h Host) matches(t target) bool {
 	return t.name == h.name
 }
 
+// covers reports whether every request that o allows is one that h allows.
+func (h Host) covers(o Host) bool {
+	switch {
+	case h.port != o.port && (h.port != 0 || o.port != httpPort && o.port != httpsPort):
+		return false
+	case h.addr.IsValid() || o.addr.IsValid():
+		return h.addr == o.addr
+	case h.wild:
+		return strings.HasSuffix(o.name, h.name)
+	}
+	return !o.wild && h.name == o.name
+}
+
+// Within returns those of the hosts that are among others, or are reached by one of them anyway. What [ParseHost] cannot read is not.
+func Within(hosts, others []string) (out []string) {
+	for _, s := range hosts {
+		h, err := ParseHost(s)
+		if err == nil && slices.ContainsFunc(others, func(o string) bool {
+			other, err := ParseHost(o)
+			return err == nil && other.covers(h)
+		}) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // target is where a request goes.
 type target struct {
 	name string     // in the form of canonical

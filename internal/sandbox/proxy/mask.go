@@ -58,6 +58,23 @@ func (p *Proxy) addMasks(masks []Mask) (err error) {
 	return err
 }
 
+// Conceal returns an environment in which the placeholders stand for the values of masks, under whatever name a value is there. The
+// variables that [Proxy.Environ] sets are left out.
+func (p *Proxy) Conceal(environ []string) []string {
+	var out []string
+	for _, v := range environ {
+		name, value, _ := strings.Cut(v, "=")
+		if slices.ContainsFunc(p.masks, func(m mask) bool { return m.name == name }) {
+			continue
+		}
+		for _, m := range p.masks {
+			value = strings.ReplaceAll(value, m.value, m.placeholder)
+		}
+		out = append(out, name+"="+value)
+	}
+	return out
+}
+
 // placeholder makes a text that occurs nowhere else. It is as long as the value, so that answers keep their length.
 func placeholder(length int) string {
 	s := "masked"

@@ -198,8 +198,9 @@ func (s *Server) command(r request, argv []string) (*sandbox.Command, error) {
 		name = "standard"
 	}
 	p, ok := s.find(name)
-	if !ok || p.Network {
-		return nil, fmt.Errorf("there is no profile %q here: sandbox_profiles lists them, and those with a network are for people", name)
+	if !ok || p.Network || len(p.Masks) > 0 {
+		return nil, fmt.Errorf("there is no profile %q here: sandbox_profiles lists them, and those with a network or with masks are for people",
+			name)
 	}
 	if r.Timeout > 0 {
 		p.Seconds = min(time.Duration(r.Timeout)*time.Millisecond, MaxTimeout).Seconds()

@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/config/source"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 	"mycelium/internal/policy/policytest"
 	"mycelium/internal/text"
 )
@@ -134,7 +135,7 @@ func (q ruleOf) rule() (policy.Rule, error) {
 	}
 	named := r
 	named.Name = "new"
-	p, problems := policy.New(policy.Source{Rules: []policy.Rule{named}})
+	p, problems := policy.New(policy.Source{Rules: []policy.Rule{named}, Boxes: box.Alone(named.Sandbox)})
 	for _, bad := range append(problems, policytest.Examples(p, config.ReadCommand)...) {
 		if !bad.Warning {
 			return r, fmt.Errorf("%s", bad.Message)

@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"mycelium/internal/node/failure"
@@ -19,8 +21,8 @@ func (a *app) reach(r request, c *sandbox.Command) error {
 			return notHost(err)
 		}
 	}
-	if c.Profile.Network && len(r.hosts)+len(r.masks) > 0 {
-		return text.Hinted(failure.Usagef("--host and --mask need a profile without the network of the machine"),
+	if c.Profile.Network && len(r.hosts)+len(r.masks)+len(c.Profile.Masks) > 0 {
+		return text.Hinted(failure.Usagef("--host and masks need a profile without the network of the machine"),
 			"leave --allow-network out, or take the profile standard or project")
 	}
 	c.Hosts = r.hosts
@@ -28,6 +30,17 @@ func (a *app) reach(r request, c *sandbox.Command) error {
 		m, err := a.mask(s)
 		if err != nil {
 			return err
+		}
+		c.Masks = append(c.Masks, m)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Profile.Masks)) {
+		if i := slices.IndexFunc(c.Masks, func(m proxy.Mask) bool { return m.Name == name }); i >= 0 {
+			c.Masks[i].Hosts = append(c.Masks[i].Hosts, c.Profile.Masks[name]...)
+			continue
+		}
+		m, err := a.valued(proxy.Mask{Name: name, Hosts: c.Profile.Masks[name]})
+		if err != nil {
+			return fmt.Errorf("profile %s: %w", c.Profile.Name, err)
 		}
 		c.Masks = append(c.Masks, m)
 	}
@@ -52,6 +65,16 @@ func (a *app) mask(s string) (proxy.Mask, error) {
 			return m, notHost(err)
 		}
 	}
+	m, err := a.valued(m)
+	if err != nil {
+		err = fmt.Errorf("--mask: %w", err)
+	}
+	return m, err
+}
+
+// valued finds the secret of a mask.
+func (a *app) valued(m proxy.Mask) (proxy.Mask, error) {
+	name := m.Name
 	var from secret.Options
 	if a.Find(project.NeedsProject) == nil {
 		p, err := a.Load()
@@ -65,7 +88,7 @@ func (a *app) mask(s string) (proxy.Mask, error) {
 		return v, v != ""
 	})
 	if err != nil {
-		return m, text.Hinted(fmt.Errorf("--mask: %w", err), "put it into the environment, or where docs/secrets.md says")
+		return m, text.Hinted(err, "put it into the environment, or where docs/secrets.md says")
 	}
 	m.Value = value
 	return m, nil
