@@ -45,12 +45,16 @@ const (
 // askClient asks the client and settles the request with its answer. A form that is dismissed does not settle it: the call goes on
 // waiting.
 func (g *Gate) askClient(ctx context.Context, p Peer, r approval.Request) {
+	answers := []string{sayNo, sayOnce, saySession, sayNever}
+	if r.Refuses(approval.Session) != "" {
+		answers = []string{sayNo, sayOnce, sayNever}
+	}
 	params, err := json.Marshal(map[string]any{
 		"message": clientText(r),
 		"requestedSchema": map[string]any{
 			"type": "object",
 			"properties": map[string]any{
-				"answer": map[string]any{"type": "string", "title": "May it run?", "enum": []string{sayNo, sayOnce, saySession, sayNever}},
+				"answer": map[string]any{"type": "string", "title": "May it run?", "enum": answers},
 			},
 			"required": []string{"answer"},
 		},
