@@ -63,8 +63,8 @@ func withoutWords(tool string, args []byte) jsontext.Value {
 }
 
 // Bound returns the digest of everything that an approval holds for: [Request.Digest], the session, the rule that asks, the facts, the
-// sandbox, and the content of the code that runs. Facts and code count because the same arguments can do something else later: a path leads elsewhere, or a
-// script has changed.
+// sandbox, and the content of the code that runs. Facts and code count because the same arguments can do something else later: a path
+// leads elsewhere, or a script has changed.
 func (r *Request) Bound() [32]byte {
 	return digestOf(r.Session, r.Digest, r.Rule, r.Facts, r.Sandbox, r.Code)
 }

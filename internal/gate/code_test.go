@@ -226,8 +226,8 @@ func TestNotForTheSession(t *testing.T) {
 	}
 }
 
-// TestOnlyInTheSandboxForTheSession: an answer for the session about code of the project is taken in the sandbox only, and holds only there.
-// A call whose sandbox falls away while people are asked is asked about again.
+// TestOnlyInTheSandboxForTheSession: an answer for the session about code of the project is taken in the sandbox only, and holds only
+// there. A call whose sandbox falls away while people are asked is asked about again.
 func TestOnlyInTheSandboxForTheSession(t *testing.T) {
 	h, s := askingAboutCode(t)
 	c := h.admit(s, bash("go test ./..."))
@@ -242,6 +242,9 @@ func TestOnlyInTheSandboxForTheSession(t *testing.T) {
 	outside.Unbound = func(context.Context) string { return "layer mount" }
 	c = h.admit(s, outside)
 	r := h.waits()
+	if form := clientAnswers(&r); slices.Contains(form, saySession) {
+		t.Errorf("a client is offered %q", form)
+	}
 	for _, how := range []approval.For{approval.Session, approval.Rule} {
 		_, err := h.queue.Settle(t.Context(), r.ID, approval.Answer{Allow: true, For: how, By: "kimu"})
 		if !approval.IsBadAnswer(err) || !strings.Contains(err.Error(), "outside of the sandbox") {

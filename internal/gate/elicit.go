@@ -42,19 +42,23 @@ const (
 	sayNever   = "deny for this session"
 )
 
+// clientAnswers are the answers that a form about this request offers.
+func clientAnswers(r *approval.Request) []string {
+	if r.Refuses(approval.Session) != "" {
+		return []string{sayNo, sayOnce, sayNever}
+	}
+	return []string{sayNo, sayOnce, saySession, sayNever}
+}
+
 // askClient asks the client and settles the request with its answer. A form that is dismissed does not settle it: the call goes on
 // waiting.
 func (g *Gate) askClient(ctx context.Context, p Peer, r approval.Request) {
-	answers := []string{sayNo, sayOnce, saySession, sayNever}
-	if r.Refuses(approval.Session) != "" {
-		answers = []string{sayNo, sayOnce, sayNever}
-	}
 	params, err := json.Marshal(map[string]any{
 		"message": clientText(r),
 		"requestedSchema": map[string]any{
 			"type": "object",
 			"properties": map[string]any{
-				"answer": map[string]any{"type": "string", "title": "May it run?", "enum": answers},
+				"answer": map[string]any{"type": "string", "title": "May it run?", "enum": clientAnswers(&r)},
 			},
 			"required": []string{"answer"},
 		},
