@@ -134,7 +134,8 @@ func readmeSandbox(t *testing.T, root string) {
 			continue
 		}
 		got = append(got, r.Effect+" "+r.Sandbox)
-		if r.Rule != "code-in-the-sandbox" || r.Sandbox == "" && !strings.Contains(r.Reason, "only the shell of an agent that myc claude started") {
+		if r.Rule != "code-in-the-sandbox" || r.Sandbox == "" &&
+			!strings.Contains(r.Reason, "only the shell of an agent that myc claude started") {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -67,7 +67,7 @@ func TellBoxedRule(out io.Writer, file string) error {
 	if has, err := os.ReadFile(filepath.Clean(file)); err != nil || bytes.Contains(has, []byte(scaffold.BoxedRuleName)) {
 		return err
 	}
-	fmt.Fprintf(out, "note  %s was kept. To run code of the project in the sandbox, put this rule above those that allow a shell command, with\n"+
-		"      myc edit rules:\n\n%s", filepath.Base(file), rule)
+	fmt.Fprintf(out, "note  %s was kept. To run code of the project in the sandbox, put this rule above those that allow a shell\n"+
+		"      command, with myc edit rules:\n\n%s", filepath.Base(file), rule)
 	return nil
 }

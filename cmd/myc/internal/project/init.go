@@ -40,9 +40,9 @@ func (a *app) initCmd(install InstallHook) *cobra.Command {
 		Use: "init [DIR]", Short: "Write mycelium.yaml, skills/, roles/ and rules.yaml; existing files are kept",
 		Long: "Write the files of a project, and put the hook into the agents that are used here, as myc hook install does. On a terminal\n" +
 			"it asks which of the installed agents these are. Elsewhere, and with --agent, it does not ask.\n\n" +
-			"Where the sandbox holds it also asks whether code of the project runs there: a rule of rules.yaml says so. Elsewhere, and off a\n" +
-			"terminal, --sandbox yes writes that rule. Where the sandbox does not hold, the rule asks.",
-		Example: "  myc init my-project\n  myc init --agent claude,codex\n  myc init --sandbox yes\n  myc init --minimal\n  myc init --from claude",
+			"Where the sandbox holds it also asks whether code of the project runs there: a rule of rules.yaml says so. Off a terminal\n" +
+			"--sandbox yes writes that rule. On a machine where the sandbox does not hold, the rule asks.",
+		Example: "  myc init my-project\n  myc init --agent claude,codex --sandbox yes\n  myc init --minimal\n  myc init --from claude",
 		Args:    base.ArgRange(0, 1, "at most one folder"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -56,7 +56,8 @@ func (a *app) initCmd(install InstallHook) *cobra.Command {
 	c.Flags().StringVar(&s.Template, "template", "", "also add a skill from this template (myc skill templates)")
 	c.Flags().StringVar(&s.from, "from", "", "claude: also write what .claude/ and .mcp.json mean: rules, skills and roles")
 	c.Flags().StringSliceVar(&s.agents, "agent", nil, "put the hook into these agents: "+strings.Join(harness.Names(), ", "))
-	c.Flags().StringVar(&s.sandbox, "sandbox", "", "yes or no: code of the project runs in the sandbox (default: asked on a terminal, else no)")
+	c.Flags().StringVar(&s.sandbox, "sandbox", "",
+		"yes or no: code of the project runs in the sandbox (default: asked on a terminal, else no)")
 	c.Flags().BoolVar(&s.anywhere, "unsafe-program", false, "let the hook run a myc that lies in a project or in a folder for temporary files")
 	return c
 }
