@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/harness"
@@ -19,8 +20,9 @@ func Check(a *base.App) base.Check {
 	}
 }
 
-// doctorOwnSandbox tells of an agent whose own sandbox is switched on in a project whose rules use ours. The program before its shell finds
-// no ticket inside of the agent's sandbox, so that no command runs: ours is not nested in another one.
+// doctorOwnSandbox tells of an agent whose own sandbox is switched on in a project whose rules use ours. Ours is not nested in another
+// one: measured with Claude Code 2.1.197 and 2.1.330, the program before its shell and our hook are out of reach from there, so that no
+// command runs.
 func doctorOwnSandbox(a *base.App, v *project.View, add base.Report) {
 	if !slices.ContainsFunc(v.Project.Rules, func(r policy.Rule) bool { return r.Sandbox != "" }) {
 		return
@@ -28,7 +30,8 @@ func doctorOwnSandbox(a *base.App, v *project.View, add base.Report) {
 	for _, agent := range harness.Agents() {
 		if file := install.OwnSandbox(agent, v.Project.Dir, a.Environ); file != "" {
 			add("warning", "sandbox of "+agent.Name, file+" switches on "+agent.Title+"'s own sandbox, in which ours is not built: under myc "+
-				agent.Name+" its commands are refused", "take sandbox.enabled out of this file, or start "+agent.Name+" without Mycelium's sandbox")
+				agent.Name+" its commands are refused", "take "+strings.Join(agent.OwnSandbox, ".")+" out of this file, or start "+
+				agent.Name+" without myc, where the rule asks")
 		}
 	}
 }
