@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,13 +17,15 @@ import (
 
 // readmeStandIns are the shell functions that stand in for what a test cannot do as it is written: it does not write to /usr/local/bin,
 // because its programs lie in a folder for temporary files already, its agents have a prompt instead of a person, and the terminal of
-// one's own in which approvals are watched is a process that the script ends. The gateway is told where the state is, because a
-// program that an agent starts looks for it in the home of its user, whatever HOME says, and the home of a test is another.
+// one's own in which approvals are watched is a process that the script ends. Init asks nobody off a terminal, so the answer is given to
+// it. The gateway is told where the state is, because a program that an agent starts looks for it in the home of its user, whatever HOME
+// says, and the home of a test is another.
 const readmeStandIns = `
 make() { echo "stand-in: make $*"; }
 cp() { echo "stand-in: cp $*"; }
 myc() {
 	case "$1 $2" in
+	"init ") command myc init --sandbox yes ;;
 	"claude "*) shift; echo "Do what the script says." | command myc claude --unsafe-program "$@" ;;
 	"hook install") command myc "$@" --unsafe-program ;;
 	"approvals watch") command myc "$@" </dev/null & watcher=$! ;;
@@ -38,6 +42,7 @@ claude() {
 
 // TestReadme runs the recipes of README.md as they are written, with the real Claude Code and a scripted model: under `myc claude`, and
 // then as a person starts it, under the hook. Both have their hands: a file is written by the agent's own tool, and one by the gateway's.
+// Code of the project runs in the sandbox under `myc claude`, without a question; under the hook it asks, and the rule says why.
 func TestReadme(t *testing.T) {
 	realAgent(t, "claude")
 	if !withoutNetwork(t) {
@@ -48,6 +53,11 @@ func TestReadme(t *testing.T) {
 	bin := filepath.Join(p.home, "bin")
 	for _, d := range []string{dir, bin} {
 		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"go.mod": "module example.com/shop\n\ngo 1.24\n", "shop.go": "package shop\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -65,6 +75,7 @@ func TestReadme(t *testing.T) {
 		fake.Step{Func: func(fake.Request) fake.Step {
 			return use("files__write_file", map[string]any{"path": run + "-mcp", "content": run + "-mcp"})
 		}},
+		bashStep("go test ./..."),
 		fake.Step{Func: func(fake.Request) fake.Step { return fake.Step{Text: "The run has ended: " + run + "."} }},
 	)
 	defer s.Close()
@@ -74,7 +85,7 @@ func TestReadme(t *testing.T) {
 			script += b.text
 		}
 	}
-	script += "claude -p 'Do what the script says.'\nkill $watcher\nwait $watcher || true\nmyc stop || true\n"
+	script += "kill $watcher\nwait $watcher || true\nclaude -p 'Do what the script says.'\nmyc stop || true\n"
 	ctx, cancel := context.WithTimeout(p.ctx, 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", script)
@@ -96,7 +107,39 @@ func TestReadme(t *testing.T) {
 			t.Errorf("the file %s has %q, %v", name, got, err)
 		}
 	}
+	readmeSandbox(t, string(stateIn(p.home, "").Root))
 	for i, turn := range s.Turns() {
 		t.Logf("turn %d: %s; it is offered %q", i, results(turn), offered(turn))
+	}
+}
+
+// readmeSandbox checks in the log of the one project below a state root where the two agents of the recipes ran its tests.
+func readmeSandbox(t *testing.T, root string) {
+	t.Helper()
+	segments, err := filepath.Glob(filepath.Join(root, "projects", "your-project-*", "audit", "*.jsonl"))
+	if err != nil || len(segments) != 1 {
+		t.Fatalf("the segments of the log: %q, %v", segments, err)
+	}
+	data, err := os.ReadFile(segments[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(string(data)) {
+		var r struct{ Tool, Effect, Rule, Reason, Sandbox string }
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Tool != "agent__Bash" || r.Effect == "" {
+			continue
+		}
+		got = append(got, r.Effect+" "+r.Sandbox)
+		if r.Rule != "code-in-the-sandbox" || r.Sandbox == "" &&
+			!strings.Contains(r.Reason, "only the shell of an agent that myc claude started") {
+			t.Errorf("%+v", r)
+		}
+	}
+	if want := []string{"allow project", "deny "}; !slices.Equal(got, want) {
+		t.Errorf("go test ran as %q, want %q", got, want)
 	}
 }

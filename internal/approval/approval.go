@@ -51,6 +51,7 @@ type Request struct {
 	Tool      string         `json:"tool,omitempty"`
 	Args      jsontext.Value `json:"args,omitempty"` // with secrets redacted as in the audit
 	Facts     policy.Facts   `json:"facts,omitzero"`
+	Sandbox   string         `json:"sandbox,omitempty"` // the profile in which the call would run; empty: in no sandbox
 	Code      Code           `json:"code,omitzero"`     // what the call runs out of files
 	Changed   string         `json:"changed,omitempty"` // what is different since the call was asked about last
 	Rule      string         `json:"rule,omitempty"`

@@ -72,8 +72,8 @@ func (c *Code) NotRead() string {
 // maxNamed is how many files a line for people names.
 const maxNamed = 5
 
-// ShowCode returns what people are told about the code of a request, one line each: the files to which the answer is bound, and what was
-// not read. changed is what changed since the call was asked about last, as a text with lines of a difference.
+// ShowCode returns what people are told about the code of a request, one line each: the files to which the answer is bound, what was
+// not read, and the sandbox. changed is what changed since the call was asked about last, as a text with lines of a difference.
 func ShowCode(r Request) (lines []string, changed string) {
 	if files := r.Code.Present(); len(files) > 0 {
 		var names []string
@@ -87,6 +87,9 @@ func ShowCode(r Request) (lines []string, changed string) {
 	}
 	if s := r.Code.NotRead(); s != "" {
 		lines = append(lines, text.OneLine(s))
+	}
+	if r.Sandbox != "" {
+		lines = append(lines, "It runs in "+text.OneLine(sandboxName(r.Sandbox))+".")
 	}
 	return lines, text.Visible(r.Changed)
 }
@@ -132,10 +135,21 @@ func (r *Request) WhatChanged(before *Request) string {
 			fmt.Fprintf(&b, "%s leads to %s; it led to %s.\n", shortPath(clean, r.Dir), cmp.Or(to, "nowhere"), cmp.Or(was, "nowhere"))
 		}
 	}
+	if before.Sandbox != r.Sandbox {
+		fmt.Fprintf(&b, "It would run in %s now, and not in %s.\n", sandboxName(r.Sandbox), sandboxName(before.Sandbox))
+	}
 	if b.Len() == 0 {
 		b.WriteString("What the call would do has changed.\n")
 	}
 	return text.Truncate(strings.TrimSuffix(b.String(), "\n"), maxChange)
+}
+
+// sandboxName names a sandbox by its profile, for people.
+func sandboxName(profile string) string {
+	if profile == "" {
+		return "no sandbox"
+	}
+	return "the sandbox " + profile
 }
 
 // changeOf says how one file changed.

@@ -62,11 +62,11 @@ func withoutWords(tool string, args []byte) jsontext.Value {
 	return b
 }
 
-// Bound returns the digest of everything that an approval holds for: [Request.Digest], the session, the rule that asks, the facts, and the
-// content of the code that runs. Facts and code count because the same arguments can do something else later: a path leads elsewhere, or a
-// script has changed.
+// Bound returns the digest of everything that an approval holds for: [Request.Digest], the session, the rule that asks, the facts, the
+// sandbox, and the content of the code that runs. Facts and code count because the same arguments can do something else later: a path
+// leads elsewhere, or a script has changed.
 func (r *Request) Bound() [32]byte {
-	return digestOf(r.Session, r.Digest, r.Rule, r.Facts, r.Code)
+	return digestOf(r.Session, r.Digest, r.Rule, r.Facts, r.Sandbox, r.Code)
 }
 
 // same returns the digest of the call as it is written: what a denial for the session holds for, whatever the files are by then, and what

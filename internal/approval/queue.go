@@ -342,9 +342,8 @@ func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error
 		return r, ErrDigest
 	case r.Kind == Question && a.Allow && strings.TrimSpace(a.Text) == "":
 		return r, ErrNoWords
-	case a.Allow && a.For == Session && !r.Code.Whole():
-		return r, badAnswer("only once: an approval for the session is bound to the code that runs, and not all of it could be read. " +
-			r.Code.NotRead())
+	case a.Allow && r.Refuses(a.For) != "":
+		return r, badAnswer(r.Refuses(a.For))
 	case a.As != "" && a.As != ThisCall && !hasCandidate(r, a.As):
 		return r, badAnswer(fmt.Sprintf("this call cannot be approved as %s: myc approvals show %s lists what it can be approved as", a.As, r.ID))
 	case late || withdrawn: // its expiry is under way

@@ -82,7 +82,8 @@ func (r *Request) canWiden() bool {
 // wider returns an allow rule for the request's tool and role that admits no effect, program or host besides the request's, and files in
 // this folder only.
 func wider(r *Request, part *policy.Part, below string) policy.Rule {
-	rule := policy.Rule{Name: "approved-" + r.ID, Action: "allow", Tool: policy.Names{r.Tool}, Match: map[string]policy.Values{}}
+	rule := policy.Rule{Name: "approved-" + r.ID, Action: "allow", Tool: policy.Names{r.Tool}, Match: map[string]policy.Values{},
+		Sandbox: r.RuleSandbox()}
 	if r.Role != "" {
 		rule.Role = policy.Names{r.Role}
 	}
@@ -228,11 +229,11 @@ func ruleMatches(rule policy.Rule, r *Request) bool {
 }
 
 // covers reports whether an approval for the session that was generalised is about this request too: the same session, principal, role and
-// tool, asked by the same rule, and within the candidate that was chosen.
+// tool, asked by the same rule, in the same sandbox, and within the candidate that was chosen.
 func (k *kept) covers(r *Request) bool {
 	o := &k.request
 	if k.answer.As == "" || k.answer.As == ThisCall || !k.answer.Allow || o.Session != r.Session || o.Principal != r.Principal ||
-		o.Role != r.Role || o.Tool != r.Tool || o.Rule != r.Rule || r.Kind != Call || !r.canWiden() {
+		o.Role != r.Role || o.Tool != r.Tool || o.Rule != r.Rule || o.Sandbox != r.Sandbox || r.Kind != Call || !r.canWiden() {
 		return false
 	}
 	c, ok := candidate(*o, k.answer.As)

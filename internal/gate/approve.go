@@ -122,6 +122,7 @@ func (a *Admission) approved(
 		return nil, d, a.refuse(ctx, d)
 	}
 	if d.Effect == policy.Ask {
+		asked.Sandbox = d.Sandbox
 		if now := a.question(asked); now.Bound() != r.Bound() {
 			now.Changed = now.WhatChanged(&r)
 			return &now, asked, nil
@@ -276,7 +277,7 @@ func (a *Admission) question(d policy.Decision) approval.Request {
 	r := approval.Request{
 		Kind: approval.Call, Call: a.id, Session: a.session.ID, Principal: p.ID, Role: p.Role, Agent: a.Agent,
 		Label: cmp.Or(a.Label, a.session.Name), Dir: a.facts.Dir, Surface: a.Surface, Tool: a.Item.String(), Facts: a.facts,
-		Rule: d.Rule, Reason: d.Reason, Pane: a.Pane,
+		Rule: d.Rule, Reason: d.Reason, Pane: a.Pane, Sandbox: a.sandboxOf(d),
 	}
 	r.Risk, r.Category = approval.Assess(a.Item, a.caller.World.Annotations(a.Item), a.facts)
 	if a.Item.Server == "" {
@@ -297,6 +298,20 @@ func (a *Admission) question(d policy.Decision) approval.Request {
 		r.Args = a.gate.log.Redact(a.Args)
 	}
 	return r
+}
+
+// sandboxOf is the sandbox in which a call would run: that of the decision, or that of a tool of ours which runs
+// everything in one, with the profile standard unless it is told another.
+func (a *Admission) sandboxOf(d policy.Decision) string {
+	profile := d.Sandbox
+	switch {
+	case a.Item.RunsScript():
+		profile = control.ScriptSandbox(a.caller, a.args)
+	case a.Item.Server == policy.SandboxServer:
+		profile, _ = a.args["profile"].(string)
+		profile = cmp.Or(profile, "standard")
+	}
+	return profile
 }
 
 // decidedBy returns who settled a call, in the words of the log.

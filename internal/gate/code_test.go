@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,12 +36,12 @@ var projectFiles = map[string]string{
 	"other.txt":         "nothing runs it\n",
 }
 
-// askingAboutCode is a house in which every shell command is asked about, with projectFiles.
+// askingAboutCode is a house in which every shell command is asked about, and would run in the sandbox, with projectFiles.
 func askingAboutCode(t *testing.T) (*asking, *session.Session) {
 	t.Helper()
 	p := three()
 	p.skills[0].AllowedTools = append(p.skills[0].AllowedTools, "agent__Bash")
-	p.rules = []policy.Rule{{Name: "shell", Action: "ask", Tool: policy.Names{"agent__Bash"}}}
+	p.rules = []policy.Rule{{Name: "shell", Action: "ask", Tool: policy.Names{"agent__Bash"}, Sandbox: "project"}}
 	h := buildAsking(t, p, approval.Options{})
 	for name, text := range projectFiles {
 		h.put(name, text)
@@ -60,9 +61,12 @@ func (h *asking) put(name, text string) {
 	}
 }
 
-// admit admits a call in the background, and ends it.
+// admit admits a call in the background, and ends it. Nothing hinders it to run in the sandbox, unless the request says so.
 func (h *asking) admit(s *session.Session, r Request) <-chan called {
 	out := make(chan called, 1)
+	if r.Unbound == nil {
+		r.Unbound = func(context.Context) string { return "" }
+	}
 	go func() {
 		a, err := h.Admit(h.t.Context(), s, r)
 		if err == nil {
@@ -220,6 +224,53 @@ func TestNotForTheSession(t *testing.T) {
 	if e := ended(t, c); e.err != nil {
 		t.Error(e.err)
 	}
+}
+
+// TestOnlyInTheSandboxForTheSession: an answer for the session about code of the project is taken in the sandbox only, and holds only
+// there. A call whose sandbox falls away while people are asked is asked about again.
+func TestOnlyInTheSandboxForTheSession(t *testing.T) {
+	h, s := askingAboutCode(t)
+	c := h.admit(s, bash("go test ./..."))
+	h.answer(h.waits().ID, approval.Answer{Allow: true, For: approval.Session})
+	if e := ended(t, c); e.err != nil {
+		t.Fatal(e.err)
+	}
+	if e := ended(t, h.admit(s, bash("go test ./..."))); e.err != nil {
+		t.Fatal(e.err)
+	}
+	outside := bash("go test ./...")
+	outside.Unbound = func(context.Context) string { return "layer mount" }
+	c = h.admit(s, outside)
+	r := h.waits()
+	if form := clientAnswers(&r); slices.Contains(form, saySession) {
+		t.Errorf("a client is offered %q", form)
+	}
+	for _, how := range []approval.For{approval.Session, approval.Rule} {
+		_, err := h.queue.Settle(t.Context(), r.ID, approval.Answer{Allow: true, For: how, By: "kimu"})
+		if !approval.IsBadAnswer(err) || !strings.Contains(err.Error(), "outside of the sandbox") {
+			t.Errorf("for %s: %v", how, err)
+		}
+	}
+	h.answer(r.ID, approval.Answer{Allow: true})
+	if e := ended(t, c); e.err != nil {
+		t.Fatal(e.err)
+	}
+	falls, times := bash("bash x.sh"), 0
+	falls.Unbound = func(context.Context) string {
+		if times++; times > 1 {
+			return "layer mount"
+		}
+		return ""
+	}
+	c = h.admit(s, falls)
+	r = h.waits()
+	h.answer(r.ID, approval.Answer{Allow: true})
+	again := h.waits()
+	if r.Sandbox != "project" || again.Sandbox != "" || !strings.Contains(again.Changed, "no sandbox now, and not in the sandbox project") {
+		t.Errorf("in %q, and then in %q: %q", r.Sandbox, again.Sandbox, again.Changed)
+	}
+	h.answer(again.ID, approval.Answer{})
+	denied(t, ended(t, c).err)
 }
 
 // TestChangesWithoutEnd: a file that changes each time is refused in the end.

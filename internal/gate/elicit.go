@@ -42,6 +42,14 @@ const (
 	sayNever   = "deny for this session"
 )
 
+// clientAnswers are the answers that a form about this request offers.
+func clientAnswers(r *approval.Request) []string {
+	if r.Refuses(approval.Session) != "" {
+		return []string{sayNo, sayOnce, sayNever}
+	}
+	return []string{sayNo, sayOnce, saySession, sayNever}
+}
+
 // askClient asks the client and settles the request with its answer. A form that is dismissed does not settle it: the call goes on
 // waiting.
 func (g *Gate) askClient(ctx context.Context, p Peer, r approval.Request) {
@@ -50,7 +58,7 @@ func (g *Gate) askClient(ctx context.Context, p Peer, r approval.Request) {
 		"requestedSchema": map[string]any{
 			"type": "object",
 			"properties": map[string]any{
-				"answer": map[string]any{"type": "string", "title": "May it run?", "enum": []string{sayNo, sayOnce, saySession, sayNever}},
+				"answer": map[string]any{"type": "string", "title": "May it run?", "enum": clientAnswers(&r)},
 			},
 			"required": []string{"answer"},
 		},

@@ -42,6 +42,9 @@ type Agent struct {
 	managed   string                               // the settings of an administrator, which stand above all others; "": none
 	settings  func(own, project string) []Settings // every file of settings that it reads, besides managed
 
+	// OwnSandbox is the setting that is true where it runs its shell in a sandbox of its own; nil: no file of settings says so.
+	OwnSandbox []string
+
 	// Limit is how long the agent waits for a hook whose entry has no time-out.
 	Limit  time.Duration
 	events []eventName

@@ -26,7 +26,8 @@ var claude = Agent{
 		return []Settings{{"user", filepath.Join(own, "settings.json")}, {"project", filepath.Join(project, ".claude", "settings.json")},
 			{"local", filepath.Join(project, ".claude", "settings.local.json")}}
 	},
-	Limit: 600 * time.Second,
+	OwnSandbox: []string{"sandbox", "enabled"},
+	Limit:      600 * time.Second,
 	events: []eventName{
 		{"PreToolUse", PreTool}, {"PermissionRequest", Permission}, {"PostToolUse", PostTool}, {"PostToolUseFailure", PostTool},
 		{"UserPromptSubmit", Prompt}, {"Stop", Stop}, {"SubagentStart", SubagentStart}, {"SubagentStop", SubagentStop},

@@ -34,9 +34,10 @@ type Item struct {
 // The servers that always exist, whatever the configuration says. The name "agent" and names that begin with "mycelium-" are
 // reserved: no configured server may take one.
 const (
-	AgentServer  = "agent"           // an agent's own tools, decided here, never listed by the gateway
-	RouterServer = "mycelium-router" // control tools: roles, active skills, context
-	SkillsServer = "mycelium-skills" // control tools: skills, their resources and commands
+	AgentServer   = "agent"            // an agent's own tools, decided here, never listed by the gateway
+	RouterServer  = "mycelium-router"  // control tools: roles, active skills, context
+	SkillsServer  = "mycelium-skills"  // control tools: skills, their resources and commands
+	SandboxServer = "mycelium-sandbox" // runs commands behind walls
 )
 
 // Bash is the tool whose argument is a shell command.

@@ -70,7 +70,7 @@ func (u knownUse) category() string {
 
 // knownTool looks a tool up in the table of known tools: those of the files server, and those of agents by their canonical name.
 func knownTool(it Item) knownUse {
-	if it.Server != "files" && it.Server != AgentServer && it.Server != "mycelium-sandbox" && it.Kind != Resource {
+	if it.Server != "files" && it.Server != AgentServer && it.Server != SandboxServer && it.Kind != Resource {
 		return unknownTool
 	}
 	switch it.Name {

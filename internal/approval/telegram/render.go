@@ -241,7 +241,14 @@ func (p *page) requestButtons(r approval.Request, v *view, whole bool) {
 		p.questionButtons(r, v)
 	default:
 		p.row(button{"✅ Approve", tapData(tapApprove, r.ID, "")}, button{"❌ Deny", tapData(tapDeny, r.ID, "")})
-		p.row(button{"✅ For this session", tapData(tapSession, r.ID, "")}, button{"📌 Always (rule)", tapData(tapRule, r.ID, "")})
+		var lasting []button
+		if r.Refuses(approval.Session) == "" {
+			lasting = append(lasting, button{"✅ For this session", tapData(tapSession, r.ID, "")})
+		}
+		if r.Refuses(approval.Rule) == "" {
+			lasting = append(lasting, button{"📌 Always (rule)", tapData(tapRule, r.ID, "")})
+		}
+		p.row(lasting...)
 		details := "🔎 Details"
 		if !whole && !v.opened {
 			details = "🔎 Show the rest"

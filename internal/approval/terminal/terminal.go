@@ -252,6 +252,8 @@ func (t *terminal) answerKey(r approval.Request, key string) tea.Cmd {
 func (t *terminal) allow(r approval.Request, how approval.For) tea.Cmd {
 	done := func(string) tea.Cmd { return t.answer(r, approval.Answer{Allow: true, For: how}) }
 	switch {
+	case r.Refuses(how) != "":
+		t.say(text.OneLine(r.Refuses(how)))
 	case how == approval.Rule:
 		t.ask = &prompt{label: "Write a rule that allows exactly this from now on? [y/N]", keys: "y", done: done}
 	case r.Risk == policy.Critical:

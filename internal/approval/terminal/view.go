@@ -292,6 +292,17 @@ func nonEmpty(parts ...string) []string {
 	return out
 }
 
+// lasting are the keys that allow a call for longer than once, and more than the call.
+func lasting(r approval.Request) (keys string) {
+	if r.Refuses(approval.Session) == "" {
+		keys += "s session  "
+	}
+	if r.Refuses(approval.Rule) == "" {
+		keys += "r rule  w wider  "
+	}
+	return keys
+}
+
 // bottom returns the last line: what the person types, a message, or the keys.
 func (t *terminal) bottom(st styles) string {
 	if t.ask != nil {
@@ -315,7 +326,7 @@ func (t *terminal) bottom(st styles) string {
 				keys = "1-9 mark  enter done  t type an answer  x no answer  q quit"
 			}
 		case approval.Call:
-			keys = "a allow  s session  r rule  w wider  d deny  D why  n never  ↑↓ PgDn  q quit"
+			keys = "a allow  " + lasting(r) + "d deny  D why  n never  ↑↓ PgDn  q quit"
 		}
 	}
 	return st.dim.Render(keys)

@@ -40,6 +40,8 @@ func Approved(r approval.Request, as approval.As) (policy.Rule, error) {
 	case r.Rule != "":
 		return none, fmt.Errorf("the rule %q asks about this call, and an allow rule does not overrule one that asks: change that rule%s", r.Rule,
 			once)
+	case r.Refuses(approval.Rule) != "":
+		return none, errors.New(r.Refuses(approval.Rule))
 	case len(r.Args) > maxRuleArgs:
 		return none, fmt.Errorf("the arguments are longer than a rule that people can read%s", once)
 	case r.HoldsSecret():
@@ -73,7 +75,7 @@ func Approved(r approval.Request, as approval.As) (policy.Rule, error) {
 	if strings.HasPrefix(r.Tool, policy.AgentServer+"__") {
 		when += ` && dir == ` + quote(r.Dir) + ` && !(` + quote(policy.EffectWrittenHere) + ` in effects)`
 	}
-	rule := policy.Rule{Name: "approved-" + r.ID, Action: "allow", Tool: policy.Names{r.Tool}, When: when}
+	rule := policy.Rule{Name: "approved-" + r.ID, Action: "allow", Tool: policy.Names{r.Tool}, When: when, Sandbox: r.RuleSandbox()}
 	if r.Role != "" {
 		rule.Role = policy.Names{r.Role}
 	}
@@ -194,6 +196,9 @@ func ruleText(indent, comment, reason string, r policy.Rule) string {
 	}
 	for _, line := range fieldLines(r) {
 		b.WriteString(indent + "  " + line + "\n")
+	}
+	if r.Sandbox != "" {
+		fmt.Fprintf(&b, "%s  sandbox: %s\n", indent, quote(r.Sandbox))
 	}
 	if r.When != "" {
 		fmt.Fprintf(&b, "%s  when: %s\n", indent, quote(r.When))

@@ -20,7 +20,7 @@ import (
 	"mycelium/internal/skill"
 )
 
-//go:embed initial minimal
+//go:embed initial minimal boxed
 var initial embed.FS
 
 // Written says what Init did. Paths are relative to Dir and sorted.
@@ -34,6 +34,7 @@ type Written struct {
 type Options struct {
 	Minimal  bool             // nothing is granted: not even the skills and roles of the program are used
 	Template string           // the template of package skill from which another skill is written; "": none
+	Sandbox  bool             // code of the project runs in the sandbox: rules.yaml has [BoxedRule]
 	Import   *fromclaude.Plan // what another program's files mean; nil: nothing. Its files are written too, and the others name them
 }
 
@@ -41,7 +42,7 @@ type Options struct {
 // the program (see package shipped). It keeps files that exist. An unknown template is an error before anything is written. So is an import
 // into a folder that has a mycelium.yaml, because it would change what that says.
 func Init(dir string, o Options) (*Written, error) {
-	files, err := initialFiles(o.Minimal, o.Template)
+	files, err := initialFiles(o)
 	if err != nil {
 		return nil, err
 	}
@@ -87,15 +88,42 @@ type file struct {
 	data []byte
 }
 
+// BoxedRuleName is the name of [BoxedRule].
+const BoxedRuleName = "code-in-the-sandbox"
+
+// BoxedRule is the rule that runs code of the project in the sandbox, as an item of rules.yaml with a comment above it.
+func BoxedRule() (string, error) {
+	data, err := fs.ReadFile(initial, "boxed/rule.yaml")
+	return string(data), err
+}
+
+// theShell begins what the initial rules say about an agent's shell. The first rule that allows decides, so [BoxedRule] stands above it.
+const theShell = "  # The shell: only these effects."
+
+// boxed puts [BoxedRule] into the initial rules.
+func boxed(rules []byte) ([]byte, error) {
+	rule, err := BoxedRule()
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Contains(rules, []byte(theShell)) {
+		return nil, fmt.Errorf("the initial %s has no %q", source.RulesFile, theShell)
+	}
+	return bytes.Replace(rules, []byte(theShell), []byte(rule+theShell), 1), nil
+}
+
 // initialFiles returns the files to write, sorted by path.
-func initialFiles(minimal bool, template string) ([]file, error) {
-	main := "initial/" + source.MainFile
-	if minimal {
+func initialFiles(o Options) ([]file, error) {
+	main, template := "initial/"+source.MainFile, o.Template
+	if o.Minimal {
 		main = "minimal/" + source.MainFile
 	}
 	var out []file
 	for _, from := range []string{main, "initial/" + source.RulesFile} {
 		data, err := fs.ReadFile(initial, from)
+		if err == nil && o.Sandbox && path.Base(from) == source.RulesFile {
+			data, err = boxed(data)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("read initial files: %w", err)
 		}

@@ -80,6 +80,15 @@ func ScriptFiles(sc *session.Snapshot, args policy.Args) []approval.CodeFile {
 	return []approval.CodeFile{f}
 }
 
+// ScriptSandbox is the profile of the sandbox in which a call of run_script runs: what the skill says.
+func ScriptSandbox(sc *session.Snapshot, args policy.Args) string {
+	name, _ := args["skill"].(string)
+	if k := ActiveSkill(sc, name); k != nil && k.Sandbox != "" {
+		return k.Sandbox
+	}
+	return "standard"
+}
+
 func runScript(ctx context.Context, x *Tools, c *Call, a arguments) (any, error) {
 	k := ActiveSkill(c.Caller, a.text("skill"))
 	if k == nil {

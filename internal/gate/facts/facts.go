@@ -152,13 +152,10 @@ func skillScript(args policy.Args, at Place) policy.Facts {
 	return shell.Facts(commandLine(words, args["args"]), shell.Options{Dir: folder, Home: at.Home})
 }
 
-// sandboxServer is the built-in server whose tools run commands behind walls.
-const sandboxServer = "mycelium-sandbox"
-
 // inSandbox returns the command that a call of the sandbox's server runs. Its facts are those of the same command in a shell: the walls
 // come on top of the policy, not in its place.
 func inSandbox(it policy.Item, args policy.Args) (command string, ok bool) {
-	if it.Server != sandboxServer {
+	if it.Server != policy.SandboxServer {
 		return "", false
 	}
 	switch it.Name {

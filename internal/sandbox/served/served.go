@@ -24,7 +24,7 @@ import (
 )
 
 // Name is the name of the server.
-const Name = "mycelium-sandbox"
+const Name = policy.SandboxServer
 
 // MaxTimeout bounds the time of a call.
 const MaxTimeout = 10 * time.Minute

@@ -117,7 +117,7 @@ func (a *app) claude(ctx context.Context, o claudeOptions, args []string) error 
 	if err != nil {
 		return failure.Hint(fmt.Errorf("claude: %w", err), "install it: npm install -g "+known.Package)
 	}
-	if err := a.needProject(); err != nil {
+	if err := a.needProject(ctx); err != nil {
 		return err
 	}
 	dir, err := a.ProjectDir()
@@ -162,7 +162,7 @@ func (a *app) claude(ctx context.Context, o claudeOptions, args []string) error 
 }
 
 // needProject fails outside of a project. At a terminal it offers to set one up.
-func (a *app) needProject() error {
+func (a *app) needProject(ctx context.Context) error {
 	dir, err := a.ProjectDir()
 	if err != nil {
 		return err
@@ -178,7 +178,11 @@ func (a *app) needProject() error {
 	if answer, err := a.readLine(); err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
 		return errors.New("claude: not started, because the folder is not set up")
 	}
-	return a.SetUp(scaffold.Options{})
+	return a.SetUp(scaffold.Options{Sandbox: base.OfferSandbox(ctx, a.Err, func(question string) (string, bool) {
+		fmt.Fprint(a.Err, question)
+		answer, err := a.readLine()
+		return strings.TrimSpace(answer), err == nil
+	})})
 }
 
 // readLine reads one line of the terminal and no byte more, because the rest is input for the agent.

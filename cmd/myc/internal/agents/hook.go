@@ -30,9 +30,6 @@ type app struct{ *base.App }
 // Hook is `myc hook`.
 func Hook(a *base.App) *cobra.Command { return (&app{a}).hookCmd() }
 
-// Check is what `myc doctor` says of installed hooks.
-func Check(a *base.App) base.Check { return (&app{a}).doctorHooks }
-
 // QuickHook runs `myc hook AGENT …` in the form that the installer writes. It does without the tree of commands, which takes longer to
 // build than the answer takes. ok is false for every other command line.
 func QuickHook(ctx context.Context, a *base.App, args []string) (code int, ok bool) {

@@ -2,7 +2,10 @@ package project
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,6 +14,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config/fromclaude"
 	"mycelium/internal/config/scaffold"
+	"mycelium/internal/config/source"
 	"mycelium/internal/harness"
 	"mycelium/internal/node/failure"
 )
@@ -25,6 +29,7 @@ type setUp struct {
 	from     string   // --from
 	agents   []string // --agent: the agents that get the hook
 	given    bool     // --agent is there, so nobody is asked
+	sandbox  string   // --sandbox: yes, no, or "" for a question on a terminal
 	anywhere bool
 	install  InstallHook
 }
@@ -34,27 +39,34 @@ func (a *app) initCmd(install InstallHook) *cobra.Command {
 	c := &cobra.Command{
 		Use: "init [DIR]", Short: "Write mycelium.yaml, skills/, roles/ and rules.yaml; existing files are kept",
 		Long: "Write the files of a project, and put the hook into the agents that are used here, as myc hook install does. On a terminal\n" +
-			"it asks which of the installed agents these are. Elsewhere, and with --agent, it does not ask.",
-		Example: "  myc init my-project\n  myc init --agent claude,codex\n  myc init --minimal\n  myc init --from claude",
+			"it asks which of the installed agents these are. Elsewhere, and with --agent, it does not ask.\n\n" +
+			"Where the sandbox holds it also asks whether code of the project runs there: a rule of rules.yaml says so. Off a terminal\n" +
+			"--sandbox yes writes that rule. On a machine where the sandbox does not hold, the rule asks.",
+		Example: "  myc init my-project\n  myc init --agent claude,codex --sandbox yes\n  myc init --minimal\n  myc init --from claude",
 		Args:    base.ArgRange(0, 1, "at most one folder"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				a.Dir = args[0]
 			}
 			s.given = c.Flags().Changed("agent")
-			return s.run()
+			return s.run(c.Context())
 		},
 	}
 	c.Flags().BoolVar(&s.Minimal, "minimal", false, "only mycelium.yaml, rules.yaml and empty folders")
 	c.Flags().StringVar(&s.Template, "template", "", "also add a skill from this template (myc skill templates)")
 	c.Flags().StringVar(&s.from, "from", "", "claude: also write what .claude/ and .mcp.json mean: rules, skills and roles")
 	c.Flags().StringSliceVar(&s.agents, "agent", nil, "put the hook into these agents: "+strings.Join(harness.Names(), ", "))
+	c.Flags().StringVar(&s.sandbox, "sandbox", "",
+		"yes or no: code of the project runs in the sandbox (default: asked on a terminal, else no)")
 	c.Flags().BoolVar(&s.anywhere, "unsafe-program", false, "let the hook run a myc that lies in a project or in a folder for temporary files")
 	return c
 }
 
 // run writes the files, installs the hook and says what comes next. What cannot be done is refused before anything is written.
-func (s *setUp) run() error {
+func (s *setUp) run(ctx context.Context) error {
+	if s.sandbox != "" && s.sandbox != "yes" && s.sandbox != "no" {
+		return failure.Usagef("init: --sandbox takes yes or no, and not %q", s.sandbox)
+	}
 	if name := unknownAgent(s.agents); name != "" {
 		return failure.Usagef("init: unknown agent %q: the known agents are %s", name, strings.Join(harness.Names(), ", "))
 	}
@@ -68,8 +80,14 @@ func (s *setUp) run() error {
 		}
 		s.Import = plan
 	}
+	kept := s.chooseSandbox(ctx)
 	if err := s.SetUp(s.Options); err != nil {
 		return err
+	}
+	if kept {
+		if err := base.TellBoxedRule(s.Out, filepath.Join(cmp.Or(s.Dir, "."), source.RulesFile)); err != nil {
+			return err
+		}
 	}
 	if !s.given && !s.Minimal && base.StdinIsTerminal(s.In) {
 		if err := s.askAgents(); err != nil {
@@ -84,6 +102,23 @@ func (s *setUp) run() error {
 	}
 	s.tellNext()
 	return nil
+}
+
+// chooseSandbox decides whether the rules run code of the project in the sandbox. It reports whether they shall and are there already.
+func (s *setUp) chooseSandbox(ctx context.Context) (kept bool) {
+	_, missing := os.Lstat(filepath.Join(cmp.Or(s.Dir, "."), source.RulesFile))
+	switch {
+	case s.sandbox == "yes" && missing == nil:
+		return true
+	case s.sandbox == "yes":
+		s.Sandbox = true
+		if why := base.NoSandbox(ctx); why != "" {
+			fmt.Fprintf(s.Err, "myc: the sandbox does not hold here, so code of the project asks: %s\n", why)
+		}
+	case s.sandbox == "" && missing != nil && !s.Minimal && base.StdinIsTerminal(s.In):
+		s.Sandbox = base.OfferSandbox(ctx, s.Err, func(question string) (string, bool) { return base.Ask(s.App, question) })
+	}
+	return false
 }
 
 // askAgents asks a person which of the installed agents get the hook. The default is all of them.
@@ -149,4 +184,7 @@ func (s *setUp) tellNext() {
 		fmt.Fprintf(s.Out, "To install the hook in an agent: %s hook install claude (or codex, gemini, crush)\n", at)
 	}
 	fmt.Fprintf(s.Out, "To start Claude Code under this policy: %s claude --role developer\n", at)
+	if s.Sandbox {
+		fmt.Fprintln(s.Out, "Code of the project runs in the sandbox there, without a question. For an agent that is started otherwise it asks.")
+	}
 }

@@ -3,12 +3,14 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/policy"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/text"
 )
@@ -73,8 +75,10 @@ func (a *app) doctor(ctx context.Context, v *project.View, add base.Report) {
 	found := sandbox.Probe(ctx, argv)
 	failed, bad := found.Failed()
 	switch {
+	case found.Holds && slices.ContainsFunc(v.Project.Rules, func(r policy.Rule) bool { return r.Sandbox != "" }):
+		add("ok", "sandbox", "holds: every wall stands; rules run an agent's commands in it, under myc claude", "")
 	case found.Holds:
-		add("ok", "sandbox", "holds: every wall stands", "")
+		add("ok", "sandbox", "holds: every wall stands; no rule runs an agent's commands in it (myc init --sandbox yes)", "")
 	case !bad:
 		add("warning", "sandbox", "refuses: no program can be run in it", more)
 	default:
