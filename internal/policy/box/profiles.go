@@ -22,7 +22,7 @@ type Known struct {
 // Profiles are all profiles that rules may name.
 type Profiles []Known
 
-// Shipped returns the shipped profiles. Package sandbox says what each allows, and a test of it compares the two.
+// Shipped returns the shipped profiles. Package sandbox says what each allows; a test of config/profiles compares the two.
 func Shipped() Profiles {
 	return Profiles{
 		{Name: "strict", Within: []string{"standard", "permissive"}},
