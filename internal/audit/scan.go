@@ -44,12 +44,9 @@ func (s *scanner) member(l *Line, name, value []byte) (ok bool) {
 	case "id":
 		l.ID, ok = rawjson.Text(value)
 	case "time":
-		var at string
-		if at, ok = rawjson.Text(value); ok {
-			var err error
-			l.Time, err = time.Parse(time.RFC3339Nano, at)
-			ok = err == nil
-		}
+		at, text := rawjson.Text(value)
+		when, err := time.Parse(time.RFC3339Nano, at)
+		l.Time, ok = when, text && err == nil
 	case "unknown":
 		l.Unknown = string(value) == "true"
 		return l.Unknown || string(value) == "false"
@@ -60,8 +57,7 @@ func (s *scanner) member(l *Line, name, value []byte) (ok bool) {
 	case "thinking", "guard":
 		return false
 	case "facts":
-		l.RawFacts = bytes.Clone(value)
-		return true
+		l.RawFacts, ok = bytes.Clone(value), true
 	default:
 		if to := sharedText(l, name); to != nil {
 			*to, ok = s.text(value)

@@ -14,7 +14,8 @@ import (
 // nobody can be asked, a refusal that says why.
 func TestSandboxedCall(t *testing.T) {
 	p := three()
-	p.rules = []policy.Rule{{Name: "boxed", Action: "allow", Tool: policy.Names{"*"}, Sandbox: box.Box{Profile: "project", Hosts: []string{"a.example"}}}}
+	p.rules = []policy.Rule{{Name: "boxed", Action: "allow", Tool: policy.Names{"*"},
+		Sandbox: box.Box{Profile: "project", Hosts: []string{"a.example"}}}}
 	h := build(t, p)
 	s := h.enter("guest")
 	r := request("files__read_file", `{}`)
@@ -33,7 +34,8 @@ func TestSandboxedCall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if last := h.last(audit.Decided); !a.Sandbox().Same(p.rules[0].Sandbox) || last["sandbox"] != "project" || last["granted"] != "hosts a.example" {
+		last := h.last(audit.Decided)
+		if !a.Sandbox().Same(p.rules[0].Sandbox) || last["sandbox"] != "project" || last["granted"] != "hosts a.example" {
 			t.Errorf("admitted in %q, recorded as %v", a.Sandbox(), last)
 		}
 	}

@@ -66,7 +66,7 @@ func (d *Decision) box(b box.Box, ask string) {
 // runsCode reports whether a part may use more than its files: it runs code that nobody has read, or reaches beyond the machine.
 func (p *Part) runsCode() bool {
 	return isUnclear(p) || slices.ContainsFunc(p.Effects, func(e string) bool {
-		return e != EffectRead && e != EffectWrite && e != EffectDelete
+		return e != EffectExecute && e != EffectRead && e != EffectWrite && e != EffectDelete // what known programs do
 	})
 }
 

@@ -25,7 +25,8 @@ func TestGuards(t *testing.T) {
 			{Name: "env", Action: "allow", Tool: Names{"fs__*"}, Role: Names{"admin"}, Match: map[string]Values{"path": {{Glob: &env}}},
 				Result: Guard{Redact: true, MaxBytes: 300}},
 			{Name: "odd", Action: "allow", Tool: Names{"fs__*"}, Role: Names{"admin"}, When: `args.n.size() > 3`, Result: Guard{MaxBytes: 700}},
-			{Name: "boxed", Action: "allow", Tool: Names{"web__post"}, Role: Names{"admin"}, Sandbox: box.Of("strict"), Result: Guard{MaxBytes: 900}},
+			{Name: "boxed", Action: "allow", Tool: Names{"web__post"}, Role: Names{"admin"}, Sandbox: box.Of("strict"),
+				Result: Guard{MaxBytes: 900}},
 		},
 		Dir: "/p",
 	})

@@ -27,8 +27,10 @@ type Profile struct {
 	Read  []string `json:"read,omitempty"`
 	Write []string `json:"write,omitempty"`
 
-	Hosts []string            `json:"hosts,omitempty"` // as [proxy.ParseHost] reads them: what it may reach by the proxy
-	Masks map[string][]string `json:"masks,omitempty"` // the hosts for which it may use a secret that it does not have, by the name of the secret
+	// Hosts are what it may reach by the proxy, as [proxy.ParseHost] reads them. Masks are secrets that it may use and does not have: the
+	// hosts of each, by its name.
+	Hosts []string            `json:"hosts,omitempty"`
+	Masks map[string][]string `json:"masks,omitempty"`
 }
 
 const mib = 1 << 20

@@ -15,8 +15,9 @@ func speaksOf(rule policy.Rule, it policy.Item, r approval.Request) bool {
 	}
 	const name, grant = "the-rule", "the-grant"
 	alone := policy.Rule{Name: name, Action: "deny", Tool: rule.Tool, Match: rule.Match} // deny: one part that matches is enough
-	p, problems := policy.New(policy.Source{Dir: r.Dir, Rules: []policy.Rule{alone}, Boxes: box.Alone(alone.Sandbox), Fallback: policy.Fallback{MCP: "allow", Agent: "allow"},
-		Grants: []policy.Grant{{Name: grant, AllowedRoles: []string{grant}, AllowedTools: []string{it.String()}}}})
+	p, problems := policy.New(policy.Source{Dir: r.Dir, Rules: []policy.Rule{alone}, Boxes: box.Alone(alone.Sandbox),
+		Fallback: policy.Fallback{MCP: "allow", Agent: "allow"},
+		Grants:   []policy.Grant{{Name: grant, AllowedRoles: []string{grant}, AllowedTools: []string{it.String()}}}})
 	if len(problems) > 0 {
 		return true
 	}

@@ -26,6 +26,7 @@ var silent = map[string]string{
 	"File.Approval.AskVia2": "", // it is told of like any other
 	"Role.CreatedAt":        "a date", "Role.UpdatedAt": "a date",
 	"Rule.File": "a place", "Rule.Line": "a place", "Rule.Examples": "they are checked before", "Rule.Checked": "a form of When",
+	"Rule.Fault": "a problem, which follows from the rest", "Server.Walls": "the profile, which is told of by itself",
 	"Skill.File": "a place", "Skill.Dir": "below",
 	"Policy.CreatedAt": "a date", "Policy.ID": "it is another policy then, which is told twice",
 }

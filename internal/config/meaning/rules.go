@@ -82,7 +82,8 @@ func (d *diff) removed(o *policy.Rule) Mark {
 		return Widens // it denied what it could have concerned
 	}
 	for i := range d.new.Rules {
-		if r, ok := d.new.compiled[&d.new.Rules[i]]; ok && r.Effect <= old.Effect && policytest.Covers(r, old) && (r.Effect == policy.Deny || d.boxed(&d.new.Rules[i], o)) {
+		r, ok := d.new.compiled[&d.new.Rules[i]]
+		if ok && r.Effect <= old.Effect && policytest.Covers(r, old) && (r.Effect == policy.Deny || d.boxed(&d.new.Rules[i], o)) {
 			return Narrows
 		}
 	}
@@ -102,7 +103,8 @@ func (d *diff) added(n *policy.Rule) Mark {
 		return mark(!d.fallsBackToDeny(r) && !n.Sandbox.Grants(), Widens)
 	}
 	for i := range d.old.Rules {
-		if o, ok := d.old.compiled[&d.old.Rules[i]]; ok && o.Effect == policy.Allow && policytest.Covers(o, r) && d.boxed(n, &d.old.Rules[i]) {
+		o, ok := d.old.compiled[&d.old.Rules[i]]
+		if ok && o.Effect == policy.Allow && policytest.Covers(o, r) && d.boxed(n, &d.old.Rules[i]) {
 			return Narrows
 		}
 	}

@@ -60,7 +60,8 @@ func runs(s backend.Server) string {
 func (d *diff) server(was, is backend.Server) {
 	name, at := "server "+is.Name, d.at("mcpServers."+is.Name)
 	rest := func(s backend.Server) backend.Server { // what the cases below do not tell of
-		s.Command, s.Args, s.URL, s.Env, s.Trust, s.Additions, s.Sandbox, s.Walls, s.Concurrency, s.Queue = "", nil, "", nil, false, "", "", "", 0, 0
+		s.Command, s.Args, s.URL, s.Env, s.Trust, s.Additions, s.Concurrency, s.Queue = "", nil, "", nil, false, "", 0, 0
+		s.Sandbox, s.Walls = "", ""
 		return s
 	}
 	if runs(was) != runs(is) || was.Command != is.Command || !slices.Equal(was.Args, is.Args) || was.URL != is.URL {

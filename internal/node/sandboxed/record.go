@@ -40,7 +40,8 @@ func Run(ctx context.Context, p *config.Project, c *sandbox.Command) (*sandbox.R
 		return nil, err
 	}
 	began := Act{Act: "sandbox exec", Program: filepath.Base(c.Argv[0]), Profile: c.Profile.Name, Network: c.Profile.Network,
-		Read: slices.Concat(c.Read, c.Profile.Read), Write: slices.Concat(c.Write, c.Profile.Write), Hosts: slices.Concat(c.Hosts, c.Profile.Hosts)}
+		Read: slices.Concat(c.Read, c.Profile.Read), Write: slices.Concat(c.Write, c.Profile.Write),
+		Hosts: slices.Concat(c.Hosts, c.Profile.Hosts)}
 	for _, m := range c.Masks {
 		began.Masks = append(began.Masks, m.Name+"@"+strings.Join(m.Hosts, ","))
 	}

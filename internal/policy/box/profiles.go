@@ -22,7 +22,7 @@ type Known struct {
 // Profiles are all profiles that rules may name.
 type Profiles []Known
 
-// Shipped returns the shipped profiles. Package sandbox says what each allows, and a test of it compares the two.
+// Shipped returns the shipped profiles. Package sandbox says what each allows; a test of config/profiles compares the two.
 func Shipped() Profiles {
 	return Profiles{
 		{Name: "strict", Within: []string{"standard", "permissive"}},
@@ -69,7 +69,8 @@ func (p Profiles) Check(b Box, denies bool) error {
 	case denies:
 		return errors.New("sandbox: a call that is denied does not run; write it in a rule that allows or asks")
 	case k.Network && len(b.Hosts) > 0:
-		return fmt.Errorf("sandbox: the profile %s has the network of the machine, so that hosts have no meaning; name one without it", k.Name)
+		return fmt.Errorf("sandbox: the profile %s has the network of the machine, so that hosts have no meaning; name one without it",
+			k.Name)
 	}
 	return nil
 }
@@ -93,8 +94,17 @@ func (p Profiles) Narrower(a, b string) (profile string, ok bool) {
 		return a, true
 	case above:
 		return b, true
-	case x.Writes != y.Writes && x.Writes, x.Writes == y.Writes && x.Network && !y.Network, x.Writes == y.Writes && x.Network == y.Network && b < a:
-		return b, false
+	case x.Writes != y.Writes:
+		return pick(y.Writes, a, b), false
+	case x.Network != y.Network:
+		return pick(y.Network, a, b), false
 	}
-	return a, false
+	return min(a, b), false
+}
+
+func pick(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
 }
