@@ -52,6 +52,7 @@ type Request struct {
 	Args      jsontext.Value `json:"args,omitempty"` // with secrets redacted as in the audit
 	Facts     policy.Facts   `json:"facts,omitzero"`
 	Code      Code           `json:"code,omitzero"`     // what the call runs out of files
+	Lacked    Lacked         `json:"lacked,omitzero"`   // what it gets in the sandbox if it is approved
 	Changed   string         `json:"changed,omitempty"` // what is different since the call was asked about last
 	Rule      string         `json:"rule,omitempty"`
 	Reason    string         `json:"reason,omitempty"`
@@ -60,7 +61,7 @@ type Request struct {
 	Thinking  string         `json:"thinking,omitempty"` // why the agent makes the call, in its own words, if known
 	Text      string         `json:"text,omitempty"`     // of a stop: what the agent did last
 	Questions []Asked        `json:"questions,omitempty"`
-	Digest    string         `json:"digest"` // of principal, tool, arguments and folder; see [Request.Sum]
+	Digest    string         `json:"digest"` // of principal, tool, arguments, folder and Lacked; see [Request.Sum]
 	Created   time.Time      `json:"created"`
 	Deadline  time.Time      `json:"deadline,omitzero"` // zero: none
 	State     State          `json:"state"`

@@ -72,9 +72,8 @@ func (c *Code) NotRead() string {
 // maxNamed is how many files a line for people names.
 const maxNamed = 5
 
-// ShowCode returns what people are told about the code of a request, one line each: the files to which the answer is bound, and what was
-// not read. changed is what changed since the call was asked about last, as a text with lines of a difference.
-func ShowCode(r Request) (lines []string, changed string) {
+// showCode is [ShowTerms] for the code of a request alone.
+func showCode(r Request) (lines []string, changed string) {
 	if files := r.Code.Present(); len(files) > 0 {
 		var names []string
 		for _, f := range files[:min(len(files), maxNamed)] {

@@ -17,7 +17,7 @@ func (r Request) masked() Request {
 		&r.Changed} {
 		*text = credential.Mask(*text)
 	}
-	r.Args = maskedArgs(r.Args)
+	r.Args, r.Lacked = maskedArgs(r.Args), r.Lacked.masked()
 	r.Facts.Dir, r.Facts.Worktrees = credential.Mask(r.Facts.Dir), maskedTexts(r.Facts.Worktrees)
 	r.Facts.Parts = slices.Clone(r.Facts.Parts)
 	for i := range r.Facts.Parts {

@@ -375,6 +375,9 @@ func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error
 // carryOut writes the rule of an answer, and asks the policy what it makes of the call now.
 func (q *Queue) carryOut(ctx context.Context, r Request, a *Answer) (err error) {
 	if a.For == Rule {
+		if r.Lacked.Any() {
+			return badAnswer("what a command lacks in the sandbox is given once or for the session; as a rule it is written by hand")
+		}
 		if q.o.WriteRule == nil {
 			return badAnswer("no rule can be written here; approve it once or for the session")
 		}

@@ -235,7 +235,7 @@ func (k *kept) covers(r *Request) bool {
 		return false
 	}
 	c, ok := candidate(*o, k.answer.As)
-	if !ok || !ruleMatches(c.Rule, r) {
+	if !ok || !ruleMatches(c.Rule, r) || !r.Lacked.within(o.Lacked) {
 		return false
 	}
 	part := &r.Facts.Parts[0] // if only its words say where it goes, it does the same there

@@ -84,7 +84,7 @@ func (a *Admission) approve(ctx context.Context, asked policy.Decision) (d polic
 		if err != nil {
 			return asked, a.unanswered(ctx, asked, err)
 		}
-		a.decidedBy = decidedBy(answer)
+		a.decidedBy, a.settled = decidedBy(answer), answer.For
 		if !answer.Allow {
 			return asked, a.refuse(ctx, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
 		}
@@ -126,6 +126,9 @@ func (a *Admission) approved(
 			now.Changed = now.WhatChanged(&r)
 			return &now, asked, nil
 		}
+	}
+	if d.Sandbox == r.Lacked.Profile {
+		a.lacked = r.Lacked // an equal call may have been settled meanwhile
 	}
 	a.session.Calls.NoteQuestion(a.id, true)
 	a.unused = func() { a.gate.asks.Unused(r, answer) }
@@ -176,7 +179,7 @@ func (a *Admission) consult(ctx context.Context, asked policy.Decision) (d polic
 		asked.Reason = joined(asked.Reason, r.Code.NotRead())
 		return asked, a.refuse(ctx, asked)
 	}
-	a.decidedBy = decidedBy(answer)
+	a.decidedBy, a.settled = decidedBy(answer), answer.For
 	if !answer.Allow {
 		return asked, a.refuse(ctx, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
 	}
@@ -291,6 +294,9 @@ func (a *Admission) question(d policy.Decision) approval.Request {
 	r.Code = code.Of(&a.facts, a.gate.where)
 	if a.Item.RunsScript() {
 		r.Code.Files = append(r.Code.Files, control.ScriptFiles(a.caller, a.args)...)
+	}
+	if r.Lacked = a.lacked; r.Lacked.Any() {
+		r.Risk = policy.Critical // it opens the sandbox: no model alone allows that
 	}
 	r.Digest = r.Sum(a.Args)
 	if len(a.Args) > 0 {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/state"
@@ -47,7 +48,17 @@ func (g *Gate) Unbound(ctx context.Context) string {
 	return "the sandbox does not hold on this machine; myc sandbox capabilities says why"
 }
 
-// Admit lets the shell of a session run a command once, in a folder and in the sandbox of a profile; "" is outside.
-func (g *Gate) Admit(session, toolUse, command, dir, profile string) error {
-	return leave(g.State().Run(session), command, toolUse, Ticket{profile, dir, time.Now().Add(ticketFor)})
+// Admit lets the shell of a session run a command once, in a folder and in the sandbox of a profile with more than that; "" is outside.
+func (g *Gate) Admit(session, toolUse, command, dir, profile string, more approval.Lacked) error {
+	return leave(g.State().Run(session), command, toolUse, Ticket{profile, dir, time.Now().Add(ticketFor), more})
+}
+
+// Lacked returns what a command lacked when the shell of a session last ran it in a folder in the sandbox.
+func (g *Gate) Lacked(session, command, dir string) approval.Lacked {
+	return wantOf(g.State().Run(session), command, dir).find(time.Now())
+}
+
+// Settle says how the question was answered whether a command gets what it lacked.
+func (g *Gate) Settle(session, command, dir string, l approval.Lacked, allowed bool, answer approval.For) error {
+	return wantOf(g.State().Run(session), command, dir).settle(l, allowed, answer, time.Now())
 }

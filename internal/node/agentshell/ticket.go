@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
 )
 
@@ -19,6 +20,8 @@ type Ticket struct {
 	Profile string    `json:"profile"` // of the sandbox; empty: it runs outside, as it is
 	Dir     string    `json:"dir"`     // the folder in which it was decided
 	Until   time.Time `json:"until"`
+	// More is what the command has in the sandbox beyond the profile.
+	More approval.Lacked `json:"more,omitzero"`
 }
 
 // ticketFor is how long a ticket is good. Between the hook and the command a person may be asked in the agent's own terminal.
