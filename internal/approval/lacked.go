@@ -101,10 +101,10 @@ func (l Lacked) Lines() (lines []string) {
 
 // masked masks what has the form of a secret.
 func (l Lacked) masked() Lacked {
-	l.Things = slices.Clone(l.Things)
+	l.Profile, l.Things = credential.Mask(l.Profile), slices.Clone(l.Things)
 	for i := range l.Things {
 		t := &l.Things[i]
-		t.Name, t.Note = credential.Mask(t.Name), credential.Mask(t.Note)
+		t.Need, t.Name, t.Note = Need(credential.Mask(string(t.Need))), credential.Mask(t.Name), credential.Mask(t.Note)
 	}
 	return l
 }

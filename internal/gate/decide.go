@@ -69,9 +69,9 @@ func (a *Admission) askForMore(d *policy.Decision) {
 	if !l.Any() || l.Profile != d.Sandbox {
 		return
 	}
-	why := "In the sandbox " + d.Sandbox + " it lacked " + l.String() + " and asks for it."
+	why := "in the sandbox " + d.Sandbox + " it lacked " + l.String() + " and asks for it"
 	if d.Effect == policy.Ask {
-		why = joined(d.Reason+".", why)
+		why = d.Reason + " (" + why + ")"
 	}
 	a.lacked, d.Effect, d.Reason = l, policy.Ask, why
 }
@@ -228,8 +228,8 @@ func (a *Admission) refuse(ctx context.Context, d policy.Decision) error {
 	if d.Unknown {
 		return a.unknown()
 	}
-	if at.Place == approval.AtTerminal { // its question is the reason alone
-		d.Reason = joined(d.Reason, strings.Join(a.lacked.Lines(), " "))
+	if at.Place == approval.AtTerminal && a.lacked.Any() { // its question is the reason alone
+		d.Reason += ". " + strings.Join(a.lacked.Lines(), " ")
 	}
 	denied := a.denied(d)
 	denied.Invalid, denied.AtTerminal = a.Invalid != "", at.Place == approval.AtTerminal
