@@ -237,7 +237,8 @@ func agentAsks(t *testing.T, p *project, door agentDoor) {
 			t.Errorf("step %d: the model reads %q, want %q", i, told[i], want)
 		}
 	}
-	for i, want := range []string{"host registry.example.invalid:80", "read " + p.home + "/outside.txt", "read " + p.home + "/outside.txt", ""} {
+	file := "read " + p.home + "/outside.txt"
+	for i, want := range []string{"host registry.example.invalid:80", file, file, ""} {
 		if i < len(asked) && asked[i].Lacked.String() != want {
 			t.Errorf("question %d asks for %q, want %q", i, asked[i].Lacked, want)
 		}

@@ -89,7 +89,8 @@ func (l Lacked) Lines() (lines []string) {
 		lines = append(lines, "Mycelium saw it ask for, and refused, "+text.OneLine(strings.Join(refused, ", "))+".")
 	}
 	if len(said) > 0 {
-		lines = append(lines, "That it needs "+strings.Join(said, ", ")+" is the command's own word: its error output said so, which may say anything.")
+		lines = append(lines, "That it needs "+strings.Join(said, ", ")+
+			" is the command's own word: its error output said so, which may say anything.")
 	}
 	for _, t := range l.Things {
 		if t.Note != "" {

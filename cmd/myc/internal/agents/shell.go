@@ -42,7 +42,8 @@ func noteRefusal(ctx context.Context, n *agentshell.Note, environ []string, comm
 	if err != nil {
 		return // it is no text
 	}
-	node.NoteDenial(ctx, loaderOf(n, environ), harness.Event{Agent: n.Agent, Tool: policy.Bash.String(), Input: input}, "the agent's shell: "+why.Error())
+	e := harness.Event{Agent: n.Agent, Tool: policy.Bash.String(), Input: input}
+	node.NoteDenial(ctx, loaderOf(n, environ), e, "the agent's shell: "+why.Error())
 }
 
 // loaderOf loads the project of a run.
