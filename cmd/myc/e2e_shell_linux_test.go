@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/approval"
+	"mycelium/internal/audit"
 	"mycelium/internal/model/fake"
 	"mycelium/internal/node/agentshell"
 )
@@ -24,7 +26,8 @@ func shellWorld() map[string]string {
 			"agent__Write, agent__Read]\n",
 		"rules.yaml": "version: 1\nrules:\n" +
 			"  - {name: outside, action: allow, tool: Bash, args: {command: [env]}}\n" +
-			"  - {name: work, action: allow, tool: Bash, sandbox: project}\n" +
+			"  - {name: work, action: allow, tool: Bash, sandbox: project, match: {effect: [read, write, delete, execute, project_code, " +
+			"written_here, inline_code]}}\n" +
 			"  - {name: files, action: allow, tool: Write|Read, match: {path: [{glob: \"DIR/**\"}]}}\n",
 		"go.mod":  "module example.com/task\n\ngo 1.24\n",
 		"main.go": "package main\n\nfunc answer() int { return 41 }\n\nfunc main() { println(answer()) }\n",
@@ -62,6 +65,7 @@ func TestAgentShell(t *testing.T) {
 	for _, door := range agentDoors[:2] {
 		t.Run(door.name+", kept", func(t *testing.T) { agentKept(t, p, door) })
 	}
+	t.Run("asks", func(t *testing.T) { agentAsks(t, p, agentDoors[0]) })
 }
 
 // shellRun runs `myc claude` with a version of Claude Code, and returns what the model was told after each step.
@@ -189,6 +193,65 @@ func agentKept(t *testing.T, p *project, door agentDoor) {
 	}
 	if got := p.read(".claude/settings.json"); got != "{}\n" || exists(p, ".gemini/settings.json") {
 		t.Errorf("the settings are %q; there are others: %t", got, exists(p, ".gemini/settings.json"))
+	}
+}
+
+// agentAsks: what a command lacks in the sandbox is told to the agent and recorded, and the same command, run again, asks a person for it.
+// What the rule of the sandbox does not cover asks too, and runs outside.
+func agentAsks(t *testing.T, p *project, door agentDoor) {
+	p.must("approvals", "mode", "remote")
+	defer p.must("approvals", "mode", "local")
+	p.write("../outside.txt", "from outside\n")
+	p.write("fetch.sh", "curl -sSf http://registry.example.invalid/x\n")
+	p.write("read.sh", "cat "+p.home+"/outside.txt\n")
+	p.write("key.sh", "cat "+p.home+"/.ssh/x\n")
+	bare := filepath.Join(p.home, "bare.git")
+	p.git("init", "-q", "--bare", bare)
+	p.git("remote", "add", "origin", bare)
+	var asked []approval.Request
+	last := ""
+	answering := func(command string, answer ...string) fake.Step {
+		return fake.Step{Func: func(fake.Request) fake.Step {
+			go func() {
+				r := p.next(last)
+				last, asked = r.ID, append(asked, r)
+				p.must(append([]string{"approvals", answer[0], r.ID}, answer[1:]...)...)
+			}()
+			return bashStep(command)
+		}}
+	}
+	told := p.shellRun(t, door,
+		bashStep("sh fetch.sh"), answering("sh fetch.sh", "approve", "--for", "session"), bashStep("sh fetch.sh"),
+		bashStep("sh read.sh"), answering("sh read.sh", "approve"), bashStep("sh read.sh"), answering("sh read.sh", "deny"),
+		bashStep("sh key.sh"), bashStep("sh key.sh"),
+		answering("git push -q origin HEAD:main", "approve"),
+	)
+	for i, want := range []string{
+		"lacked in the sandbox project: host registry.example.invalid:80. Run the same command again to ask a person",
+		"502", "502", // it gets through the proxy now; there is no such host
+		"lacked in the sandbox project: read " + p.home + "/outside.txt. Run the same", "from outside",
+		"read " + p.home + "/outside.txt. Run the same", "Not approved by",
+		"is protected", "is protected", "",
+	} {
+		if !strings.Contains(told[i], want) {
+			t.Errorf("step %d: the model reads %q, want %q", i, told[i], want)
+		}
+	}
+	file := "read " + p.home + "/outside.txt"
+	for i, want := range []string{"host registry.example.invalid:80", file, file, ""} {
+		if i < len(asked) && asked[i].Lacked.String() != want {
+			t.Errorf("question %d asks for %q, want %q", i, asked[i].Lacked, want)
+		}
+	}
+	if len(asked) != 4 {
+		t.Errorf("%d questions", len(asked))
+	}
+	if p.git("--git-dir", bare, "log", "-1", "--format=%s", "main") != p.git("log", "-1", "--format=%s") {
+		t.Error("it was not pushed")
+	}
+	var lacks []audit.Record
+	if p.decode(&lacks, "audit", "query", "--rule", "sandbox"); len(lacks) != 5 {
+		t.Errorf("%d records of lacks: %v", len(lacks), lacks)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 )
 
 // Kind is the kind of a request.
@@ -51,8 +52,9 @@ type Request struct {
 	Tool      string         `json:"tool,omitempty"`
 	Args      jsontext.Value `json:"args,omitempty"` // with secrets redacted as in the audit
 	Facts     policy.Facts   `json:"facts,omitzero"`
-	Sandbox   string         `json:"sandbox,omitempty"` // the profile in which the call would run; empty: in no sandbox
+	Sandbox   box.Box        `json:"sandbox,omitzero"`  // in which the call would run; the zero value: in no sandbox
 	Code      Code           `json:"code,omitzero"`     // what the call runs out of files
+	Lacked    Lacked         `json:"lacked,omitzero"`   // what it gets in the sandbox if it is approved
 	Changed   string         `json:"changed,omitempty"` // what is different since the call was asked about last
 	Rule      string         `json:"rule,omitempty"`
 	Reason    string         `json:"reason,omitempty"`
@@ -61,7 +63,7 @@ type Request struct {
 	Thinking  string         `json:"thinking,omitempty"` // why the agent makes the call, in its own words, if known
 	Text      string         `json:"text,omitempty"`     // of a stop: what the agent did last
 	Questions []Asked        `json:"questions,omitempty"`
-	Digest    string         `json:"digest"` // of principal, tool, arguments and folder; see [Request.Sum]
+	Digest    string         `json:"digest"` // of principal, tool, arguments, folder and Lacked; see [Request.Sum]
 	Created   time.Time      `json:"created"`
 	Deadline  time.Time      `json:"deadline,omitzero"` // zero: none
 	State     State          `json:"state"`

@@ -11,6 +11,7 @@ import (
 
 	"mycelium/internal/credential"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 	"mycelium/internal/text"
 )
 
@@ -72,9 +73,8 @@ func (c *Code) NotRead() string {
 // maxNamed is how many files a line for people names.
 const maxNamed = 5
 
-// ShowCode returns what people are told about the code of a request, one line each: the files to which the answer is bound, what was
-// not read, and the sandbox. changed is what changed since the call was asked about last, as a text with lines of a difference.
-func ShowCode(r Request) (lines []string, changed string) {
+// showCode is [ShowTerms] for the code of a request and its sandbox alone.
+func showCode(r Request) (lines []string, changed string) {
 	if files := r.Code.Present(); len(files) > 0 {
 		var names []string
 		for _, f := range files[:min(len(files), maxNamed)] {
@@ -88,7 +88,7 @@ func ShowCode(r Request) (lines []string, changed string) {
 	if s := r.Code.NotRead(); s != "" {
 		lines = append(lines, text.OneLine(s))
 	}
-	if r.Sandbox != "" {
+	if !r.Sandbox.None() {
 		lines = append(lines, "It runs in "+text.OneLine(sandboxName(r.Sandbox))+".")
 	}
 	return lines, text.Visible(r.Changed)
@@ -135,7 +135,7 @@ func (r *Request) WhatChanged(before *Request) string {
 			fmt.Fprintf(&b, "%s leads to %s; it led to %s.\n", shortPath(clean, r.Dir), cmp.Or(to, "nowhere"), cmp.Or(was, "nowhere"))
 		}
 	}
-	if before.Sandbox != r.Sandbox {
+	if !before.Sandbox.Same(r.Sandbox) {
 		fmt.Fprintf(&b, "It would run in %s now, and not in %s.\n", sandboxName(r.Sandbox), sandboxName(before.Sandbox))
 	}
 	if b.Len() == 0 {
@@ -145,11 +145,11 @@ func (r *Request) WhatChanged(before *Request) string {
 }
 
 // sandboxName names a sandbox by its profile, for people.
-func sandboxName(profile string) string {
-	if profile == "" {
+func sandboxName(b box.Box) string {
+	if b.None() {
 		return "no sandbox"
 	}
-	return "the sandbox " + profile
+	return "the sandbox " + b.String()
 }
 
 // changeOf says how one file changed.

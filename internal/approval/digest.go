@@ -35,13 +35,14 @@ func newID() string {
 }
 
 // Sum returns the digest that binds an answer to a request: kind, principal, tool, raw arguments (before secrets are masked), working
-// folder, and the text and questions. The order of keys and white space do not count; the digits of numbers do.
+// folder, the text and questions, and what the call gets in the sandbox. The order of keys and white space do not count; the digits of
+// numbers do.
 func (r *Request) Sum(args []byte) string {
 	v := withoutWords(r.Tool, args)
 	if err := v.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)); err != nil {
 		v = args
 	}
-	sum := digestOf(string(r.Kind), r.Principal, r.Tool, r.Dir, v, r.Text, r.Questions)
+	sum := digestOf(append([]any{string(r.Kind), r.Principal, r.Tool, r.Dir, v, r.Text, r.Questions}, r.Lacked.bound()...)...)
 	return hex.EncodeToString(sum[:16])
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 )
 
 // Refuses says why a request cannot be approved for so long, or returns "". Every surface offers what it does not refuse, and
@@ -15,22 +16,22 @@ func (r *Request) Refuses(how For) string {
 	switch {
 	case r.Kind != Call || how != Session && how != Rule:
 		return ""
-	case r.Sandbox == "" && r.runsProject():
+	case r.Sandbox.None() && r.runsProject():
 		return "only once: it runs code of the project outside of the sandbox, and that code may become something else. An approval that " +
 			"lasts is possible where it runs in the sandbox (myc init, docs/sandbox.md)"
-	case how == Session && !r.Code.Whole():
+	case how == Session && r.Sandbox.None() && !r.Code.Whole():
 		return "only once: an approval for the session is bound to the code that runs, and not all of it could be read. " + r.Code.NotRead()
 	}
 	return ""
 }
 
-// RuleSandbox is the sandbox that a rule for the request names. Only the shell of an agent is bound to one by a rule; the tools of ours
+// RuleSandbox is the sandbox that a rule for the request names, with what the call lacked. Only the shell of an agent is bound to one by a rule; the tools of ours
 // that run in a sandbox do so whatever the rules say.
-func (r *Request) RuleSandbox() string {
+func (r *Request) RuleSandbox() box.Box {
 	if r.Tool != policy.AgentServer+"__Bash" {
-		return ""
+		return box.Box{}
 	}
-	return r.Sandbox
+	return r.Sandbox.With(r.Lacked.Names(NeedRead), r.Lacked.Names(NeedWrite), r.Lacked.Names(NeedHost))
 }
 
 // runsProject reports whether a call runs code out of files of the project, or of this session.

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 )
 
 // TestLasting is the law of answers that last: whatever a call does besides, an approval for the session or as a rule is taken for code of
@@ -27,7 +28,7 @@ func TestLasting(t *testing.T) {
 			parts = append(parts, policy.Part{Program: "go", Effects: effects})
 		}
 		r := Request{ID: "x", Kind: Call, Session: "s", Tool: "agent__Bash", Args: []byte(`{"command":"go test ./..."}`), Dir: "/p",
-			Facts: policy.Facts{Parts: parts}, Sandbox: rapid.SampledFrom([]string{"", "project", "strict"}).Draw(t, "sandbox")}
+			Facts: policy.Facts{Parts: parts}, Sandbox: box.Of(rapid.SampledFrom([]string{"", "project", "strict"}).Draw(t, "sandbox"))}
 		q, err := New(t.Context(), Options{WriteRule: func(context.Context, Request, Answer) (string, error) { return "rule", nil }})
 		if err != nil {
 			t.Fatal(err)
@@ -41,7 +42,7 @@ func TestLasting(t *testing.T) {
 			_, _ = q.AskTelling(t.Context(), r, func(r Request) { asked <- r })
 		}()
 		_, err = q.Settle(t.Context(), (<-asked).ID, Answer{Allow: true, For: how, By: "kimu"})
-		if want := how == Once || !runs || r.Sandbox != ""; want != (err == nil) || !want && !IsBadAnswer(err) {
+		if want := how == Once || !runs || !r.Sandbox.None(); want != (err == nil) || !want && !IsBadAnswer(err) {
 			t.Fatalf("%v for %s in %q: %v", parts, how, r.Sandbox, err)
 		}
 		if err != nil {
@@ -49,11 +50,11 @@ func TestLasting(t *testing.T) {
 		}
 		<-done
 		other := r
-		other.Sandbox += "2"
+		other.Sandbox.Profile += "2"
 		if _, shared := q.Consult(t.Context(), other); shared || err != nil {
 			t.Fatalf("an answer for %q is taken for %q: %v", r.Sandbox, other.Sandbox, err)
 		}
-		if _, kept := q.Consult(t.Context(), r); kept != (how == Session && (!runs || r.Sandbox != "")) {
+		if _, kept := q.Consult(t.Context(), r); kept != (how == Session && (!runs || !r.Sandbox.None())) {
 			t.Fatalf("kept %v for %s", kept, how)
 		}
 	})

@@ -233,11 +233,11 @@ func ruleMatches(rule policy.Rule, r *Request) bool {
 func (k *kept) covers(r *Request) bool {
 	o := &k.request
 	if k.answer.As == "" || k.answer.As == ThisCall || !k.answer.Allow || o.Session != r.Session || o.Principal != r.Principal ||
-		o.Role != r.Role || o.Tool != r.Tool || o.Rule != r.Rule || o.Sandbox != r.Sandbox || r.Kind != Call || !r.canWiden() {
+		o.Role != r.Role || o.Tool != r.Tool || o.Rule != r.Rule || !o.Sandbox.Same(r.Sandbox) || r.Kind != Call || !r.canWiden() {
 		return false
 	}
 	c, ok := candidate(*o, k.answer.As)
-	if !ok || !ruleMatches(c.Rule, r) {
+	if !ok || !ruleMatches(c.Rule, r) || !r.Lacked.within(o.Lacked) {
 		return false
 	}
 	part := &r.Facts.Parts[0] // if only its words say where it goes, it does the same there

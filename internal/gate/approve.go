@@ -14,11 +14,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/approval/risk"
 	"mycelium/internal/code"
 	"mycelium/internal/credential"
 	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 )
 
 // A call that the policy marks ask waits until it is answered, and does not run before. The log has two decisions about it: the ask, and
@@ -84,7 +86,7 @@ func (a *Admission) approve(ctx context.Context, asked policy.Decision) (d polic
 		if err != nil {
 			return asked, a.unanswered(ctx, asked, err)
 		}
-		a.decidedBy = decidedBy(answer)
+		a.decidedBy, a.settled = decidedBy(answer), answer.For
 		if !answer.Allow {
 			return asked, a.refuse(ctx, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
 		}
@@ -127,6 +129,9 @@ func (a *Admission) approved(
 			now.Changed = now.WhatChanged(&r)
 			return &now, asked, nil
 		}
+	}
+	if d.Sandbox.Profile == r.Lacked.Profile {
+		a.lacked = r.Lacked // an equal call may have been settled meanwhile
 	}
 	a.session.Calls.NoteQuestion(a.id, true)
 	a.unused = func() { a.gate.asks.Unused(r, answer) }
@@ -177,7 +182,7 @@ func (a *Admission) consult(ctx context.Context, asked policy.Decision) (d polic
 		asked.Reason = joined(asked.Reason, r.Code.NotRead())
 		return asked, a.refuse(ctx, asked)
 	}
-	a.decidedBy = decidedBy(answer)
+	a.decidedBy, a.settled = decidedBy(answer), answer.For
 	if !answer.Allow {
 		return asked, a.refuse(ctx, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
 	}
@@ -279,7 +284,7 @@ func (a *Admission) question(d policy.Decision) approval.Request {
 		Label: cmp.Or(a.Label, a.session.Name), Dir: a.facts.Dir, Surface: a.Surface, Tool: a.Item.String(), Facts: a.facts,
 		Rule: d.Rule, Reason: d.Reason, Pane: a.Pane, Sandbox: a.sandboxOf(d),
 	}
-	r.Risk, r.Category = approval.Assess(a.Item, a.caller.World.Annotations(a.Item), a.facts)
+	r.Risk, r.Category = risk.Assess(a.Item, a.caller.World.Annotations(a.Item), a.facts)
 	if a.Item.Server == "" {
 		r.Tool = credential.Excerpt(a.Asked, maxAsked)
 	}
@@ -293,6 +298,9 @@ func (a *Admission) question(d policy.Decision) approval.Request {
 	if a.Item.RunsScript() {
 		r.Code.Files = append(r.Code.Files, control.ScriptFiles(a.caller, a.args)...)
 	}
+	if r.Lacked = a.lacked; r.Lacked.Any() {
+		r.Risk = policy.Critical // it opens the sandbox: no model alone allows that
+	}
 	r.Digest = r.Sum(a.Args)
 	if len(a.Args) > 0 {
 		r.Args = a.gate.log.Redact(a.Args)
@@ -302,16 +310,15 @@ func (a *Admission) question(d policy.Decision) approval.Request {
 
 // sandboxOf is the sandbox in which a call would run: that of the decision, or that of a tool of ours which runs
 // everything in one, with the profile standard unless it is told another.
-func (a *Admission) sandboxOf(d policy.Decision) string {
-	profile := d.Sandbox
+func (a *Admission) sandboxOf(d policy.Decision) box.Box {
 	switch {
 	case a.Item.RunsScript():
-		profile = control.ScriptSandbox(a.caller, a.args)
+		return box.Of(control.ScriptSandbox(a.caller, a.args))
 	case a.Item.Server == policy.SandboxServer:
-		profile, _ = a.args["profile"].(string)
-		profile = cmp.Or(profile, "standard")
+		profile, _ := a.args["profile"].(string)
+		return box.Of(cmp.Or(profile, "standard"))
 	}
-	return profile
+	return d.Sandbox
 }
 
 // decidedBy returns who settled a call, in the words of the log.

@@ -46,6 +46,8 @@ type Request struct {
 	Abstains bool
 	// Unbound says why the call cannot run in a sandbox; "": it can. nil: whoever makes the call cannot bind it to one.
 	Unbound func(ctx context.Context) string
+	// Lacked returns what the call lacked when it ran in the sandbox before; nil: it is not known of such calls.
+	Lacked func() approval.Lacked
 	// Waits, if set, is called when the call begins to wait for an approval, and the function that it returns when the wait is over.
 	Waits func() (over func())
 	// Told, if set, is called once, when people may see the request for the approval. It must not block.
@@ -72,6 +74,10 @@ type DeniedError struct {
 	Invalid  bool   // the request itself is at fault (Request.Invalid or NotOpen), not what it asks for
 	// AtTerminal says that the agent's own terminal has to ask its person. The effect is Ask then.
 	AtTerminal bool
+	// Lacked is what the call would have got in the sandbox, nil for nothing, and Settled how it was refused that: Never for the rest of
+	// the session, Once for now, "" if the question was not settled.
+	Lacked  *approval.Lacked
+	Settled approval.For
 
 	// RetryAfter is when a call that only a limit refuses may be tried again; 0 for any other refusal.
 	RetryAfter time.Duration
@@ -152,6 +158,9 @@ type Admission struct {
 	held      limit.Slots // given back by Done
 	unused    func()      // gives an approval back that the call cannot use; nil: none
 
+	lacked  approval.Lacked // what it gets in the sandbox beyond the profile, if people allow it
+	settled approval.For    // how they answered that; "": not yet
+
 	sandbox box.Box      // of the decision
 	guard   policy.Guard // likewise
 	guarded []string     // what it did
@@ -162,6 +171,9 @@ func (a *Admission) Abstained() bool { return a.abstained }
 
 // Sandbox is the sandbox in which whoever asked must run the call; the zero value: it runs in none.
 func (a *Admission) Sandbox() box.Box { return a.sandbox }
+
+// Lacked is what the call gets in the sandbox beyond the profile, because it lacked that before and was approved, and for how long.
+func (a *Admission) Lacked() (approval.Lacked, approval.For) { return a.lacked, a.settled }
 
 // Admit is the first half of Call, for a call that runs elsewhere: it decides, counts and records. Its errors are those of Call. The
 // caller ends an admission with [Admission.Done] or [Admission.Ended].

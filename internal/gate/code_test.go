@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 )
 
 // projectFiles are the files of a project whose commands are asked about.
@@ -41,7 +42,7 @@ func askingAboutCode(t *testing.T) (*asking, *session.Session) {
 	t.Helper()
 	p := three()
 	p.skills[0].AllowedTools = append(p.skills[0].AllowedTools, "agent__Bash")
-	p.rules = []policy.Rule{{Name: "shell", Action: "ask", Tool: policy.Names{"agent__Bash"}, Sandbox: "project"}}
+	p.rules = []policy.Rule{{Name: "shell", Action: "ask", Tool: policy.Names{"agent__Bash"}, Sandbox: box.Of("project")}}
 	h := buildAsking(t, p, approval.Options{})
 	for name, text := range projectFiles {
 		h.put(name, text)
@@ -192,7 +193,7 @@ func TestLinksAndNewFiles(t *testing.T) {
 	}
 }
 
-// TestNotForTheSession: where not all code could be read, an answer holds once, and the question says so.
+// TestNotForTheSession: where not all code could be read and no sandbox holds it, an answer holds once, and the question says so.
 func TestNotForTheSession(t *testing.T) {
 	h, s := askingAboutCode(t)
 	h.put("long.sh", strings.Repeat("# comment\n", 1001))
@@ -200,7 +201,9 @@ func TestNotForTheSession(t *testing.T) {
 	for command, want := range map[string]string{
 		"bash long.sh": "longer than 10000 bytes", "bash named.sh": "named.sh", "cat x.sh | sh": "what another command writes",
 	} {
-		c := h.admit(s, bash(command))
+		outside := bash(command)
+		outside.Unbound = func(context.Context) string { return "layer mount" }
+		c := h.admit(s, outside)
 		r := h.waits()
 		if told := r.Code.NotRead(); !strings.Contains(told, "project code that was not read") || !strings.Contains(told, want) {
 			t.Errorf("%s: %q", command, told)
@@ -266,7 +269,7 @@ func TestOnlyInTheSandboxForTheSession(t *testing.T) {
 	r = h.waits()
 	h.answer(r.ID, approval.Answer{Allow: true})
 	again := h.waits()
-	if r.Sandbox != "project" || again.Sandbox != "" || !strings.Contains(again.Changed, "no sandbox now, and not in the sandbox project") {
+	if !r.Sandbox.Same(box.Of("project")) || !again.Sandbox.None() || !strings.Contains(again.Changed, "no sandbox now, and not in the sandbox project") {
 		t.Errorf("in %q, and then in %q: %q", r.Sandbox, again.Sandbox, again.Changed)
 	}
 	h.answer(again.ID, approval.Answer{})

@@ -53,10 +53,29 @@ func (a *Admission) bind(ctx context.Context, d *policy.Decision) {
 		why = a.Unbound(ctx)
 	}
 	if why == "" {
+		a.askForMore(d)
 		return
 	}
 	d.Reason += " (it would not run in the sandbox " + d.Sandbox.String() + ": " + why + ")"
 	d.Effect, d.Sandbox = policy.Ask, box.Box{}
+}
+
+// askForMore makes a question of a call that lacked something when it ran in this sandbox before.
+func (a *Admission) askForMore(d *policy.Decision) {
+	a.lacked = approval.Lacked{}
+	if a.Request.Lacked == nil {
+		return
+	}
+	l := a.Request.Lacked()
+	if !l.Any() || l.Profile != d.Sandbox.Profile {
+		return
+	}
+	l.Allowed = d.Effect == policy.Allow
+	why := "in the sandbox " + d.Sandbox.String() + " it lacked " + l.String() + " and asks for it"
+	if d.Effect == policy.Ask {
+		why = d.Reason + " (" + why + ")"
+	}
+	a.lacked, d.Effect, d.Reason = l, policy.Ask, why
 }
 
 // byAgent says in the log that the agent decided, because the policy had no opinion.
@@ -211,8 +230,17 @@ func (a *Admission) refuse(ctx context.Context, d policy.Decision) error {
 	if d.Unknown {
 		return a.unknown()
 	}
+	if at.Place == approval.AtTerminal && a.lacked.Any() { // its question is the reason alone
+		d.Reason += ". " + strings.Join(a.lacked.Lines(), " ")
+	}
 	denied := a.denied(d)
 	denied.Invalid, denied.AtTerminal = a.Invalid != "", at.Place == approval.AtTerminal
+	if a.lacked.Any() {
+		denied.Lacked, denied.Settled = &a.lacked, a.settled
+	}
+	if asks { // nobody else is asked
+		denied.Settled = cmp.Or(denied.Settled, approval.Once)
+	}
 	return denied
 }
 

@@ -126,8 +126,8 @@ func clientText(r approval.Request) string {
 	if len(r.Args) > 0 {
 		fmt.Fprintf(&b, "\n%s", text.Visible(string(r.Args)))
 	}
-	code, changed := approval.ShowCode(r)
-	for _, line := range code {
+	terms, changed := approval.ShowTerms(r)
+	for _, line := range terms {
 		fmt.Fprintf(&b, "\n%s", line)
 	}
 	if changed != "" {

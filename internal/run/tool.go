@@ -97,14 +97,21 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 		Invalid: e.Fault,
 		ToolUse: e.ToolUse, Agent: e.Agent, Label: r.view().Label, Pane: e.Pane, Asks: approval.AskReached, Waits: r.waits,
 		Terminal: e.Interactive,
-		Abstains: g.Abstains != nil && g.Abstains(it), Unbound: g.shell.unbound(session, e),
+		Abstains: g.Abstains != nil && g.Abstains(it), Unbound: g.shell.unbound(session, e), Lacked: g.shell.lacked(session, e),
 	}
 	a, err := g.Gate.Admit(ctx, session, req)
 	if err != nil {
 		a := g.refused(r, e, err)
 		denied := (*gate.DeniedError)(nil)
-		if a.Verdict == harness.Ask && errors.As(err, &denied) { // the agent's person may say yes
-			g.shell.letRun(session, e, denied.Decision.Sandbox)
+		if errors.As(err, &denied) {
+			var more approval.Lacked
+			if denied.Lacked != nil {
+				more = *denied.Lacked
+				g.shell.settle(session, e, more, false, denied.Settled)
+			}
+			if a.Verdict == harness.Ask { // the agent's person may say yes
+				g.shell.letRun(session, e, denied.Decision.Sandbox, more)
+			}
 		}
 		if errors.As(err, &denied) && denied.Decision.Unknown && c == nil && g.Abstains == nil { // not outside of a project
 			a.Reason += handless(session, it)
@@ -116,7 +123,9 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 	} else {
 		a.Release() // the agent does not report how the call ends, so it stays unfinished in the log
 	}
-	g.shell.letRun(session, e, a.Sandbox())
+	more, answer := a.Lacked()
+	g.shell.settle(session, e, more, true, answer)
+	g.shell.letRun(session, e, a.Sandbox(), more)
 	if e.Tool == childTool && e.ToolUse != "" {
 		r.startsChild(e.ToolUse, g.startingBy(e, c))
 	}

@@ -34,6 +34,7 @@ type Command struct {
 
 	Files fs.FS        `json:"-"` // a folder that the command finds at [Folder], as a copy that it cannot change; nil: there is none
 	Hosts []string     // as [proxy.ParseHost] reads them: what it may reach on the internet, by the proxy; none: it has no network
+	Asks  bool         // without hosts too, a proxy that reaches none says which ones the command asked for
 	Masks []proxy.Mask `json:"-"` // secrets that it uses and does not have; they are written nowhere
 
 	Caches     string   // absolute: a folder that is kept for the project, in which the command finds its ~/.cache; empty: nothing is kept

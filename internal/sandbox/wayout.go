@@ -11,9 +11,10 @@ import (
 // authorities is the file of the authorities that a command with masks trusts.
 const authorities = inside + "/ca.pem"
 
-// wayOut makes the proxy of the command; nil if it has no hosts.
+// wayOut makes the proxy of the command; nil if it needs none.
 func (c *Command) wayOut() (*proxy.Proxy, error) {
-	if len(c.Hosts) == 0 && len(c.Masks) == 0 {
+	none := len(c.Hosts) == 0 && len(c.Masks) == 0
+	if none && (!c.Asks || c.Profile.Network) {
 		return nil, nil
 	}
 	if c.Profile.Network {

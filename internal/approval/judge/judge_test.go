@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/approval/risk"
 	"mycelium/internal/model"
 	"mycelium/internal/model/fake"
 	"mycelium/internal/policy"
@@ -283,7 +284,7 @@ func TestInjectionAgainstAModelThatObeys(t *testing.T) {
 		r := aCall()
 		r.Args = []byte(inject)
 		r.Facts.Parts = []policy.Part{{Program: "rm", Effects: []string{"delete", "privilege"}}}
-		r.Risk, r.Category = approval.Assess(item(t, r.Tool), nil, r.Facts)
+		r.Risk, r.Category = risk.Assess(item(t, r.Tool), nil, r.Facts)
 		v, err := New(Options{Model: client, MayDeny: mayDeny}).Judge(t.Context(), r)
 		if v.Allow || v.Deny || err != nil {
 			t.Errorf("mayDeny %v: %+v %v", mayDeny, v, err)

@@ -111,7 +111,7 @@ type callText struct {
 	Rule     string       `json:"rule_that_asks,omitempty"`
 	Reason   string       `json:"why_it_asks,omitempty"`
 	Facts    policy.Facts `json:"what_it_does"`
-	Code     []string     `json:"code_that_runs,omitempty"`
+	Terms    []string     `json:"terms_of_the_answer,omitempty"`
 	Changed  string       `json:"changed_since_it_was_asked_last,omitempty"`
 	Says     string       `json:"agent_says,omitempty"`
 	Args     string       `json:"arguments"` // with invisible characters shown
@@ -119,12 +119,12 @@ type callText struct {
 
 // question returns the question about a request.
 func (j *Judge) question(ctx context.Context, r approval.Request) (model.Question, error) {
-	code, changed := approval.ShowCode(r)
+	terms, changed := approval.ShowTerms(r)
 	now := j.o.Now()
 	b := brief{Now: momentOf(now), Policies: []words{}, Rules: []ruleText{}, History: []Past{}, Call: callText{
 		Tool: r.Tool, Category: r.Category, Risk: r.Risk, Role: r.Role, Dir: r.Dir, Rule: r.Rule, Reason: r.Reason, Facts: r.Facts,
 		Says: excerpt(r.Thinking, 4*maxExcerpt), Args: text.Visible(string(r.Args)),
-		Code: code, Changed: changed,
+		Terms: terms, Changed: changed,
 	}}
 	it, err := policy.ParseTool(r.Tool)
 	if err != nil {

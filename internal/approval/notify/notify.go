@@ -277,6 +277,9 @@ func requestMessage(r approval.Request) message {
 	if r.Category != "" {
 		text += ", " + approval.Short(r.Category, 40)
 	}
+	if r.Lacked.Any() {
+		text += ", and asks in the sandbox for " + approval.Short(r.Lacked.String(), 200)
+	}
 	return message{where + " waits for approval: " + approval.Short(r.Tool, 80), text + ". " + answerElsewhere, true}
 }
 

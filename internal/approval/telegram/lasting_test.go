@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 )
 
 // TestTelegramOffersWhatLasts: a message has the buttons for an answer that lasts where the queue takes it.
@@ -13,7 +14,7 @@ func TestTelegramOffersWhatLasts(t *testing.T) {
 	w := newChat(t, 0, nil)
 	for _, sandbox := range []string{"", "project"} {
 		r := Bash("go test ./pkg" + sandbox)
-		r.Sandbox = sandbox
+		r.Sandbox = box.Of(sandbox)
 		r.Facts = policy.Facts{Parts: []policy.Part{{Program: "go", Effects: []string{policy.EffectProjectCode}}}}
 		answer := w.ask(r)
 		m := w.message("go test ./pkg" + sandbox)

@@ -101,8 +101,8 @@ func (p *page) call(r approval.Request) (whole bool) {
 	if would := effectsOf(r); would != "" {
 		p.text("Would: " + approval.Short(would, 300) + "\n")
 	}
-	code, changed := approval.ShowCode(r)
-	for _, line := range code {
+	terms, changed := approval.ShowTerms(r)
+	for _, line := range terms {
 		p.text(approval.Short(line, reasonRoom) + "\n")
 	}
 	if changed != "" {
@@ -278,8 +278,8 @@ func (f renderer) details(r approval.Request) string {
 	for i, part := range r.Facts.Parts {
 		line(fmt.Sprintf("Part %d", i+1), showFacts(part))
 	}
-	code, changed := approval.ShowCode(r)
-	line("Code", strings.Join(code, " "))
+	terms, changed := approval.ShowTerms(r)
+	line("Terms", strings.Join(terms, " "))
 	line("Changed since it was asked last", changed)
 	line("Agent says", r.Thinking)
 	line("Text", r.Text)

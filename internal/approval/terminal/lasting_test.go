@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 )
 
 // TestTerminalOffersWhatLasts: the keys for an answer that lasts are there where the queue takes it, and say why where it does not.
@@ -24,7 +25,7 @@ func TestTerminalOffersWhatLasts(t *testing.T) {
 	if len(s.sent) != 0 {
 		t.Errorf("sent %+v", s.sent)
 	}
-	r.Sandbox = "project"
+	r.Sandbox = box.Of("project")
 	s = newScreen(80, 24)
 	s.Update(r)
 	if !strings.Contains(s.text(), "s session  r rule") || !strings.Contains(s.text(), "It runs in the sandbox project.") {

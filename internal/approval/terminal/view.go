@@ -224,8 +224,8 @@ func (t *terminal) describe(r approval.Request, st styles) []string {
 			add(st.warn, "not understood: "+text.OneLine(strings.Join(p.Unclear, "; ")))
 		}
 	}
-	code, changed := approval.ShowCode(r)
-	for _, line := range code {
+	terms, changed := approval.ShowTerms(r)
+	for _, line := range terms {
 		add(st.warn, line)
 	}
 	if changed != "" {

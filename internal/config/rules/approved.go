@@ -37,7 +37,7 @@ func Approved(r approval.Request, as approval.As) (policy.Rule, error) {
 	switch {
 	case r.Kind != approval.Call:
 		return none, errors.New("a rule is for a call, and this question is not about one")
-	case r.Rule != "":
+	case r.Rule != "" && !r.Lacked.Allowed:
 		return none, fmt.Errorf("the rule %q asks about this call, and an allow rule does not overrule one that asks: change that rule%s", r.Rule,
 			once)
 	case r.Refuses(approval.Rule) != "":
@@ -48,9 +48,9 @@ func Approved(r approval.Request, as approval.As) (policy.Rule, error) {
 		return none, fmt.Errorf("the arguments hold a secret, which does not belong in a file%s", once)
 	case slices.ContainsFunc(r.Facts.Parts, func(p policy.Part) bool { return slices.Contains(p.Effects, policy.EffectWrittenHere) }):
 		return none, fmt.Errorf("it executes a file that was written in this session and may change%s", once)
-	case !r.Code.Whole():
+	case r.Sandbox.None() && !r.Code.Whole():
 		return none, errors.New("it runs code that was not read, which may become something else; approve it once")
-	case len(r.Code.Present()) > 0:
+	case r.Sandbox.None() && len(r.Code.Present()) > 0:
 		return none, fmt.Errorf("it runs %s, which may become something else, and a rule does not see that%s: those answers "+
 			"hold for the content that it has now", codeName(r), once)
 	case slices.ContainsFunc(r.Facts.Parts, func(p policy.Part) bool { return len(p.Unclear) > 0 }):
@@ -124,8 +124,9 @@ func quote(s string) string {
 	return string(b)
 }
 
-// Append appends a rule to the rules file of this name in each of the folders, with a comment above it. It creates a missing file; an
-// existing one keeps its bytes. It reads the result to check that the old rules are unchanged.
+// Append adds a rule to the rules file of this name in each of the folders, with a comment above it: at the end, or at the beginning if it
+// grants something to a sandbox, because the first rule that allows decides and others may allow the same call without the grant. It
+// creates a missing file; an existing one keeps its bytes. It reads the result to check that the old rules are unchanged.
 func Append(folders []string, name, comment, reason string, r policy.Rule) error {
 	for _, dir := range folders {
 		if err := appendTo(filepath.Join(dir, filepath.FromSlash(name)), comment, reason, r); err != nil {
@@ -158,17 +159,28 @@ func appendTo(path, comment, reason string, r policy.Rule) error {
 		indent = indentOf(old, yamlfile.Line(old, "$.rules[0]"))
 	}
 	item := ruleText(indent, comment, reason, r)
-	file = append(file, item...)
-	problems := yamlfile.Decode(name, file, &after)
-	n := len(before.Rules)
-	if source.Faulty(problems) || len(after.Rules) != n+1 || !sameRules(before.Rules, after.Rules[:n]) ||
-		!sameRules([]policy.Rule{withReason(r, reason)}, after.Rules[n:]) {
+	want := append(slices.Clone(before.Rules), withReason(r, reason))
+	if line := yamlfile.Line(old, "$.rules"); r.Sandbox.Grants() && len(before.Rules) > 0 {
+		at := lineEnd(file, line)
+		file, want = slices.Concat(file[:at], []byte(item), file[at:]), append(want[len(before.Rules):], before.Rules...)
+	} else {
+		file = append(file, item...)
+	}
+	if problems := yamlfile.Decode(name, file, &after); source.Faulty(problems) || len(after.Rules) != len(want) || !sameRules(want, after.Rules) {
 		return text.Hinted(fmt.Errorf("write rule: %s cannot be extended in the form that it has", name), "add it by hand:\n"+item)
 	}
 	if err := atomicfile.Write(path, file, 0o644); err != nil {
 		return fmt.Errorf("write rule: %w", err)
 	}
 	return nil
+}
+
+// lineEnd is the offset at which the line ends; the first line is 1.
+func lineEnd(text []byte, line int) (at int) {
+	for range line {
+		at += bytes.IndexByte(text[at:], '\n') + 1
+	}
+	return at
 }
 
 func withReason(r policy.Rule, reason string) policy.Rule {
@@ -196,9 +208,6 @@ func ruleText(indent, comment, reason string, r policy.Rule) string {
 	}
 	for _, line := range fieldLines(r) {
 		b.WriteString(indent + "  " + line + "\n")
-	}
-	if r.Sandbox != "" {
-		fmt.Fprintf(&b, "%s  sandbox: %s\n", indent, quote(r.Sandbox))
 	}
 	if r.When != "" {
 		fmt.Fprintf(&b, "%s  when: %s\n", indent, quote(r.When))

@@ -9,6 +9,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
 )
 
 // approvedPolicy is a policy with one written rule, for a developer whose own tools are asked about.
@@ -96,7 +97,7 @@ func TestNoRuleForWhatARuleWouldNotHold(t *testing.T) {
 		"does not overrule": func(r *approval.Request) { r.Rule = "publishing" },
 		"longer than":       func(r *approval.Request) { r.Args = []byte(`{"command":"` + strings.Repeat("x", maxRuleArgs) + `"}`) },
 		"a secret":          func(r *approval.Request) { r.Args = []byte(`{"command":"login [REDACTED]"}`) },
-		"written in this session": func(r *approval.Request) {
+		"outside of the sandbox": func(r *approval.Request) {
 			r.Facts.Parts = []policy.Part{{Effects: []string{policy.EffectWrittenHere}}}
 		},
 		"runs x.sh (and others: 1)": func(r *approval.Request) {
@@ -153,5 +154,35 @@ func TestAppendRuleKeepsTheFile(t *testing.T) {
 				`asked again. Why: line\nbreak`) {
 			t.Errorf("%s: %v, the file is now\n%s", name, err, after)
 		}
+	}
+}
+
+// TestGrantedRuleComesFirst: a rule that gives a command what it lacked in the sandbox stands before the rules that allow the command
+// without, so that it decides. Comments stay where they were.
+func TestGrantedRuleComesFirst(t *testing.T) {
+	r := approval.Request{ID: "k3m9", Kind: approval.Call, Tool: "agent__Bash", Dir: "/p", Args: []byte(`{"command":"npm ci"}`), Rule: "mine",
+		Sandbox: box.Of("project"), Lacked: approval.Lacked{Profile: "project", Allowed: true,
+			Things: []approval.Lack{{Need: approval.NeedHost, Name: "registry.npmjs.org:443"}}}}
+	rule, err := Approved(r, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "rules.yaml")
+	const before, mine = "version: 1\nrules: # ours\n", "  # why\n  - name: mine\n    action: allow\n    tool: Bash\n    sandbox: project\n"
+	if err := os.WriteFile(path, []byte(before+mine), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Append([]string{dir}, "rules.yaml", "c", "r", rule); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || !strings.HasPrefix(string(text), before+"  # c\n") || !strings.HasSuffix(string(text), mine) ||
+		!strings.Contains(string(text), `sandbox: {profile: "project", hosts: ["registry.npmjs.org:443"]}`) {
+		t.Errorf("%v, the file is now\n%s", err, text)
+	}
+	r.Lacked.Allowed = false // a rule asks about the call itself
+	if _, err := Approved(r, ""); err == nil {
+		t.Error("a rule was made that would not overrule")
 	}
 }

@@ -30,6 +30,7 @@ func Program(folder string) string { return filepath.Join(folder, Name) }
 const (
 	noteName    = "shell.json"
 	ticketsName = "tickets"
+	wantsName   = "wants"     // what commands lacked in the sandbox
 	tempName    = "tmp"       // what commands in the sandbox find at /tmp
 	gitName     = "gitconfig" // who commits
 )
@@ -56,7 +57,7 @@ func (n *Note) paths() (state.Paths, error) {
 
 // Prepare makes the folder of a run ready for the program. myc is the whole program, absolute. environ is the person's own.
 func Prepare(folder, myc string, n Note, environ []string) error {
-	for _, name := range []string{ticketsName, tempName} {
+	for _, name := range []string{ticketsName, wantsName, tempName} {
 		if err := os.MkdirAll(filepath.Join(folder, name), 0o700); err != nil {
 			return fmt.Errorf("make a folder for the agent's shell: %w", err)
 		}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/config"
 	"mycelium/internal/config/profiles"
 	"mycelium/internal/node/sandboxed"
@@ -54,9 +55,9 @@ func (g *Gate) Unbound(ctx context.Context) string {
 	return "the sandbox does not hold on this machine; myc sandbox capabilities says why"
 }
 
-// Admit lets the shell of a session run a command once, in a folder and in a sandbox; the zero value is outside.
-func (g *Gate) Admit(session, toolUse, command, dir string, in box.Box) error {
-	t := Ticket{Box: in, Dir: dir, Until: time.Now().Add(ticketFor)}
+// Admit lets the shell of a session run a command once, in a folder and in a sandbox with more than that; the zero value is outside.
+func (g *Gate) Admit(session, toolUse, command, dir string, in box.Box, more approval.Lacked) error {
+	t := Ticket{Box: in, Dir: dir, Until: time.Now().Add(ticketFor), More: more}
 	if !in.None() {
 		p, ok := g.Profiles().Find(in.Profile)
 		if !ok || len(p.Masks) > 0 { // no rule names such a profile
@@ -65,4 +66,14 @@ func (g *Gate) Admit(session, toolUse, command, dir string, in box.Box) error {
 		t.Walls = p.With(in.Read, in.Write, in.Hosts)
 	}
 	return leave(g.State().Run(session), command, toolUse, t)
+}
+
+// Lacked returns what a command lacked when the shell of a session last ran it in a folder in the sandbox.
+func (g *Gate) Lacked(session, command, dir string) approval.Lacked {
+	return wantOf(g.State().Run(session), command, dir).find(time.Now())
+}
+
+// Settle says how the question was answered whether a command gets what it lacked.
+func (g *Gate) Settle(session, command, dir string, l approval.Lacked, allowed bool, answer approval.For) error {
+	return wantOf(g.State().Run(session), command, dir).settle(l, allowed, answer, time.Now())
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/harness"
 	"mycelium/internal/harness/shellwords"
 	"mycelium/internal/node/sandboxed"
@@ -37,6 +38,8 @@ type Shell struct {
 	Err     *os.File
 	// Refused records that a command of the agent's shell does not run.
 	Refused func(n *Note, command string, why error)
+	// Lacked records what a command lacked in the sandbox.
+	Lacked func(n *Note, session, command string, l approval.Lacked) error
 }
 
 // Main runs what the agent asks for, and returns its exit code. What runs outside of the sandbox takes the place of this process.
@@ -85,7 +88,7 @@ func (s *Shell) Main() int {
 		return s.refuse(&note, w.Command, err)
 	}
 	c.Argv = argv
-	return s.run(&note, w.Command, c)
+	return s.run(&note, c, &ran{folder: folder, command: w.Command, dir: dir, more: ticket.More})
 }
 
 // refuse says to the agent that something does not run.
@@ -134,7 +137,8 @@ func (s *Shell) command(folder string, n *Note, w *harness.Wrapped, t Ticket, di
 	}
 	c.Dir, c.Profile, c.In, c.Out, c.Err = dir, t.Walls, s.In, s.Out, s.Err
 	c.Temp, c.Read, c.Write = filepath.Join(folder, tempName), []string{w.Snapshot}, []string{w.Folder}
-	c.Hide = []string{n.State}
+	c.Hide, c.Asks = []string{n.State}, true
+	c.Give(t.More.Names(approval.NeedHost), t.More.Names(approval.NeedRead), t.More.Names(approval.NeedWrite))
 	if file := filepath.Join(folder, gitName); exists(file) {
 		c.GitConfig = file
 	}
@@ -161,17 +165,17 @@ func makeFile(path string) error {
 	return f.Close()
 }
 
-// run runs a command in the sandbox, and says what did not stay of it.
-func (s *Shell) run(n *Note, command string, c *sandbox.Command) int {
+// run runs a command in the sandbox, and says what did not stay of it and what it lacked.
+func (s *Shell) run(n *Note, c *sandbox.Command, r *ran) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
 	self, err := sandboxed.Self()
 	if err != nil {
-		return s.refuse(n, command, err)
+		return s.refuse(n, r.command, err)
 	}
 	result, err := sandbox.Run(ctx, self, c)
 	if result != nil {
-		result.Left.SayToAgent(s.Err, c.Quarantine)
+		s.tell(n, c, r, result)
 	}
 	var start *jail.StartError
 	switch {
@@ -179,7 +183,7 @@ func (s *Shell) run(n *Note, command string, c *sandbox.Command) int {
 		fmt.Fprintf(s.Err, "myc: %s\n", text.Visible(start.Error()))
 		return exitNotFound
 	case err != nil:
-		return s.refuse(n, command, err)
+		return s.refuse(n, r.command, err)
 	case result.TimedOut:
 		fmt.Fprintf(s.Err, "myc: the command was ended after %s\n", c.Profile.Timeout())
 		return exitTimedOut

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/policy/box"
 	"mycelium/internal/sandbox"
@@ -22,6 +23,9 @@ type Ticket struct {
 	Walls sandbox.Profile `json:"walls,omitzero"` // its profile as it was when the call was admitted, with what is granted to the call
 	Dir   string          `json:"dir"`            // the folder in which it was decided
 	Until time.Time       `json:"until"`
+
+	// More is what the command has in the sandbox beyond the profile.
+	More approval.Lacked `json:"more,omitzero"`
 }
 
 // ticketFor is how long a ticket is good. Between the hook and the command a person may be asked in the agent's own terminal.

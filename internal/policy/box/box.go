@@ -29,6 +29,19 @@ func (b Box) None() bool { return b.Profile == "" }
 // Grants reports whether something is granted beyond the profile.
 func (b Box) Grants() bool { return len(b.Read)+len(b.Write)+len(b.Hosts) > 0 }
 
+// With is the box with more granted beyond its profile.
+func (b Box) With(read, write, hosts []string) Box {
+	for _, l := range []struct {
+		to   *[]string
+		more []string
+	}{{&b.Read, read}, {&b.Write, write}, {&b.Hosts, hosts}} {
+		if len(l.more) > 0 {
+			*l.to = slices.Compact(slices.Sorted(slices.Values(slices.Concat(*l.to, l.more))))
+		}
+	}
+	return b
+}
+
 // Same reports whether two boxes are the same.
 func (b Box) Same(o Box) bool {
 	return b.Profile == o.Profile && slices.Equal(b.Read, o.Read) && slices.Equal(b.Write, o.Write) && slices.Equal(b.Hosts, o.Hosts)

@@ -114,7 +114,7 @@ func (p *Proxy) Environ(addr, authorities string) []string {
 		out = append(out, name+"=http://"+addr)
 	}
 	for _, name := range []string{"NO_PROXY", "no_proxy"} {
-		out = append(out, name+"=127.0.0.1,localhost")
+		out = append(out, name+"=127.0.0.1,localhost,::1,[::1]")
 	}
 	out = append(out, "NODE_USE_ENV_PROXY=1")
 	if p.authority != nil {

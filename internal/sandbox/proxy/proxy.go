@@ -47,6 +47,8 @@ type Proxy struct {
 type Refusal struct {
 	Host string `json:"host"` // with its port
 	Why  string `json:"why"`
+	// Nameable says that nobody named the host, and that a person can: it is a name, or an address of the internet.
+	Nameable bool `json:"-"`
 }
 
 func (r *Refusal) Error() string { return r.Host + " was refused: " + r.Why }
@@ -166,7 +168,10 @@ func (p *Proxy) drop(c io.Closer) {
 
 // refuse records a refusal.
 func (p *Proxy) refuse(host, why string) *Refusal {
-	r := Refusal{host, why}
+	return p.note(Refusal{Host: host, Why: why})
+}
+
+func (p *Proxy) note(r Refusal) *Refusal {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.refused) < mostRefusals && !slices.Contains(p.refused, r) {
@@ -180,7 +185,8 @@ func (p *Proxy) allows(t target) error {
 	if slices.ContainsFunc(p.hosts, func(h Host) bool { return h.matches(t) }) {
 		return nil
 	}
-	return p.refuse(t.String(), "it is not among the hosts of this sandbox")
+	nameable := t.name != "localhost" && (!t.addr.IsValid() || isPublic(t.addr) && !isOwn(t.addr))
+	return p.note(Refusal{t.String(), "it is not among the hosts of this sandbox", nameable})
 }
 
 // reach is the only place where a connection to the outside is made. It decides each time.

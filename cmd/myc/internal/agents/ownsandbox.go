@@ -24,7 +24,7 @@ func Check(a *base.App) base.Check {
 // one: measured with Claude Code 2.1.197 and 2.1.330, the program before its shell and our hook are out of reach from there, so that no
 // command runs.
 func doctorOwnSandbox(a *base.App, v *project.View, add base.Report) {
-	if !slices.ContainsFunc(v.Project.Rules, func(r policy.Rule) bool { return r.Sandbox != "" }) {
+	if !slices.ContainsFunc(v.Project.Rules, func(r policy.Rule) bool { return !r.Sandbox.None() }) {
 		return
 	}
 	for _, agent := range harness.Agents() {

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/approval"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node"
@@ -24,7 +25,14 @@ func Shell(ctx context.Context, program string, args, environ []string) (code in
 		return 0, false
 	}
 	s := agentshell.Shell{Program: program, Args: args, Environ: environ, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		Refused: func(n *agentshell.Note, command string, why error) { noteRefusal(ctx, n, environ, command, why) }}
+		Refused: func(n *agentshell.Note, command string, why error) { noteRefusal(ctx, n, environ, command, why) },
+		Lacked: func(n *agentshell.Note, session, command string, l approval.Lacked) error {
+			p, err := loaderOf(n, environ).Load()
+			if err != nil {
+				return err
+			}
+			return agentshell.RecordLack(ctx, p, agentshell.Lack{Agent: n.Agent, Session: session, Command: command, Lacked: l})
+		}}
 	return s.Main(), true
 }
 
@@ -34,9 +42,13 @@ func noteRefusal(ctx context.Context, n *agentshell.Note, environ []string, comm
 	if err != nil {
 		return // it is no text
 	}
-	l := &project.Loader{Dir: n.Folder, StateDir: n.State, ID: n.ID, Environ: environ, Err: io.Discard, Agent: true,
-		Version: base.Version()}
-	node.NoteDenial(ctx, l, harness.Event{Agent: n.Agent, Tool: policy.Bash.String(), Input: input}, "the agent's shell: "+why.Error())
+	e := harness.Event{Agent: n.Agent, Tool: policy.Bash.String(), Input: input}
+	node.NoteDenial(ctx, loaderOf(n, environ), e, "the agent's shell: "+why.Error())
+}
+
+// loaderOf loads the project of a run.
+func loaderOf(n *agentshell.Note, environ []string) *project.Loader {
+	return &project.Loader{Dir: n.Folder, StateDir: n.State, ID: n.ID, Environ: environ, Err: io.Discard, Agent: true, Version: base.Version()}
 }
 
 // prepareShell puts our program before the shell of the agent of a run: it knows the agent's settings as they are now, and the gateway.

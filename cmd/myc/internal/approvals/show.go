@@ -55,9 +55,9 @@ func (a *app) showRequest(r approval.Request) {
 			rows = append(rows, []string{f[0], text.OneLine(f[1])})
 		}
 	}
-	code, changed := approval.ShowCode(r)
-	for _, line := range code {
-		rows = append(rows, []string{"code", line})
+	terms, changed := approval.ShowTerms(r)
+	for _, line := range terms {
+		rows = append(rows, []string{"terms", line})
 	}
 	if r.State == approval.Pending {
 		rows = append(rows, []string{"left", left(r)}, []string{"waiting calls", fmt.Sprint(r.Waiting)})

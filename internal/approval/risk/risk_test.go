@@ -1,4 +1,4 @@
-package approval
+package risk
 
 import (
 	"encoding/json"

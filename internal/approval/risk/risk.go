@@ -1,4 +1,5 @@
-package approval
+// Package risk says how much harm a call could do.
+package risk
 
 import (
 	"slices"
