@@ -149,7 +149,6 @@ func TestClaudeCode(t *testing.T) {
 		return
 	}
 	t.Run("stdio", func(t *testing.T) {
-		t.Parallel()
 		p := newProject(t, world(nil))
 		in, out := filepath.Join(p.home, "in.jsonl"), filepath.Join(p.home, "out.jsonl")
 		switchesRole(p, p.through("tee "+in+" |", "| tee "+out, "--role", "guest", "--may", "developer"))
@@ -159,7 +158,6 @@ func TestClaudeCode(t *testing.T) {
 		}
 	})
 	t.Run("http", func(t *testing.T) {
-		t.Parallel()
 		p := newProject(t, world(nil))
 		endpoint := p.serve()
 		token := p.mint("--role", "guest", "--may", "developer").Token
@@ -235,7 +233,6 @@ func switchesRole(p *project, mycelium server) {
 // first; then an operator takes the role away, and the announcement is lost on its way (grep -v). The gateway answers the call
 // as one of a tool that does not exist.
 func hiddenFromClaude(t *testing.T) {
-	t.Parallel()
 	p := newProject(t, world(nil))
 	in, out := filepath.Join(p.home, "in.jsonl"), filepath.Join(p.home, "out.jsonl")
 	s := fake.New(
@@ -287,7 +284,6 @@ func hiddenFromClaude(t *testing.T) {
 
 // fencedClaude: what an agent starts is not an operator. It gets no role outside session.roles, and mints none.
 func fencedClaude(t *testing.T) {
-	t.Parallel()
 	p := newProject(t, world(nil))
 	command := fmt.Sprintf("%s -C %s session new --role admin; echo exit=$?; %[1]s -C %[2]s trust --revoke; echo exit=$?", p.myc, p.dir)
 	s := fake.New(

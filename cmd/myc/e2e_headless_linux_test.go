@@ -74,7 +74,6 @@ func TestHeadlessAsks(t *testing.T) {
 	touch := []fake.Step{bashStep("touch c.txt")}
 	both := slices.Concat(touch, []fake.Step{use("files__write_file", agentFile)})
 	t.Run("nobody can be reached", func(t *testing.T) {
-		t.Parallel()
 		p := newProject(t, headlessWorld(""))
 		if got, _ := p.headless(nobody, both); strings.Count(got, "nobody can be reached now") != 2 ||
 			strings.Count(got, "with --ask wait") != 2 {
@@ -89,7 +88,6 @@ func TestHeadlessAsks(t *testing.T) {
 		}
 	})
 	t.Run("a push", func(t *testing.T) {
-		t.Parallel()
 		pushed := make(chan string, 16)
 		push := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			b, _ := io.ReadAll(r.Body)

@@ -93,21 +93,14 @@ func TestClaudeHook(t *testing.T) {
 		return
 	}
 	t.Run("daemon", func(t *testing.T) {
-		t.Parallel()
 		p := newProject(t, hookWorld())
 		p.serve()
 		hookedBash(p)
 		hookedAsk(p)
 		hookedGateway(p)
 	})
-	t.Run("files", func(t *testing.T) {
-		t.Parallel()
-		hookedBash(newProject(t, hookWorld()))
-	})
-	t.Run("outside", func(t *testing.T) {
-		t.Parallel()
-		hookedOutside(newProject(t, nil))
-	})
+	t.Run("files", func(t *testing.T) { hookedBash(newProject(t, hookWorld())) })
+	t.Run("outside", func(t *testing.T) { hookedOutside(newProject(t, nil)) })
 }
 
 // hookedOutside: in a folder that belongs to no project the user's rules hold, and Claude Code's own permissions where they say nothing.

@@ -69,7 +69,6 @@ func TestHookCheck(t *testing.T) {
 	}
 	for _, name := range []string{"claude", "codex", "gemini"} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			p := newProject(t, nil)
 			environ := append(slices.Clone(p.env), "PATH="+filepath.Dir(realAgent(t, name))+":"+os.Getenv("PATH"))
 			if name == "codex" {

@@ -1,6 +1,6 @@
 // Command report runs `go test` and reports its progress: a line for each package that ends, every fifteen seconds the running tests, the
-// output of failed tests, and at the end the slowest tests, the packages that took longest and when each began, the skipped tests with their
-// reasons, and the time of the whole run, also that of the processors. Its arguments are those of `go test`.
+// output of failed tests, and at the end the slowest tests, when the longest packages ran, the skipped tests with their reasons, and how
+// long the run took, by the clock and by the processors. Its arguments are those of `go test`.
 package main
 
 import (
