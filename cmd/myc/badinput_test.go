@@ -79,6 +79,7 @@ func (tab *badTable) write(t *testing.T) {
 
 // TestBadInput plays every table of testdata/badinput against the real command.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	tables := readBadTables(t)
 	rows, seen := 0, map[string]bool{}
 	for _, tab := range tables {

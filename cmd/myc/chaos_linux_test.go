@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -46,8 +45,8 @@ func chaosLength(t *testing.T) time.Duration {
 func buildProgram(t *testing.T, pkg string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), filepath.Base(pkg))
-	if out, err := exec.Command("go", "build", "-o", file, pkg).CombinedOutput(); err != nil {
-		t.Fatalf("build %s: %v\n%s", pkg, err, out)
+	if err := goBuild(file, pkg); err != nil {
+		t.Fatal(err)
 	}
 	return file
 }

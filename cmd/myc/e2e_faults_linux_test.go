@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -36,78 +38,136 @@ type agentDoor struct {
 var agentDoors = []agentDoor{{"2.1.197", faketest.Find, false}, {"newest", faketest.FindNewest, false},
 	{"newest over HTTP", faketest.FindNewest, true}}
 
-// agentFault is a fault that a real agent meets at its write. during is called while it runs.
+// agentFault is a fault that a real agent meets at a write.
 type agentFault struct {
-	over   []string // files besides failFiles
-	before func(t *testing.T, w *failWorld)
-	during func(t *testing.T, w *failWorld)
-	large  bool // the write is longer than an event may be
-	limit  string
-	open   bool // there is no fault: the write runs
-	// spoil harms the program of the hook, after the prompt. A version that does not know onFailure then runs the write; over HTTP, the
-	// program is not what decides.
-	spoil func(program string) error
+	name  string
+	meet  func(t *testing.T, w *failWorld) // brings it about, before the write
+	mend  func(t *testing.T, w *failWorld) // ends it, after the write
+	large bool                             // the write is longer than an event may be
+	open  bool                             // the write runs
+	told  string                           // a part of what the agent is told, so that the denial is known to be of this fault
 }
 
-var agentFaults = map[string]agentFault{
-	"no fault":        {open: true},
-	"timeout":         {limit: "4", before: func(t *testing.T, w *failWorld) { w.pause(t) }},
-	"oversized input": {large: true},
-	"missing policy": {before: func(t *testing.T, w *failWorld) {
-		for _, name := range []string{"mycelium.yaml", "rules.yaml", "skills"} {
-			if err := os.RemoveAll(filepath.Join(w.dir, name)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		w.write("roles/developer.yaml", "description: Has nothing.\n")
-		if o := w.run("", "trust", "--yes"); o.code != 0 {
-			t.Fatalf("%+v", o)
-		}
-	}},
-	"policy that asks, and nobody answers": {over: []string{"rules.yaml", failAsking}},
-	"daemon gone":                          {over: []string{"rules.yaml", failAsking}, before: func(_ *testing.T, w *failWorld) { w.kill() }},
-	"daemon killed in the middle": {
-		limit: "15", // the hook waits for another daemon until then
-		over: []string{"rules.yaml", failAsking, "mycelium.yaml",
-			strings.Replace(failFiles[1], "deadline: 300ms", "deadline: 90s, mode: remote", 1)},
-		during: func(t *testing.T, w *failWorld) {
-			if !poll(t.Context(), badPatience, func() bool {
-				return strings.Contains(w.run("", "approvals", "list", "--json").out, `"pending"`)
-			}) {
-				t.Error("it asks nobody")
-			}
-			w.kill()
+// faultRun is one run of an agent, which meets one fault after the other. What the agent must find when it starts, or what lasts, has a
+// run of its own.
+type faultRun struct {
+	over   []string // files besides failFiles
+	limit  string   // replaces the time-out before a tool, in seconds
+	before func(t *testing.T, w *failWorld)
+	during func(t *testing.T, w *failWorld) // is called while the agent runs
+	faults []agentFault
+}
+
+// faultRuns are the runs in which the faults are around the hook.
+func faultRuns(door agentDoor) []faultRun {
+	asking := []string{"rules.yaml", failAsking}
+	runs := []faultRun{
+		{faults: []agentFault{
+			{name: "no fault", open: true},
+			{name: "disk full",
+				meet: func(t *testing.T, w *failWorld) { w.mayWrite(t, 0) },
+				mend: func(t *testing.T, w *failWorld) { w.mayWrite(t, unix.RLIM_INFINITY) }},
+			{name: "missing policy", meet: losePolicy, told: "Unknown tool"},
+			{name: "oversized input", large: true, told: "longer than"},
+		}},
+		{limit: "4", faults: []agentFault{{name: "timeout", meet: func(t *testing.T, w *failWorld) { w.pause(t) },
+			mend: func(t *testing.T, w *failWorld) { w.signal(t, syscall.SIGCONT) }}}},
+		{
+			limit: "15", // the hook waits for another daemon until then
+			over: []string{"rules.yaml", failAsking, "mycelium.yaml",
+				strings.Replace(failFiles[1], "deadline: 300ms", "deadline: 90s, mode: remote", 1)},
+			during: func(t *testing.T, w *failWorld) {
+				if !poll(t.Context(), badPatience, func() bool {
+					return strings.Contains(w.run("", "approvals", "list", "--json").out, `"pending"`)
+				}) {
+					t.Error("it asks nobody")
+				}
+				w.kill()
+			},
+			faults: []agentFault{{name: "daemon killed in the middle"}},
 		},
-	},
-	"a proxy that the project names": {over: []string{"rules.yaml", failAsking}, before: func(t *testing.T, w *failWorld) {
-		proxy := consentingProxy(t)
-		w.write(".claude/settings.json",
-			`{"env": {"HTTP_PROXY": "`+proxy+`", "http_proxy": "`+proxy+`", "ALL_PROXY": "`+proxy+`", "NO_PROXY": "", "no_proxy": ""}}`)
-	}},
-	"addresses that the project forbids": {over: []string{"rules.yaml", failAsking}, before: func(_ *testing.T, w *failWorld) {
-		w.write(".claude/settings.json", `{"allowedHttpHookUrls": [], "httpHookAllowedEnvVars": []}`)
-	}},
-	"disk full": {before: func(t *testing.T, w *failWorld) {
-		if err := unix.Prlimit(w.pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 0, Max: unix.RLIM_INFINITY}, nil); err != nil {
+	}
+	proxy := `"env": {"HTTP_PROXY": "PROXY", "http_proxy": "PROXY", "ALL_PROXY": "PROXY", "NO_PROXY": "", "no_proxy": ""}`
+	addresses := `"allowedHttpHookUrls": [], "httpHookAllowedEnvVars": []`
+	if !door.http { // a program asks nobody by HTTP: both at once
+		return append(runs, asked("a proxy and addresses that the project names", proxy+", "+addresses))
+	}
+	return append(runs, asked("policy that asks", ""), asked("a proxy that the project names", proxy),
+		faultRun{over: asking, before: projectSettings(addresses), faults: []agentFault{{name: "addresses that the project forbids"}}})
+}
+
+// asked is the run with a policy that asks, first with a daemon and then without, in a project whose settings have these members.
+func asked(name, members string) faultRun {
+	return faultRun{over: []string{"rules.yaml", failAsking}, before: projectSettings(members), faults: []agentFault{
+		{name: name + ", and nobody answers", told: "a person decides"},
+		{name: name + ", daemon gone", meet: func(_ *testing.T, w *failWorld) { w.kill() }, told: "a person decides"},
+	}}
+}
+
+// projectSettings writes settings of the project, with PROXY for the address of a proxy that consents to everything.
+func projectSettings(members string) func(t *testing.T, w *failWorld) {
+	return func(t *testing.T, w *failWorld) {
+		w.write(".claude/settings.json", "{"+strings.ReplaceAll(members, "PROXY", consentingProxy(t))+"}")
+	}
+}
+
+// programFaults is the run in which the program of the hook is harmed, in one way after the other. A version that does not know onFailure
+// then runs the write; over HTTP, the program is not what decides.
+func programFaults(door agentDoor) faultRun {
+	r := faultRun{over: []string{"rules.yaml", failAsking}}
+	ways := map[string]func(program string, was []byte) error{
+		"renamed":    func(string, []byte) error { return nil },
+		"emptied":    func(p string, _ []byte) error { return os.WriteFile(p, nil, 0o700) },
+		"unreadable": func(p string, was []byte) error { return os.WriteFile(p, was, 0) },
+		"killed":     func(p string, _ []byte) error { return os.WriteFile(p, []byte("#!/bin/sh\nkill -9 $$\n"), 0o700) },
+		"failing":    func(p string, _ []byte) error { return os.WriteFile(p, []byte("#!/bin/sh\nexit 1\n"), 0o700) },
+	}
+	for _, name := range slices.Sorted(maps.Keys(ways)) {
+		r.faults = append(r.faults, agentFault{name: "program " + name, open: door.name == "2.1.197",
+			meet: func(t *testing.T, w *failWorld) {
+				program := filepath.Join(w.state().Programs(), hook.Small)
+				was, err := os.ReadFile(program)
+				if err := errors.Join(err, os.Rename(program, program+".old"), ways[name](program, was)); err != nil {
+					t.Error(err)
+				}
+			},
+			mend: func(t *testing.T, w *failWorld) {
+				program := filepath.Join(w.state().Programs(), hook.Small)
+				if err := os.Rename(program+".old", program); err != nil {
+					t.Error(err)
+				}
+			}})
+	}
+	r.faults = append(r.faults, agentFault{name: "program as it was", told: "a person decides"})
+	return r
+}
+
+// losePolicy takes the policy away; a person has accepted that there is none.
+func losePolicy(t *testing.T, w *failWorld) {
+	for _, name := range []string{"mycelium.yaml", "rules.yaml", "skills"} {
+		if err := os.RemoveAll(filepath.Join(w.dir, name)); err != nil {
 			t.Fatal(err)
 		}
-	}},
-}
-
-// programFaults are what may happen to the program of the hook.
-var programFaults = map[string]func(program string) error{
-	"renamed":    func(p string) error { return os.Rename(p, p+".old") },
-	"emptied":    func(p string) error { return os.Truncate(p, 0) },
-	"unreadable": func(p string) error { return os.Chmod(p, 0) },
-	"killed":     func(p string) error { return replaceProgram(p, "#!/bin/sh\nkill -9 $$\n") },
-	"failing":    func(p string) error { return replaceProgram(p, "#!/bin/sh\nexit 1\n") },
-}
-
-func replaceProgram(path, script string) error {
-	if err := os.Remove(path); err != nil {
-		return err
 	}
-	return os.WriteFile(path, []byte(script), 0o700)
+	w.write("roles/developer.yaml", "description: Has nothing.\n")
+	if o := w.run("", "trust", "--yes"); o.code != 0 {
+		t.Fatalf("%+v", o)
+	}
+}
+
+// mayWrite bounds the files that the daemon may write, in bytes.
+func (w failWorld) mayWrite(t *testing.T, size uint64) {
+	t.Helper()
+	if err := unix.Prlimit(w.pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: size, Max: unix.RLIM_INFINITY}, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w failWorld) signal(t *testing.T, s syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(w.pid, s); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // consentingProxy is a proxy that consents to every event, and passes on what is for the model.
@@ -137,7 +197,7 @@ func (w failWorld) kill() {
 }
 
 // TestFailClosedWithAgents: real agents meet the faults, the oldest version that we promise something of and the newest, with the small
-// program and over HTTP. No write runs.
+// program and over HTTP. No write runs. An agent takes a second of a processor to start, so one run meets several faults.
 func TestFailClosedWithAgents(t *testing.T) {
 	for _, door := range agentDoors {
 		_, err := door.find("../..", "claude")
@@ -147,45 +207,61 @@ func TestFailClosedWithAgents(t *testing.T) {
 		return
 	}
 	for _, door := range agentDoors {
-		faults := maps.Clone(agentFaults)
-		for name, spoil := range programFaults {
-			if !door.http {
-				faults["program "+name] = agentFault{over: []string{"rules.yaml", failAsking}, spoil: spoil, open: door.name == "2.1.197"}
-			}
+		runs := faultRuns(door)
+		if !door.http {
+			runs = append(runs, programFaults(door))
 		}
-		for name, fault := range faults {
-			t.Run(name+", "+door.name, func(t *testing.T) {
+		for _, r := range runs {
+			t.Run(door.name+", "+r.faults[0].name, func(t *testing.T) {
 				t.Parallel()
-				meetFault(t, door, fault)
+				r.play(t, door)
 			})
 		}
 	}
 }
 
-func meetFault(t *testing.T, door agentDoor, fault agentFault) {
-	w := newFailWorld(t, fault.over...)
+// file is what the write at a fault makes.
+func (f agentFault) file(w failWorld) string {
+	return filepath.Join(w.dir, "pwned-"+strings.ReplaceAll(f.name, " ", "-")+".txt")
+}
+
+// write is the step of the model at a fault. The request for it tells of the fault before, which ends then.
+func (r faultRun) write(t *testing.T, w failWorld, i int) fake.Step {
+	return fake.Step{Func: func(fake.Request) fake.Step {
+		if i > 0 && r.faults[i-1].mend != nil {
+			r.faults[i-1].mend(t, &w)
+		}
+		if i == len(r.faults) {
+			return fake.Step{Text: "done"}
+		}
+		f := r.faults[i]
+		if f.meet != nil {
+			f.meet(t, &w)
+		}
+		content := "x"
+		if f.large {
+			content = strings.Repeat("x", harness.MaxInput)
+		}
+		return fake.Step{ToolUses: []fake.ToolUse{{Name: "Write", Input: map[string]any{"file_path": f.file(w), "content": content}}}}
+	}}
+}
+
+func (r faultRun) play(t *testing.T, door agentDoor) {
+	w := newFailWorld(t, r.over...)
 	w.start()
 	program, err := door.find("../..", "claude")
 	if err != nil {
 		t.Fatal(err)
 	}
-	content := "x"
-	if fault.large {
-		content = strings.Repeat("x", harness.MaxInput)
+	var steps []fake.Step
+	for i := range len(r.faults) + 1 {
+		steps = append(steps, r.write(t, w, i))
 	}
-	model := fake.New(fake.Step{Func: func(fake.Request) fake.Step {
-		if fault.spoil != nil {
-			if err := fault.spoil(filepath.Join(w.state().Programs(), hook.Small)); err != nil {
-				t.Error(err)
-			}
-		}
-		return fake.Step{ToolUses: []fake.ToolUse{{Name: "Write", Input: map[string]any{
-			"file_path": filepath.Join(w.dir, "pwned.txt"), "content": content}}}}
-	}}, fake.Step{Text: "done"})
+	model := fake.New(steps...)
 	defer model.Close()
-	environ, settings := w.launch(t, door, program, model, fault.limit)
-	if fault.before != nil {
-		fault.before(t, &w)
+	environ, settings := w.launch(t, door, program, model, r.limit)
+	if r.before != nil {
+		r.before(t, &w)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
@@ -196,24 +272,26 @@ func meetFault(t *testing.T, door agentDoor, fault agentFault) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if fault.during != nil {
-		fault.during(t, &w)
+	if r.during != nil {
+		r.during(t, &w)
 	}
 	err = cmd.Wait()
 	_ = syscall.Kill(w.pid, syscall.SIGCONT)
-	_, there := os.Lstat(filepath.Join(w.dir, "pwned.txt"))
 	turns := model.Turns()
-	if len(turns) < 2 {
+	if len(turns) != len(r.faults)+1 {
 		t.Fatalf("the agent asked the model %d times: %v\n%s", len(turns), err, out.Bytes())
 	}
-	told := ""
-	for _, b := range turns[1].ToolResults() {
-		told += b.Text
+	for i, f := range r.faults {
+		told := ""
+		if said := turns[i+1].ToolResults(); len(said) > 0 {
+			told = said[len(said)-1].Text // the last one is of this turn
+		}
+		_, there := os.Lstat(f.file(w))
+		if (there == nil) != f.open || !strings.Contains(told, f.told) {
+			t.Errorf("%s: the write ran: %t; the agent was told %q", f.name, there == nil, told)
+		}
+		t.Logf("%s: the agent was told %q", f.name, told[:min(len(told), 300)])
 	}
-	if (there == nil) != fault.open {
-		t.Errorf("the write ran: %t; the agent was told %q", there == nil, told)
-	}
-	t.Logf("the agent was told %q", told[:min(len(told), 300)])
 }
 
 // launch returns the environment of an agent and the settings of its run, as `myc claude` makes them. limit replaces the time-out before a

@@ -64,6 +64,7 @@ func (p *team) wantDamaged() {
 // TestFreshRecordIsCutByAServer: a record that is not synced yet cannot be taken out without a word: not by a server in the middle of its
 // call, whoever writes the log, and not between two writers.
 func TestFreshRecordIsCutByAServer(t *testing.T) {
+	t.Parallel()
 	call := func(w *wire, text string) string {
 		return string(w.ask("tools/call", `{"name":"cuts__echo","arguments":{"text":"`+text+`"}}`))
 	}

@@ -113,6 +113,7 @@ func (p *project) login(server string, strange ...string) string {
 // TestLoginEndToEnd: a remote server that wants tokens, from the first refusal to the last. No token shows up anywhere but in its file, and
 // no credential of a client reaches the server (T13, T15).
 func TestLoginEndToEnd(t *testing.T) {
+	t.Parallel()
 	r := newAuthorized(t)
 	p := newProject(t, r.files())
 	endpoint := p.serve()
@@ -182,6 +183,7 @@ func TestLoginEndToEnd(t *testing.T) {
 
 // TestAddServerThatWantsALogin takes the three steps that `myc server add` names: the entry, the login, and the skill of its tools.
 func TestAddServerThatWantsALogin(t *testing.T) {
+	t.Parallel()
 	r := newAuthorized(t)
 	p := newProject(t, world(map[string]string{"mycelium.yaml": "session: {defaultRole: guest, roles: [guest, developer]}\n"}))
 	p.serve()

@@ -54,6 +54,7 @@ func (f *phone) window(name, typed string) tmux.Pane {
 // TestTelegramNames: agents with one window name, or in one folder, have names of their own, which chat, status and sessions show and
 // /send takes. A restart of the daemon changes none and forgets nobody who is at work.
 func TestTelegramNames(t *testing.T) {
+	t.Parallel()
 	f := newPhone(t, "", nil)
 	f.serve()
 	first, second := f.window("shop", "one"), f.window("shop", "two")
@@ -125,6 +126,7 @@ func TestTelegramNames(t *testing.T) {
 // TestTelegramResumes: after a restart of the daemon /resume lists the sessions that ended with their first prompt, and takes one up in the
 // folder in which it began.
 func TestTelegramResumes(t *testing.T) {
+	t.Parallel()
 	f := newPhone(t, "spawn: {searchPaths: [DIR/src], command: [sh, DIR/agent.sh]}\n",
 		map[string]string{"src/api/deep/x": "", "aaaa.jsonl": ""})
 	f.write("agent.sh", fmt.Sprintf(`printf '%%s ' "$PWD" "$@" > %q/started
@@ -159,6 +161,7 @@ exec cat
 // TestTelegramAutoMode: in the mode auto with a chat, the agent's own terminal asks while somebody types at this machine, and the chat when
 // nobody has for approval.idle.
 func TestTelegramAutoMode(t *testing.T) {
+	t.Parallel()
 	f := newPhone(t, "policy: {fallback: {agent: ask}}\n", map[string]string{
 		"skills/own/SKILL.yaml": "name: own\ndescription: The agent's own tools.\nallowedRoles: [guest]\nallowedTools: [agent__Bash]\n",
 	})
@@ -202,6 +205,7 @@ func TestTelegramAutoMode(t *testing.T) {
 // TestTelegramNewElsewhere: an agent in another project has started when its hook has told the project of it. One that asks its person
 // something first has not, and the chat says where it asks.
 func TestTelegramNewElsewhere(t *testing.T) {
+	t.Parallel()
 	f := newPhone(t, "spawn: {searchPaths: [DIR/../more], command: [sh, DIR/agent.sh]}\n", nil)
 	more := filepath.Join(f.dir, "..", "more")
 	f.write("agent.sh", fmt.Sprintf(`if test -e asks; then echo 'Quick safety check: ...'; echo '❯ 1. Yes, I trust this folder'; exec cat; fi
@@ -239,6 +243,7 @@ exec cat
 
 // TestTelegramGeneralises: the phone shows what an approval as a program would have allowed of the recorded calls, and writes the rule.
 func TestTelegramGeneralises(t *testing.T) {
+	t.Parallel()
 	f := newPhone(t, "policy: {fallback: {agent: ask}}\n", map[string]string{
 		"skills/own/SKILL.yaml": "name: own\ndescription: The agent's own tools.\nallowedRoles: [guest]\nallowedTools: [agent__Bash]\n",
 	})

@@ -98,6 +98,7 @@ func (f *phone) agentPane(name string) tmux.Pane {
 // TestTelegramEndToEnd: an agent's own tool waits, the phone shows it, its window rings, a tap lets it run, and everything shows what was
 // decided. Texts go to the agent's window, and to nothing else.
 func TestTelegramEndToEnd(t *testing.T) {
+	t.Parallel()
 	f := newPhone(t, "policy: {fallback: {agent: ask}}\n", map[string]string{
 		"skills/own/SKILL.yaml": "name: own\ndescription: The agent's own tools.\nallowedRoles: [guest]\nallowedTools: [agent__Bash]\n",
 	})
@@ -166,6 +167,7 @@ func TestTelegramEndToEnd(t *testing.T) {
 // TestTelegramSpawns: a new session starts below the search paths only, in a window of its own, and a choice is offered where a name is
 // not one folder.
 func TestTelegramSpawns(t *testing.T) {
+	t.Parallel()
 	f := newPhone(t, "spawn: {searchPaths: [DIR/src, DIR/more], command: [sh, DIR/agent.sh]}\n",
 		map[string]string{
 			"src/api/x": "", "more/api/x": "", "src/website/x": "", "src/dead/die": "", "outside/x": "",
@@ -209,6 +211,7 @@ exec cat
 
 // TestTelegramSaysWhyNothingStarts: a program that is not there, and a folder whose agent nobody would govern.
 func TestTelegramSaysWhyNothingStarts(t *testing.T) {
+	t.Parallel()
 	f := newPhone(t, "spawn: {searchPaths: [DIR/src, DIR/../plain], command: [no-such-agent]}\n", map[string]string{"src/api/x": ""})
 	if err := os.MkdirAll(filepath.Join(f.dir, "..", "plain", "web"), 0o700); err != nil {
 		t.Fatal(err)
@@ -220,6 +223,7 @@ func TestTelegramSaysWhyNothingStarts(t *testing.T) {
 
 // TestTelegramOnePoller: of two daemons with one bot the second says so and asks nobody, and the first is not disturbed.
 func TestTelegramOnePoller(t *testing.T) {
+	t.Parallel()
 	f := newPhone(t, "", nil)
 	f.serve()
 	f.answer("/help", "/status")

@@ -29,6 +29,7 @@ allowedTools: [files__write_file]
 // A person at a terminal sees what waits, with Japanese in it and what would hide made visible, at the sizes that terminals have, and
 // answers by keys; the daemon dies meanwhile, and the list comes back.
 func TestApprovalsWatch(t *testing.T) {
+	t.Parallel()
 	program, err := exec.LookPath("tmux")
 	needed(t, err, "tmux")
 	p := newProject(t, map[string]string{"rules.yaml": watchRules, "skills/writer/SKILL.yaml": watchSkill,

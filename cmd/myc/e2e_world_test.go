@@ -293,20 +293,22 @@ func (p *project) showLog() {
 	p.t.Logf("log of the daemon:\n%s", text[max(0, len(text)-8000):])
 }
 
-// poll waits until a condition holds: for things that tell nobody when they change.
+// poll waits until a condition holds: for things that tell nobody when they change. Many conditions start a program, so it waits three
+// times as long as the last look took, and 20 ms at least: what is waited for needs the processors too.
 func poll(ctx context.Context, limit time.Duration, holds func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
+	for {
+		began := time.Now()
+		if holds() {
+			return true
+		}
 		select {
 		case <-ctx.Done():
 			return holds()
-		case <-tick.C:
+		case <-time.After(max(20*time.Millisecond, 3*time.Since(began))):
 		}
 	}
-	return true
 }
 
 // eventually is poll, and the test fails if the condition never holds.

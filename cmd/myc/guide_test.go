@@ -13,6 +13,7 @@ import (
 // TestGuide runs every sh block of docs/guide.md, in order, in one shell, as a reader would. A block marked exit=N has to end with that
 // code.
 func TestGuide(t *testing.T) {
+	t.Parallel()
 	blocks := shellBlocks(t, "../../docs/guide.md")
 	if len(blocks) < 8 {
 		t.Fatalf("the guide has %d sh blocks: is the reader wrong?", len(blocks))

@@ -35,7 +35,7 @@ type withSmall struct{ *testing.M }
 func (m withSmall) Run() int {
 	myc, err := exec.LookPath("myc")
 	if err == nil {
-		err = buildSmall(filepath.Join(filepath.Dir(myc), hook.Small))
+		err = small(filepath.Join(filepath.Dir(myc), hook.Small))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -44,12 +44,26 @@ func (m withSmall) Run() int {
 	return m.M.Run()
 }
 
-// buildSmall builds the small program, statically linked.
-func buildSmall(path string) error {
-	cmd := exec.Command("go", "build", "-o", path, "mycelium/cmd/myc-hook")
+// smallVar names the small program that this test binary has built, for its copies without a network.
+const smallVar = "MYC_E2E_SMALL"
+
+// small builds the small program, or takes the one of the test binary that started this one.
+func small(path string) error {
+	if built := os.Getenv(smallVar); built != "" {
+		return os.Link(built, path)
+	}
+	if err := goBuild(path, "mycelium/cmd/myc-hook"); err != nil {
+		return err
+	}
+	return os.Setenv(smallVar, path)
+}
+
+// goBuild builds a program without the race detector and without cgo, as `make build` does: most of it is compiled already.
+func goBuild(path, pkg string) error {
+	cmd := exec.Command("go", "build", "-o", path, pkg)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the small program: %w\n%s", err, out)
+		return fmt.Errorf("build %s: %w\n%s", pkg, err, out)
 	}
 	return nil
 }
@@ -59,6 +73,7 @@ func buildSmall(path string) error {
 // take ten times as long, so only `make soak` does that, by RACE_SCRIPTS=1. The e2e tests beside this one always run it with the
 // race detector.
 func TestScript(t *testing.T) {
+	t.Parallel()
 	path := ""
 	if os.Getenv("RACE_SCRIPTS") == "" {
 		path = filepath.Dir(builtProgram(t)) + string(filepath.ListSeparator)

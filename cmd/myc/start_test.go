@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -38,10 +38,11 @@ var buildOnce = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(filepath.Dir(filepath.Dir(played)), "built", "myc")
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build myc: %w\n%s", err, out)
+	if err := goBuild(path, "mycelium/cmd/myc"); err != nil {
+		return "", err
 	}
-	return path, buildSmall(filepath.Join(filepath.Dir(path), hook.Small))
+	small := filepath.Join(filepath.Dir(path), hook.Small)
+	return path, os.Link(filepath.Join(filepath.Dir(played), hook.Small), small)
 })
 
 // TestPackageInitialisationIsCheap builds the program as users do and adds up what `GODEBUG=inittrace=1` reports.

@@ -1,5 +1,6 @@
 // Command report runs `go test` and reports its progress: a line for each package that ends, every fifteen seconds the running tests, the
-// output of failed tests, and at the end the slowest tests and the skipped ones with their reasons. Its arguments are those of `go test`.
+// output of failed tests, and at the end the slowest tests, when the longest packages ran, the skipped tests with their reasons, and how
+// long the run took, by the clock and by the processors. Its arguments are those of `go test`.
 package main
 
 import (
@@ -25,16 +26,22 @@ func main() {
 	if err != nil {
 		fatal(err)
 	}
+	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		fatal(err)
 	}
 	r := newReport(os.Stdout)
+	r.first = began
 	done := make(chan struct{})
 	go r.tick(done)
 	readErr := r.read(out)
 	close(done)
 	err = cmd.Wait()
 	r.end()
+	if s := cmd.ProcessState; s != nil {
+		took, cpu := time.Since(began).Seconds(), (s.UserTime() + s.SystemTime()).Seconds()
+		fmt.Printf("took %.0fs, and %.0fs of the processors: %.1f at a time\n", took, cpu, cpu/took)
+	}
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
@@ -53,6 +60,7 @@ func fatal(err error) {
 
 // event is one line of `go test -json` (`go doc test2json`), or of `go build -json` for a build failure.
 type event struct {
+	Time       time.Time
 	Action     string
 	Package    string
 	ImportPath string
@@ -68,6 +76,9 @@ func (t test) took(seconds float64) string {
 	return fmt.Sprintf("%s %s (%.0fs)", t.pkg[strings.LastIndex(t.pkg, "/")+1:], t.name, seconds)
 }
 
+// span is when the tests of a package ran: how long after the run began, and for how long.
+type span struct{ began, took time.Duration }
+
 // report collects and prints events.
 type report struct {
 	out io.Writer
@@ -76,13 +87,15 @@ type report struct {
 	running                 map[test]time.Time
 	output                  map[test]*strings.Builder
 	took                    map[test]float64 // seconds of tests that ended; subtests are a part of theirs
-	skips                   map[string]int   // reason → tests
+	packages                map[string]span
+	first                   time.Time      // when the run began; zero: with the first event
+	skips                   map[string]int // reason → tests
 	passed, failed, skipped int
 }
 
 func newReport(out io.Writer) *report {
 	return &report{out: out, running: map[test]time.Time{}, output: map[test]*strings.Builder{}, took: map[test]float64{},
-		skips: map[string]int{}}
+		packages: map[string]span{}, skips: map[string]int{}}
 }
 
 // read reads events until the stream ends. It prints a line that is not an event as it is.
@@ -111,7 +124,12 @@ func (r *report) take(e event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := test{e.Package, e.Test}
+	if r.first.IsZero() {
+		r.first = e.Time
+	}
 	switch e.Action {
+	case "start": // the package is compiled, and its tests begin
+		r.packages[e.Package] = span{began: e.Time.Sub(r.first)}
 	case "run", "cont":
 		r.running[t] = time.Now()
 	case "pause": // a parallel test waits for its turn
@@ -152,6 +170,7 @@ func (r *report) testEnds(t test, how string) {
 
 // packageEnds prints the line of a package. The package's own output is printed if it fails: a panic, a time-out or a leak.
 func (r *report) packageEnds(e event) {
+	r.packages[e.Package] = span{r.packages[e.Package].began, time.Duration(e.Elapsed * float64(time.Second))}
 	switch e.Action {
 	case "fail":
 		r.failed++
@@ -213,7 +232,19 @@ func (r *report) progress(now time.Time) {
 	fmt.Fprintf(r.out, "...  %d tests ended; running: %s\n", r.passed+r.failed+r.skipped, strings.Join(names, ", "))
 }
 
-// end prints the slowest tests, the skipped ones with their reasons, each in one line, and the totals.
+// longest names the packages that took longest, in the order in which they began: what runs alone at the end is what the others wait for.
+func (r *report) longest(n int) []string {
+	names := slices.SortedFunc(maps.Keys(r.packages), func(a, b string) int { return cmp.Compare(r.packages[b].took, r.packages[a].took) })
+	names = names[:min(n, len(names))]
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(r.packages[a].began, r.packages[b].began) })
+	for i, name := range names {
+		s := r.packages[name]
+		names[i] = fmt.Sprintf("%s (%.0fs to %.0fs)", name, s.began.Seconds(), (s.began + s.took).Seconds())
+	}
+	return names
+}
+
+// end prints the slowest tests, the packages that took longest, the skipped ones with their reasons, each in one line, and the totals.
 func (r *report) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -223,6 +254,7 @@ func (r *report) end() {
 		names = append(names, t.took(r.took[t]))
 	}
 	fmt.Fprintf(r.out, "slowest: %s\n", strings.Join(names, ", "))
+	fmt.Fprintf(r.out, "longest packages: %s\n", strings.Join(r.longest(8), ", "))
 	var why []string
 	for _, reason := range slices.Sorted(maps.Keys(r.skips)) {
 		why = append(why, fmt.Sprintf("%d because %s", r.skips[reason], reason))

@@ -7,7 +7,8 @@ import (
 )
 
 func TestReport(t *testing.T) {
-	const stream = `{"Action":"start","Package":"m/a"}
+	const stream = `{"Time":"2026-11-25T22:00:00Z","Action":"start","Package":"m/a"}
+{"Time":"2026-11-25T22:00:02Z","Action":"start","Package":"m/b"}
 {"Action":"run","Package":"m/a","Test":"TestGood"}
 {"Action":"output","Package":"m/a","Test":"TestGood","Output":"a good log\n"}
 {"Action":"pass","Package":"m/a","Test":"TestGood","Elapsed":1}
@@ -49,6 +50,7 @@ not JSON
 ok   m/d2 0.1s
 ...  5 tests ended; running: d TestLong (16s)
 slowest: a TestBad (3s), a TestGood (1s), a TestSkipped (0s)
+longest packages: m/a (0s to 2s), m/d2 (0s to 0s), m/b (2s to 5s)
 skipped: 1 because tmux is missing
 1 passed, 3 failed, 1 skipped
 `
