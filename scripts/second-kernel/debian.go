@@ -140,16 +140,26 @@ func fetchKernel(ctx context.Context, k kernel, cache string) (image string, mod
 	if err != nil {
 		return "", nil, err
 	}
-	images, _ := filepath.Glob(filepath.Join(root, "boot", "vmlinuz-*"))
-	found, _ := filepath.Glob(filepath.Join(root, "*", "modules", "*", "kernel", "net", "vmw_vsock", "vsock.ko*"))
-	if usr, _ := filepath.Glob(filepath.Join(root, "usr", "lib", "modules", "*", "kernel", "net", "vmw_vsock", "vsock.ko*")); usr != nil {
-		found = usr
+	// Where they lie changes from one release of Debian to the next.
+	var images, found []string
+	err = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		switch name := filepath.Base(path); {
+		case err != nil || !d.Type().IsRegular():
+		case strings.HasPrefix(name, "vmlinuz"):
+			images = append(images, path)
+		case name == "vsock.ko", name == "vsock.ko.xz":
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		return "", nil, err
 	}
 	if len(images) != 1 || len(found) != 1 {
 		return "", nil, fmt.Errorf("%v: one kernel and one module vsock were expected: %v %v", packages, images, found)
 	}
 	if strings.HasSuffix(found[0], ".xz") {
-		if _, err := command(ctx, "", "xz", "-d", "-k", "-f", found[0]); err != nil {
+		if _, err := command(ctx, "", "xz", "-d", "-f", found[0]); err != nil {
 			return "", nil, err
 		}
 		found[0] = strings.TrimSuffix(found[0], ".xz")

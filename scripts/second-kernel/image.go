@@ -27,8 +27,9 @@ const (
 )
 
 // build builds the programs for the guest: this one, myc, the tests of the sandbox, and Debian's that they start.
-func build(ctx context.Context, dir, cache string) ([]file, error) {
-	if err := os.Setenv("CGO_ENABLED", "0"); err != nil {
+func build(ctx context.Context, cache string) ([]file, error) {
+	dir := filepath.Join(cache, "programs")
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.Setenv("CGO_ENABLED", "0")); err != nil { //nolint:gosec // no secret is in them
 		return nil, err
 	}
 	for _, args := range [][]string{

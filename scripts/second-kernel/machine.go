@@ -36,7 +36,6 @@ type verdict struct {
 	Mend    string
 	Ran     bool   // myc sandbox exec ran the command
 	Said    string // what myc said where capabilities gave no JSON, or by its exec
-	Kernel  string
 	ABI     int
 	Release string
 }

@@ -63,7 +63,7 @@ func run(ctx context.Context, cache, only string, write bool) error {
 	if err != nil {
 		return err
 	}
-	programs, err := build(ctx, dir, cache)
+	programs, err := build(ctx, cache)
 	if err != nil {
 		return err
 	}
