@@ -113,11 +113,12 @@ func mend(e *jail.StageError) string {
 		}
 	case jail.Mount, jail.PID, jail.Net:
 		if e.Doing == jail.ChangeRoot && syscall.Errno(e.Errno) == syscall.EINVAL {
-			return "the root of this machine is the first file system of its kernel (initramfs), which cannot be left: mount it on itself, or use switch_root"
+			return "the root of this machine is the first file system of its kernel (initramfs), which cannot be left: " +
+				"mount it on itself, or use switch_root"
 		}
 		if e.Doing == jail.MountProc && procCovered() {
-			return "parts of /proc are covered, as engines of containers do it, and then the kernel mounts no new /proc: run myc outside of the container, " +
-				"or start it with --security-opt systempaths=unconfined (Docker) or unmask=ALL (Podman)"
+			return "parts of /proc are covered, as engines of containers do it, and then the kernel mounts no new /proc: " +
+				"run myc outside of the container, or start it with --security-opt systempaths=unconfined (Docker) or unmask=ALL (Podman)"
 		}
 		if filtered() {
 			return filterMend

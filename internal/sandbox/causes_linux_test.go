@@ -116,7 +116,8 @@ func TestCauses(t *testing.T) {
 			prepared("echo 0 > /proc/sys/user/max_net_namespaces"), jail.User, "no space left on device", "sysctl user.max_net_namespaces"},
 		"Docker's filter": {filter(unix.EPERM, dockerRefuses()), jail.User, "operation not permitted", "a filter of system calls"},
 		"Docker's filter, with namespaces": { // as with rights of its own to make them, but not to mount
-			filter(unix.EPERM, number(unix.SYS_MOUNT)+","+number(unix.SYS_OPEN_TREE)), jail.Mount, "operation not permitted", "a filter of system calls"},
+			filter(unix.EPERM, number(unix.SYS_MOUNT)+","+number(unix.SYS_OPEN_TREE)),
+			jail.Mount, "operation not permitted", "a filter of system calls"},
 		"Docker's covered /proc": {prepared("mount --bind /dev/null /proc/keys"), jail.PID, "operation not permitted", "systempaths=unconfined"},
 		"a filter without mount": {filter(unix.EPERM, number(unix.SYS_MOUNT)), jail.Mount, "operation not permitted", "a filter of system calls"},
 		"a filter without pivot_root": {filter(unix.EPERM, number(unix.SYS_PIVOT_ROOT)), jail.Mount, "operation not permitted",

@@ -98,7 +98,8 @@ func fetchQEMU(ctx context.Context, cache string) ([]string, error) {
 	}
 	root, err := a.fetch(ctx, "qemu-system-x86", "qemu-system-data", "seabios")
 	share := filepath.Join(root, "usr", "share")
-	return []string{filepath.Join(root, "usr/bin/qemu-system-x86_64"), "-L", filepath.Join(share, "qemu"), "-L", filepath.Join(share, "seabios")}, err
+	return []string{filepath.Join(root, "usr/bin/qemu-system-x86_64"), "-L", filepath.Join(share, "qemu"),
+		"-L", filepath.Join(share, "seabios")}, err
 }
 
 // kernelPackages returns the packages of the newest cloud kernel: the image, and where they are packages of their own the binary and the

@@ -196,7 +196,8 @@ func ask(user string) verdict {
 // attack runs the table of escapes with all layers, and without each.
 func attack(m *machine) {
 	const found = "/tmp/found.json"
-	out, errs, err := as("root", "/usr/bin/sandbox.test", "-test.run=^(TestEscapes|TestLayers)$", "-test.timeout=0", "-test.v", "-test.parallel=4", "-found="+found)
+	out, errs, err := as("root", "/usr/bin/sandbox.test", "-test.run=^(TestEscapes|TestLayers)$", "-test.timeout=0", "-test.v",
+		"-test.parallel=4", "-found="+found)
 	m.Tests = string(out) + string(errs)
 	data, readErr := os.ReadFile(found)
 	if readErr == nil {

@@ -55,9 +55,9 @@ const longest = 40 * time.Minute
 func boot(ctx context.Context, emulator []string, image, initrd, log, words string) (*machine, error) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, emulator[0], append(emulator[1:], "-accel", "tcg", "-cpu", "max", "-smp", "2", "-m", "2048", //nolint:gosec // ours
-		"-nodefaults", "-no-user-config", "-nic", "none", "-display", "none", "-serial", "stdio", "-no-reboot", "-kernel", image, "-initrd", initrd,
-		"-append", "console=ttyS0 quiet loglevel=1 panic=-1 "+words)...)
+	cmd := exec.CommandContext(ctx, emulator[0], append(emulator[1:], "-accel", "tcg", "-cpu", "max", "-smp", "2", //nolint:gosec // ours
+		"-m", "2048", "-nodefaults", "-no-user-config", "-nic", "none", "-display", "none", "-serial", "stdio", "-no-reboot",
+		"-kernel", image, "-initrd", initrd, "-append", "console=ttyS0 quiet loglevel=1 panic=-1 "+words)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err

@@ -55,8 +55,8 @@ func rows(page string) []row {
 func render(found []*machine, before string) string {
 	base := rows(before)
 	var b strings.Builder
-	b.WriteString("\n`go run ./scripts/second-kernel` tries the same on kernels of Debian, each in a virtual machine without a network (QEMU, x86-64). " +
-		"Every row that\nis not below is as above.\n\n" +
+	b.WriteString("\n`go run ./scripts/second-kernel` tries the same on kernels of Debian, each in a virtual machine without a network " +
+		"(QEMU, x86-64). Every row that\nis not below is as above.\n\n" +
 		"| Kernel | Landlock ABI | `capabilities`, as root and as an ordinary user | With all layers |\n| --- | --- | --- | --- |\n")
 	for _, m := range found {
 		abi, all := "–", "nothing runs"
@@ -101,7 +101,8 @@ func verdicts(found []*machine) []string {
 	}
 	var out []string
 	for _, k := range order {
-		out = append(out, fmt.Sprintf("| %s | %s | %s | %s | %s |\n", k.state, strings.Join(kernels[k], ", "), strings.Join(users[k], ", "), k.said, k.ran))
+		out = append(out, fmt.Sprintf("| %s | %s | %s | %s | %s |\n",
+			k.state, strings.Join(kernels[k], ", "), strings.Join(users[k], ", "), k.said, k.ran))
 	}
 	return out
 }

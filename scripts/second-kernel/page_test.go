@@ -7,18 +7,20 @@ import (
 	"testing"
 )
 
-// TestRender: the part has every kernel, the rows that differ from the table before it, and one row for users and kernels that say the same.
+// TestRender: the part has every kernel, the rows that differ from the table before it, and one row for users and kernels that say the
+// same.
 func TestRender(t *testing.T) {
 	t.Parallel()
-	const before = "# Ways out\n\n| What is tried | as root | as a user |\n| --- | --- | --- |\n| one | – | mount |\n| two | mount, pid | – |\n"
+	const before = "# Ways out\n\n| What is tried | as root | as a user |\n| --- | --- | --- |\n" +
+		"| one | – | mount |\n| two | mount, pid | – |\n"
 	if got := rows(before); len(got) != 2 || got[1] != (row{"two", "mount, pid", "–"}) {
 		t.Fatalf("%+v", got)
 	}
 	lacks := verdict{State: "no net", User: "root", Release: "6.12.9", Layer: "user", Doing: "make", Cause: "none", Mend: "more"}
 	other := lacks
 	other.User = "an ordinary user"
-	m := &machine{Release: "6.12.9", ABI: 6, Verdicts: []verdict{{Holds: true, Ran: true}, lacks, other}, Opened: map[string]map[string][]string{
-		"one": {"an ordinary user": {"mount"}}, "two": {"root": {"mount"}}}}
+	m := &machine{Release: "6.12.9", ABI: 6, Verdicts: []verdict{{Holds: true, Ran: true}, lacks, other},
+		Opened: map[string]map[string][]string{"one": {"an ordinary user": {"mount"}}, "two": {"root": {"mount"}}}}
 	old := &machine{Release: "6.1.2", Verdicts: []verdict{{Layer: "landlock", Doing: "ask", Cause: "old", Mend: "newer"}}}
 	got := render([]*machine{old, m}, before)
 	for _, line := range []string{
