@@ -60,7 +60,7 @@ func render(found []*machine, before string) string {
 		"| Kernel | Landlock ABI | `capabilities`, as root and as an ordinary user | With all layers |\n| --- | --- | --- | --- |\n")
 	for _, m := range found {
 		abi, all := "–", "nothing runs"
-		if m.Opened != nil {
+		if len(m.Opened) > 0 {
 			abi, all = fmt.Sprint(m.ABI), fmt.Sprintf("none of %d gets out", len(base))
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", m.Release, abi, said(m.Verdicts[0]), all)
@@ -69,7 +69,7 @@ func render(found []*machine, before string) string {
 	for _, r := range base {
 		for _, m := range found {
 			root, ordinary := layers(m.Opened[r.attack]["root"]), layers(m.Opened[r.attack]["an ordinary user"])
-			if m.Opened != nil && (root != r.root || ordinary != r.ordinary) {
+			if len(m.Opened) > 0 && (root != r.root || ordinary != r.ordinary) {
 				fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.attack, short(m.Release), root, ordinary)
 			}
 		}

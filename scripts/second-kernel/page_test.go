@@ -21,7 +21,8 @@ func TestRender(t *testing.T) {
 	other.User = "an ordinary user"
 	m := &machine{Release: "6.12.9", ABI: 6, Verdicts: []verdict{{Holds: true, Ran: true}, lacks, other},
 		Opened: map[string]map[string][]string{"one": {"an ordinary user": {"mount"}}, "two": {"root": {"mount"}}}}
-	old := &machine{Release: "6.1.2", Verdicts: []verdict{{Layer: "landlock", Doing: "ask", Cause: "old", Mend: "newer"}}}
+	old := &machine{Release: "6.1.2", Opened: map[string]map[string][]string{},
+		Verdicts: []verdict{{Layer: "landlock", Doing: "ask", Cause: "old", Mend: "newer"}}}
 	got := render([]*machine{old, m}, before)
 	for _, line := range []string{
 		"| 6.1.2 | – | landlock: ask: old. newer | nothing runs |\n",
