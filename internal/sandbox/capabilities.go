@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -105,6 +106,10 @@ func mend(e *jail.StageError) string {
 				return s.mend
 			}
 		}
+		if profile := confined(); profile != "" {
+			return "this program runs under AppArmor's profile " + profile + ", which forbids namespaces: " +
+				"myc sandbox capabilities --apparmor prints one for myc"
+		}
 		if filtered() {
 			return filterMend
 		}
@@ -135,6 +140,17 @@ func mend(e *jail.StageError) string {
 		return "Linux 6.2 or later, with Landlock among the security modules (lsm=landlock,… on the kernel's command line)"
 	}
 	return ""
+}
+
+// confined returns the profile of AppArmor that this program runs under, "" if there is none that forbids anything (apparmor(7): a name and
+// a mode, or "unconfined").
+func confined() string {
+	label, err := os.ReadFile("/proc/self/attr/apparmor/current")
+	profile, enforced := strings.CutSuffix(strings.Trim(string(label), "\x00\n"), " (enforce)")
+	if err != nil || !enforced {
+		return ""
+	}
+	return strconv.Quote(profile)
 }
 
 // filterMend says what to do about a filter of system calls that this program was started under.

@@ -116,6 +116,9 @@ func work() int {
 	if strings.Contains(words, onlyLook) || !m.Verdicts[0].Holds || !m.Verdicts[1].Holds {
 		steps = nil
 	}
+	if steps != nil && strings.Contains(words, noAttacks) {
+		steps = steps[:2]
+	}
 	m.ABI = m.Verdicts[0].ABI
 	say(m)
 	for _, step := range steps {

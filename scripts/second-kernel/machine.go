@@ -44,7 +44,10 @@ type verdict struct {
 const mark = "second-kernel-result "
 
 // Words of the kernel's command line for the guest.
-const onlyLook = "second_kernel=look" // ask capabilities, and try no attacks
+const (
+	onlyLook  = "second_kernel=look"  // ask capabilities of the machine as it starts
+	noAttacks = "second_kernel=quick" // ask in every state, and try no attacks
+)
 
 // longest is how long a kernel may take. Without KVM, on two busy cores, one took four minutes.
 const longest = 40 * time.Minute

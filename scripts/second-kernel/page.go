@@ -60,8 +60,11 @@ func render(found []*machine, before string) string {
 		"| Kernel | Landlock ABI | `capabilities`, as root and as an ordinary user | With all layers |\n| --- | --- | --- | --- |\n")
 	for _, m := range found {
 		abi, all := "–", "nothing runs"
+		if m.Verdicts[0].Holds {
+			abi, all = fmt.Sprint(m.ABI), "not tried"
+		}
 		if len(m.Opened) > 0 {
-			abi, all = fmt.Sprint(m.ABI), fmt.Sprintf("none of %d gets out", len(base))
+			all = fmt.Sprintf("none of %d gets out", len(base))
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", m.Release, abi, said(m.Verdicts[0]), all)
 	}
