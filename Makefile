@@ -73,7 +73,8 @@ bench:
 bench-check:
 	$(GO) run ./bench -only call -check bench/limits.json
 
-# The long form of what the suite does briefly: a minute of chaos, a thousand kills, every chain in both forms, and every fuzz target for FUZZTIME.
+# The long form of what the suite does briefly: a minute of chaos, a thousand kills, every chain in both forms, the table of escapes on other
+# kernels, and every fuzz target for FUZZTIME.
 FUZZTIME ?= 60s
 soak:
 	SOAK=60s $(GO) test -count=1 -v -run '^TestChaos$$' ./cmd/myc
@@ -81,6 +82,7 @@ soak:
 	RACE_SCRIPTS=1 GORACE=atexit_sleep_ms=100 $(GO) test -race -count=1 -timeout 30m -run '^TestScript$$' ./cmd/myc
 	$(GO) test -count=1 -timeout 60m ./test/chains -long
 	$(GO) test -count=1 -timeout 60m -run '^TestChains$$' ./internal/sandbox -long
+	$(GO) run ./scripts/second-kernel
 	scripts/fuzz $(FUZZTIME)
 
 clean:

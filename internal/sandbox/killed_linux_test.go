@@ -240,3 +240,13 @@ func TestRefuses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNotTheWholeMachine: a command that would see / is refused, in words that say why.
+func TestNotTheWholeMachine(t *testing.T) {
+	t.Parallel()
+	profile, _ := Find("standard")
+	_, err := Run(t.Context(), self(t), &Command{Argv: []string{"true"}, Dir: "/", Read: []string{"/"}, Profile: profile})
+	if err == nil || !strings.Contains(err.Error(), "the whole machine") {
+		t.Error(err)
+	}
+}

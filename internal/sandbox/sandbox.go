@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"mycelium/internal/sandbox/jail"
@@ -152,6 +153,10 @@ func (c *Command) spec(w *work, way *proxy.Proxy) (*jail.Spec, error) {
 	}
 	p := c.Profile
 	binds, masks := c.root(w)
+	if slices.ContainsFunc(binds, func(b jail.Bind) bool { return b.Target == "/" }) {
+		return nil, text.Hinted(errors.New("/ is the whole machine, which a command in the sandbox does not see"),
+			"nothing was run; go to a folder of the files that it needs (cd), or name them (--read)")
+	}
 	if err := c.places(binds); err != nil {
 		return nil, err
 	}

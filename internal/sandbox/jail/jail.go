@@ -75,6 +75,12 @@ type StageError struct {
 	Cause string `json:"cause"` // in the words of the system
 }
 
+// Steps whose failure has causes of its own.
+const (
+	ChangeRoot = "change the root"
+	MountProc  = "mount /proc"
+)
+
 func (e *StageError) Error() string {
 	return fmt.Sprintf("the sandbox cannot be built here: %s: %s (layer %s)", e.Doing, e.Cause, e.Layer)
 }

@@ -64,7 +64,7 @@ func pivot(base string) *StageError {
 		return failed(Mount, "enter the new root", err)
 	}
 	if err := unix.PivotRoot(".", "."); err != nil {
-		return failed(Mount, "change the root", err)
+		return failed(Mount, ChangeRoot, err)
 	}
 	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
 		return failed(Mount, "let go of the old root", err)
@@ -248,7 +248,7 @@ func (c *child) mountProc(base string, own bool) *StageError {
 		return nil
 	}
 	if err := unix.Mount("proc", proc, "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
-		return failed(PID, "mount /proc", err)
+		return failed(PID, MountProc, err)
 	}
 	c.limitNumbers(proc)
 	for _, name := range procFixed {

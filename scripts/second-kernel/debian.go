@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// command runs a program and returns what it prints.
+func command(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // the arguments are ours
+	cmd.Dir = dir
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, errs.Bytes())
+	}
+	return out, nil
+}
+
+// archive is a suite of Debian with lists of its own, so that the machine's sources stay what they are.
+type archive struct{ dir, suite string }
+
+func (a archive) options() []string {
+	return []string{"-o", "Dir::Etc::sourcelist=" + a.dir + "/sources.list", "-o", "Dir::Etc::sourceparts=/dev/null",
+		"-o", "Dir::State::lists=" + a.dir + "/lists", "-o", "Dir::Cache=" + a.dir + "/cache", "-o", "APT::Sandbox::User=root",
+		"-o", "APT::Architecture=amd64", "-o", "APT::Default-Release="}
+}
+
+// openArchive fetches the list of packages of a suite.
+func openArchive(ctx context.Context, cache, suite string) (archive, error) {
+	a := archive{filepath.Join(cache, suite), suite}
+	for _, name := range []string{"lists/partial", "cache/archives/partial", "debs"} {
+		if err := os.MkdirAll(filepath.Join(a.dir, name), 0o755); err != nil { //nolint:gosec // public packages
+			return a, err
+		}
+	}
+	host := "http://deb.debian.org/debian"
+	if strings.HasSuffix(suite, "-security") {
+		host += "-security"
+	}
+	line := "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] " + host + " " + suite + " main\n"
+	if err := os.WriteFile(filepath.Join(a.dir, "sources.list"), []byte(line), 0o644); err != nil { //nolint:gosec // as above
+		return a, err
+	}
+	_, err := command(ctx, "", "apt-get", append(a.options(), "update", "-qq")...)
+	return a, err
+}
+
+// fetch downloads packages that are not in the cache, and unpacks them into a folder of their own. It returns that folder.
+func (a archive) fetch(ctx context.Context, packages ...string) (string, error) {
+	uris, err := command(ctx, a.dir, "apt-get", append(append(a.options(), "download", "--print-uris", "-qq"), packages...)...)
+	if err != nil {
+		return "", err
+	}
+	root := filepath.Join(a.dir, "root-"+packages[0])
+	if err := os.RemoveAll(root); err != nil {
+		return "", err
+	}
+	for line := range strings.SplitSeq(strings.TrimSpace(string(uris)), "\n") {
+		fields := strings.Fields(line) // 'URI' name size digest
+		if len(fields) < 2 {
+			return "", fmt.Errorf("apt-get download --print-uris says %q", line)
+		}
+		deb := filepath.Join(a.dir, "debs", fields[1])
+		if _, err := os.Stat(deb); err != nil {
+			name, _, _ := strings.Cut(fields[1], "_") // the order is apt's
+			if _, err := command(ctx, filepath.Dir(deb), "apt-get", append(a.options(), "download", "-qq", name)...); err != nil {
+				return "", err
+			}
+		}
+		if _, err := command(ctx, "", "dpkg-deb", "-x", deb, root); err != nil {
+			return "", err
+		}
+	}
+	return root, nil
+}
+
+// fetchQEMU returns how QEMU is started. It is unpacked from packages, as it is not for this machine: the QEMU of bookworm (7.2) computes
+// wrong flags for kernels from 6.12 on, which then end in faults. Its libraries are those of the machine's own package, which is installed
+// if it is absent.
+func fetchQEMU(ctx context.Context, cache string) ([]string, error) {
+	if _, err := exec.LookPath("qemu-system-x86_64"); err != nil {
+		fmt.Fprintln(os.Stderr, "second-kernel: apt-get install qemu-system-x86")
+		if _, err := command(ctx, "", "apt-get", "install", "-y", "-qq", "--no-install-recommends", "qemu-system-x86"); err != nil {
+			return nil, err
+		}
+	}
+	a, err := openArchive(ctx, cache, "bookworm-backports")
+	if err != nil {
+		return nil, err
+	}
+	root, err := a.fetch(ctx, "qemu-system-x86", "qemu-system-data", "seabios")
+	share := filepath.Join(root, "usr", "share")
+	return []string{filepath.Join(root, "usr/bin/qemu-system-x86_64"), "-L", filepath.Join(share, "qemu"),
+		"-L", filepath.Join(share, "seabios")}, err
+}
+
+// kernelPackages returns the packages of the newest cloud kernel: the image, and where they are packages of their own the binary and the
+// modules.
+func (a archive) kernelPackages(ctx context.Context) ([]string, error) {
+	next, all := []string{"linux-image-cloud-amd64"}, []string{}
+	for len(next) > 0 {
+		name := next[0]
+		next = next[1:]
+		out, err := command(ctx, "", "apt-cache", append(a.options(), "depends", "--no-recommends", "--no-suggests", "--no-breaks",
+			"--no-conflicts", "--no-replaces", name)...)
+		if err != nil {
+			return nil, err
+		}
+		for _, word := range strings.Fields(string(out)) {
+			part := strings.HasPrefix(word, "linux-image-") || strings.HasPrefix(word, "linux-binary-") || strings.HasPrefix(word, "linux-modules-")
+			if part && word != name && word != "linux-modules-cloud-amd64" && !slices.Contains(all, word) {
+				all, next = append(all, word), append(next, word)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s has no package linux-image-cloud-amd64", a.suite)
+	}
+	return all, nil
+}
+
+// fetchKernel returns the image of a kernel, and the modules that the attacks need: the sockets to the hypervisor.
+func fetchKernel(ctx context.Context, k kernel, cache string) (image string, modules []file, err error) {
+	a, err := openArchive(ctx, cache, k.suite)
+	if err != nil {
+		return "", nil, err
+	}
+	packages, err := a.kernelPackages(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	root, err := a.fetch(ctx, packages...)
+	if err != nil {
+		return "", nil, err
+	}
+	// Where they lie changes from one release of Debian to the next.
+	var images, found []string
+	err = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		switch name := filepath.Base(path); {
+		case err != nil || !d.Type().IsRegular():
+		case strings.HasPrefix(name, "vmlinuz"):
+			images = append(images, path)
+		case name == "vsock.ko", name == "vsock.ko.xz":
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	if len(images) != 1 || len(found) != 1 {
+		return "", nil, fmt.Errorf("%v: one kernel and one module vsock were expected: %v %v", packages, images, found)
+	}
+	if strings.HasSuffix(found[0], ".xz") {
+		if _, err := command(ctx, "", "xz", "-d", "-f", found[0]); err != nil {
+			return "", nil, err
+		}
+		found[0] = strings.TrimSuffix(found[0], ".xz")
+	}
+	return images[0], []file{{path: "vsock.ko", from: found[0], mode: 0o644}}, nil
+}
