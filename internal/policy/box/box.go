@@ -5,7 +5,6 @@ package box
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -28,11 +27,6 @@ func (b Box) None() bool { return b.Profile == "" }
 
 // Grants reports whether something is granted beyond the profile.
 func (b Box) Grants() bool { return len(b.Read)+len(b.Write)+len(b.Hosts) > 0 }
-
-// Same reports whether two boxes are the same.
-func (b Box) Same(o Box) bool {
-	return b.Profile == o.Profile && slices.Equal(b.Read, o.Read) && slices.Equal(b.Write, o.Write) && slices.Equal(b.Hosts, o.Hosts)
-}
 
 // String is the box for people: "project", or "project with hosts registry.npmjs.org; read /data".
 func (b Box) String() string {
