@@ -119,7 +119,8 @@ func (l *launch) confine(s *Server, how Confine) (err error) {
 		return errors.New("it is to run in the sandbox, and there is none for it")
 	}
 	l.Argv, l.Env, err = how(Confined{Profile: s.Sandbox, Walls: s.Walls, Argv: l.Argv, Dir: l.Dir, Env: l.Env,
-		Own: slices.Sorted(maps.Keys(s.Env)), Grace: s.Stop.or(DefaultStop) / 2, // the other half is for what the keeper waits before, and for the sandbox itself
+		Own:   slices.Sorted(maps.Keys(s.Env)),
+		Grace: s.Stop.or(DefaultStop) / 2, // the other half is for what the keeper waits before, and for the sandbox itself
 	})
 	if err != nil {
 		return l.Secrets.Error(err)

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func TestSandboxedCall(t *testing.T) {
 			t.Fatal(err)
 		}
 		last := h.last(audit.Decided)
-		if !a.Sandbox().Same(p.rules[0].Sandbox) || last["sandbox"] != "project" || last["granted"] != "hosts a.example" {
+		if !reflect.DeepEqual(a.Sandbox(), p.rules[0].Sandbox) || last["sandbox"] != "project" || last["granted"] != "hosts a.example" {
 			t.Errorf("admitted in %q, recorded as %v", a.Sandbox(), last)
 		}
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -55,7 +56,7 @@ func TestSandboxOfRules(t *testing.T) {
 		if d := p.Decide(call); d.Effect != c.effect || d.Sandbox.Profile != c.sandbox && c.effect != Deny {
 			t.Errorf("%s: %v in %q by %s (%s), want %v in %q", c.parts, d.Effect, d.Sandbox.Profile, d.Rule, d.Reason, c.effect, c.sandbox)
 		}
-		if x := p.Explain(call); !x.Sandbox.Same(p.Decide(call).Sandbox) {
+		if x := p.Explain(call); !reflect.DeepEqual(x.Sandbox, p.Decide(call).Sandbox) {
 			t.Errorf("%s: explained in %q", c.parts, x.Sandbox)
 		}
 	}

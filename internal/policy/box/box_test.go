@@ -1,6 +1,7 @@
 package box
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -46,14 +47,14 @@ func TestForms(t *testing.T) {
 			Box{Profile: "project", Read: []string{"/data"}, Hosts: []string{"b.example", "a.example"}}},
 	} {
 		var got, back Box
-		if err := yaml.UnmarshalWithOptions([]byte(tc.yaml), &got, yaml.Strict()); err != nil || !got.Same(tc.want) {
+		if err := yaml.UnmarshalWithOptions([]byte(tc.yaml), &got, yaml.Strict()); err != nil || !reflect.DeepEqual(got, tc.want) {
 			t.Errorf("%s: %v, %v", tc.yaml, got, err)
 		}
 		data, err := json.Marshal(got)
 		if err != nil || string(data) != tc.json {
 			t.Errorf("%s is written as %s, %v", tc.yaml, data, err)
 		}
-		if err := json.Unmarshal(data, &back); err != nil || !back.Same(got) {
+		if err := json.Unmarshal(data, &back); err != nil || !reflect.DeepEqual(back, got) {
 			t.Errorf("%s is read as %v, %v", data, back, err)
 		}
 	}
@@ -119,7 +120,7 @@ func TestPrincipals(t *testing.T) {
 		if got, ask := Shipped().And(pair[0], pair[1]); got.String() != "strict with hosts b" || ask != "" {
 			t.Errorf("both allow %q, asks %q", got, ask)
 		}
-		if got, _ := Shipped().And(pair[0], Box{}); !got.Same(pair[0]) {
+		if got, _ := Shipped().And(pair[0], Box{}); !reflect.DeepEqual(got, pair[0]) {
 			t.Errorf("with one that needs no sandbox it is %q", got)
 		}
 	}
