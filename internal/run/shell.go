@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 
@@ -8,6 +9,7 @@ import (
 
 	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
+	"mycelium/internal/policy"
 )
 
 // Shell is the program that stands before the shell of an agent and runs only what was admitted.
@@ -18,6 +20,10 @@ type Shell interface {
 	Unbound(ctx context.Context) string
 	// Admit lets a command run once, in a folder and in the sandbox of a profile; "" is outside.
 	Admit(session, toolUse, command, dir, profile string) error
+	// Irreplaceable says why no other command can stand in the place of the one of an event; "" if one can.
+	Irreplaceable(e harness.Event) string
+	// Replace lets a command run once in the sandbox of a profile, and returns the command that does it.
+	Replace(e harness.Event, command, profile string) (string, error)
 }
 
 // admits hands calls to the shell of an agent, if that shell runs only what was admitted.
@@ -32,22 +38,49 @@ func (a admits) governs(s *session.Session, e harness.Event) bool {
 }
 
 // unbound returns what says why a call cannot run in a sandbox; nil for a call that is no command of a shell which we govern.
-func (a admits) unbound(s *session.Session, e harness.Event) func(context.Context) string {
-	if commandOf(e) == "" || !a.governs(s, e) {
-		return nil
+func (a admits) unbound(s *session.Session, e harness.Event) func(context.Context, policy.Effect) string {
+	switch command := commandOf(e); {
+	case command != "" && a.governs(s, e):
+		return func(ctx context.Context, _ policy.Effect) string { return a.Unbound(ctx) }
+	case command != "" && a.replaces(e):
+		return func(ctx context.Context, effect policy.Effect) string {
+			if effect != policy.Allow { // its own dialog would show the other command
+				return "the question is about the command as it is"
+			}
+			return cmp.Or(a.Irreplaceable(e), a.Unbound(ctx))
+		}
 	}
-	return a.Unbound
+	return nil
 }
 
-// letRun lets the shell of an agent run the command of a call. If it cannot be told, the shell refuses the command.
-func (a admits) letRun(s *session.Session, e harness.Event, profile string) {
+// replaces reports whether the agent of an event takes another command in the place of the one that it asks for.
+func (a admits) replaces(e harness.Event) bool {
+	agent, _ := harness.Named(e.Agent)
+	return a.Shell != nil && agent.Rewrites != nil && e.Kind == harness.PreTool
+}
+
+// letRun lets the shell of an agent run the command of a call, and returns the command that the agent is to run in its place; "" if it runs
+// its own. If a shell that we govern cannot be told, it refuses the command.
+func (a admits) letRun(s *session.Session, e harness.Event, profile string) (instead string, err error) {
 	command := commandOf(e)
-	if e.Kind != harness.PreTool || command == "" || !a.governs(s, e) {
+	switch {
+	case e.Kind != harness.PreTool || command == "":
+	case a.governs(s, e):
+		if err := a.Admit(s.ID, e.ToolUse, command, e.Dir, profile); err != nil {
+			a.logger.Error("an admitted command will not run", "session", s.ID, "error", err)
+		}
+	case profile != "" && a.replaces(e):
+		return a.Replace(e, command, profile)
+	}
+	return "", nil
+}
+
+// letAsked is letRun for a call about which the agent asks its person. Then it always runs its own command.
+func (a admits) letAsked(s *session.Session, e harness.Event, profile string) {
+	if !a.governs(s, e) {
 		return
 	}
-	if err := a.Admit(s.ID, e.ToolUse, command, e.Dir, profile); err != nil {
-		a.logger.Error("an admitted command will not run", "session", s.ID, "error", err)
-	}
+	_, _ = a.letRun(s, e, profile) // it has no error
 }
 
 // commandOf returns the command for a shell that a call of the agent's own tool brings; "" if it brings none.

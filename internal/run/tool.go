@@ -104,7 +104,7 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 		a := g.refused(r, e, err)
 		denied := (*gate.DeniedError)(nil)
 		if a.Verdict == harness.Ask && errors.As(err, &denied) { // the agent's person may say yes
-			g.shell.letRun(session, e, denied.Decision.Sandbox)
+			g.shell.letAsked(session, e, denied.Decision.Sandbox)
 		}
 		if errors.As(err, &denied) && denied.Decision.Unknown && c == nil && g.Abstains == nil { // not outside of a project
 			a.Reason += handless(session, it)
@@ -116,14 +116,18 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 	} else {
 		a.Release() // the agent does not report how the call ends, so it stays unfinished in the log
 	}
-	g.shell.letRun(session, e, a.Sandbox())
+	instead, err := g.shell.letRun(session, e, a.Sandbox())
+	if err != nil {
+		return harness.Answer{Verdict: harness.Deny, Reason: "Mycelium could not let this command run in the sandbox: " +
+			credential.Mask(err.Error()) + ". Nothing ran."}
+	}
 	if e.Tool == childTool && e.ToolUse != "" {
 		r.startsChild(e.ToolUse, g.startingBy(e, c))
 	}
 	if e.Tool == questionTool || e.Tool == planTool || a.Abstained() {
 		return harness.Answer{Verdict: harness.Pass}
 	}
-	return harness.Answer{Verdict: harness.Allow}
+	return harness.Answer{Verdict: harness.Allow, Command: instead}
 }
 
 // announce tells the gate to expect a call of our own gateway, or returns why the call must not be made. The gateway decides the call

@@ -44,6 +44,7 @@ type Note struct {
 	Home    string   `json:"home"`        // the person's; empty: none
 	Lines   []string `json:"lines"`       // lines for a shell that the agent's settings had when it was started: they run as they are
 	Server  []string `json:"server"`      // the gateway, which the agent starts by the program too
+	Named   bool     `json:"named"`       // the program stands in the place of commands, and is given names of tickets: see [Gate.Replace]
 }
 
 // paths returns where the state of the project is.

@@ -49,5 +49,5 @@ func (g *Gate) Unbound(ctx context.Context) string {
 
 // Admit lets the shell of a session run a command once, in a folder and in the sandbox of a profile; "" is outside.
 func (g *Gate) Admit(session, toolUse, command, dir, profile string) error {
-	return leave(g.State().Run(session), command, toolUse, Ticket{profile, dir, time.Now().Add(ticketFor)})
+	return leave(g.State().Run(session), command, toolUse, Ticket{Profile: profile, Dir: dir, Until: time.Now().Add(ticketFor)})
 }

@@ -27,6 +27,9 @@ const (
 	exitTimedOut = 124 // as timeout(1)
 )
 
+// errNotCalled returns the error for a run that no agent makes.
+func errNotCalled() error { return errors.New("it is not called as an agent calls it") }
+
 // Shell is one run of the program that an agent starts before its shell.
 type Shell struct {
 	Program string // the name under which it was started
@@ -42,13 +45,18 @@ type Shell struct {
 // Main runs what the agent asks for, and returns its exit code. What runs outside of the sandbox takes the place of this process.
 func (s *Shell) Main() int {
 	folder := filepath.Dir(s.Program)
-	if !filepath.IsAbs(folder) || len(s.Args) != 1 {
-		return s.refuse(nil, "", errors.New("it is not called as an agent calls it"))
+	if !filepath.IsAbs(folder) || len(s.Args) == 0 {
+		return s.refuse(nil, "", errNotCalled())
 	}
 	line := s.Args[0]
 	note, err := readNote(folder)
-	if err != nil {
+	switch {
+	case err != nil:
 		return s.refuse(nil, line, err)
+	case note.Named:
+		return s.named(folder, &note)
+	case len(s.Args) != 1:
+		return s.refuse(nil, "", errNotCalled())
 	}
 	if slices.Contains(note.Lines, line) {
 		return s.become([]string{"/bin/sh", "-c", line})
@@ -80,20 +88,26 @@ func (s *Shell) Main() int {
 	if ticket.Profile == "" {
 		return s.become(argv)
 	}
-	c, err := s.command(folder, &note, &w, ticket, dir)
+	c, err := s.command(folder, &note, ticket, dir)
+	if err == nil {
+		err = makeFile(w.Folder)
+	}
 	if err != nil {
 		return s.refuse(&note, w.Command, err)
 	}
-	c.Argv = argv
+	c.Argv, c.Read, c.Write = argv, []string{w.Snapshot}, []string{w.Folder}
 	return s.run(&note, w.Command, c)
 }
 
 // refuse says to the agent that something does not run.
 func (s *Shell) refuse(n *Note, command string, why error) int {
 	fmt.Fprintf(s.Err, "Mycelium did not run this command: %s.\n", text.Visible(why.Error()))
-	if errors.Is(why, ErrNotAdmitted) {
+	if n != nil && errors.Is(why, ErrNotAdmitted) {
 		fmt.Fprintln(s.Err, "A command runs once for each call of the shell tool that the policy admits. Make the call again; if that fails "+
 			"too, the hook is switched off or does not know the call, and only your person can help: myc doctor tells more.")
+		if !n.Named {
+			fmt.Fprintln(s.Err, "Did you type this line yourself, after an exclamation mark? It reaches no hook: type it in another terminal.")
+		}
 	}
 	if n != nil {
 		s.Refused(n, command, why)
@@ -120,7 +134,7 @@ func find(shell string) (string, error) {
 }
 
 // command makes the command of the sandbox, without its arguments.
-func (s *Shell) command(folder string, n *Note, w *harness.Wrapped, t Ticket, dir string) (*sandbox.Command, error) {
+func (s *Shell) command(folder string, n *Note, t Ticket, dir string) (*sandbox.Command, error) {
 	profile, ok := sandbox.Find(t.Profile)
 	if !ok {
 		return nil, fmt.Errorf("there is no profile %q of the sandbox", t.Profile)
@@ -134,12 +148,11 @@ func (s *Shell) command(folder string, n *Note, w *harness.Wrapped, t Ticket, di
 		return nil, err
 	}
 	c.Dir, c.Profile, c.In, c.Out, c.Err = dir, profile, s.In, s.Out, s.Err
-	c.Temp, c.Read, c.Write = filepath.Join(folder, tempName), []string{w.Snapshot}, []string{w.Folder}
-	c.Hide = []string{n.State}
+	c.Temp, c.Hide = filepath.Join(folder, tempName), []string{n.State}
 	if file := filepath.Join(folder, gitName); exists(file) {
 		c.GitConfig = file
 	}
-	return &c, makeFile(w.Folder)
+	return &c, nil
 }
 
 func exists(path string) bool {

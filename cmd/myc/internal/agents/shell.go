@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -37,6 +38,17 @@ func noteRefusal(ctx context.Context, n *agentshell.Note, environ []string, comm
 	l := &project.Loader{Dir: n.Folder, StateDir: n.State, ID: n.ID, Environ: environ, Err: io.Discard, Agent: true,
 		Version: base.Version()}
 	node.NoteDenial(ctx, l, harness.Event{Agent: n.Agent, Tool: policy.Bash.String(), Input: input}, "the agent's shell: "+why.Error())
+}
+
+// shellOf returns the program before the shell of the agent of a run; "" if its commands run in a sandbox of the agent's own, in which the
+// program could take no ticket.
+func (a *app) shellOf(folder string, s *install.Setup) string {
+	if file := install.OwnSandbox(s.Agent, s.Dir, a.Environ); file != "" {
+		fmt.Fprintf(a.Err, "myc: %s has a sandbox of its own (sandbox.enabled in %s), and Mycelium's is not put into it: where a rule has "+
+			"sandbox, it asks\n", s.Agent.Title, file)
+		return ""
+	}
+	return agentshell.Program(folder)
 }
 
 // prepareShell puts our program before the shell of the agent of a run: it knows the agent's settings as they are now, and the gateway.

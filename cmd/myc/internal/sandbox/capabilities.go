@@ -88,6 +88,7 @@ func (a *app) doctor(ctx context.Context, v *project.View, add base.Report) {
 		}
 		add(level, "sandbox", fmt.Sprintf("refuses: layer %s: %s: %s", failed.Layer, failed.Doing, failed.Cause), hint)
 	}
+	a.doctorAgents(v, add)
 	waiting, err := sandbox.Waiting(v.Project.State.Sandbox("quarantine"))
 	switch {
 	case err != nil:
