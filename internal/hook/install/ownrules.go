@@ -2,6 +2,7 @@ package install
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -142,9 +143,29 @@ func (s *Setup) boxed(text []byte, root *jsonNode) bool {
 	return node != nil && string(node.raw(text)) != "false"
 }
 
-// OwnSandbox returns the file of settings that switches the sandbox of an agent itself on in a project folder; "" if none does. A command
-// then runs in that sandbox, and not in ours: one is not put into another.
-func OwnSandbox(agent harness.Agent, dir string, environ []string) (file string) {
+// InOwnSandbox says that the settings of an agent switch on a sandbox of its own in a project folder, and where; "" if they do not. Its
+// commands then run in that sandbox, and not in ours.
+func InOwnSandbox(agent harness.Agent, dir string, environ []string) string {
+	file := ownSandbox(agent, dir, environ)
+	if file == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s has a sandbox of its own (%s in %s), and Mycelium's is not put into it: where a rule has sandbox, it asks",
+		agent.Title, strings.Join(agent.Rewrites().Sandbox, "."), file)
+}
+
+// InOwnSandboxes is [InOwnSandbox] for every agent: it returns what there is to say.
+func InOwnSandboxes(dir string, environ []string) (out []string) {
+	for _, agent := range harness.Agents() {
+		if own := InOwnSandbox(agent, dir, environ); own != "" {
+			out = append(out, own)
+		}
+	}
+	return out
+}
+
+// ownSandbox returns the file of settings that switches on the sandbox of an agent itself; "" if none does.
+func ownSandbox(agent harness.Agent, dir string, environ []string) (file string) {
 	if agent.Rewrites == nil {
 		return ""
 	}

@@ -43,9 +43,8 @@ func noteRefusal(ctx context.Context, n *agentshell.Note, environ []string, comm
 // shellOf returns the program before the shell of the agent of a run; "" if its commands run in a sandbox of the agent's own, in which the
 // program could take no ticket.
 func (a *app) shellOf(folder string, s *install.Setup) string {
-	if file := install.OwnSandbox(s.Agent, s.Dir, a.Environ); file != "" {
-		fmt.Fprintf(a.Err, "myc: %s has a sandbox of its own (sandbox.enabled in %s), and Mycelium's is not put into it: where a rule has "+
-			"sandbox, it asks\n", s.Agent.Title, file)
+	if own := install.InOwnSandbox(s.Agent, s.Dir, a.Environ); own != "" {
+		fmt.Fprintln(a.Err, "myc: "+own)
 		return ""
 	}
 	return agentshell.Program(folder)
