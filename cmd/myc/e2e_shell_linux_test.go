@@ -62,13 +62,6 @@ func TestAgentShell(t *testing.T) {
 	for _, door := range agentDoors[:2] {
 		t.Run(door.name+", kept", func(t *testing.T) { agentKept(t, p, door) })
 	}
-	p.must("hook", "install", "claude", "--unsafe-program")
-	for i, door := range agentDoors[:2] {
-		if i == 1 { // no daemon has run since its end above
-			p.must("serve", "--background", "--addr", "127.0.0.1:0")
-		}
-		t.Run(door.name+", without myc claude", func(t *testing.T) { agentPlain(t, p, door) })
-	}
 }
 
 // shellRun runs `myc claude` with a version of Claude Code, and returns what the model was told after each step.

@@ -9,6 +9,28 @@ import (
 	"mycelium/internal/model/fake"
 )
 
+// TestPlainAgentShell: a Claude Code that myc claude did not start runs in the sandbox what a rule wants there, by another command in its
+// place; but not where its person has rules, which it would then not look at. The files decide for the first version, a daemon for the other.
+func TestPlainAgentShell(t *testing.T) {
+	for _, door := range agentDoors[:2] {
+		_, err := door.find("../..", "claude")
+		needed(t, err, "Claude Code, "+door.name)
+	}
+	if !withoutNetwork(t) {
+		return
+	}
+	p := newProject(t, shellWorld())
+	p.write("../.ssh/x", "a key")
+	p.write("tricks.sh", "cat "+p.home+"/.ssh/x\n")
+	p.must("hook", "install", "claude", "--unsafe-program")
+	for i, door := range agentDoors[:2] {
+		if i == 1 {
+			p.must("serve", "--background", "--addr", "127.0.0.1:0")
+		}
+		t.Run(door.name, func(t *testing.T) { agentPlain(t, p, door) })
+	}
+}
+
 // plainRun runs Claude Code itself, with the hook that is installed, and returns what the model was told after each step.
 func (p *project) plainRun(t *testing.T, door agentDoor, options []string, steps ...fake.Step) (told []string) {
 	t.Helper()
@@ -21,14 +43,13 @@ func (p *project) plainRun(t *testing.T, door agentDoor, options []string, steps
 	})
 }
 
-// agentPlain: a Claude Code that myc claude did not start runs in the sandbox what a rule wants there, by another command in its place; but
-// not where its person has rules, which it would then not look at.
+// agentPlain does some work with one version.
 func agentPlain(t *testing.T, p *project, door agentDoor) {
 	p.write("bg.txt", "")
 	told := p.plainRun(t, door, nil,
 		bashStep("mkdir -p sub && cd sub && echo 'it'\"'s\" $MYCELIUM_SANDBOX | tee /tmp/task"),
 		bashStep("pwd; cat /tmp/task; cd /tmp"),
-		bashStep("pwd; sh ../tricks.sh key"),
+		bashStep("pwd; sh ../tricks.sh"),
 		bashStep("cd .. && exit 3"),
 		bashStep("env"),
 		fake.Step{ToolUses: []fake.ToolUse{{Name: "Bash", Input: map[string]any{

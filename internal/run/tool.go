@@ -111,15 +111,16 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 		}
 		return a
 	}
+	instead, err := g.shell.letRun(session, e, a.Sandbox())
+	if err != nil {
+		a.Release() // nothing runs
+		return harness.Answer{Verdict: harness.Deny, Reason: "Mycelium could not let this command run in the sandbox: " +
+			credential.Mask(err.Error()) + ". Nothing ran."}
+	}
 	if agent, _ := harness.Named(e.Agent); e.Kind == harness.PreTool && e.ToolUse != "" && agent.TellsOutcome() {
 		r.admit(e.ToolUse, a, g.Now())
 	} else {
 		a.Release() // the agent does not report how the call ends, so it stays unfinished in the log
-	}
-	instead, err := g.shell.letRun(session, e, a.Sandbox())
-	if err != nil {
-		return harness.Answer{Verdict: harness.Deny, Reason: "Mycelium could not let this command run in the sandbox: " +
-			credential.Mask(err.Error()) + ". Nothing ran."}
 	}
 	if e.Tool == childTool && e.ToolUse != "" {
 		r.startsChild(e.ToolUse, g.startingBy(e, c))

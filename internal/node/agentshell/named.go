@@ -42,6 +42,9 @@ func (g *Gate) Irreplaceable(e harness.Event) string {
 	case !inside:
 		return "it works outside of the project"
 	}
+	if _, err := g.State().ReadNote(); err != nil {
+		return "it is not known whose project this is"
+	}
 	if why := install.Own(g.State(), agent, e.Parent, e.Dir); why != "" {
 		return why + ", and " + agent.Title + " would not look at what its person set; myc claude keeps both"
 	}
@@ -86,7 +89,7 @@ func (g *Gate) Replace(e harness.Event, command, profile string) (string, error)
 		}
 		n := Note{Agent: e.Agent, Folder: tree, Project: paths.Project, State: string(paths.Root), ID: paths.Chosen(), Home: known.Home,
 			Named: true}
-		if err := Prepare(folder, self, n, os.Environ()); err != nil {
+		if err := Prepare(folder, self, n, append(known.Environ, "HOME="+known.Home)); err != nil {
 			return "", err
 		}
 	}
