@@ -104,27 +104,9 @@ func measureHook(ctx context.Context, b *bed, o options) error {
 			return fmt.Errorf("build: %w: %s", err, out)
 		}
 	}
-	with, err := b.ofShell(ctx, dir)
+	ways, err := b.hookWays(ctx, bare, small, dir, alone)
 	if err != nil {
 		return err
-	}
-	without, err := b.ofShell(ctx, alone)
-	if err == nil {
-		_, err = b.output(ctx, alone, "stop")
-	}
-	if err != nil {
-		return err
-	}
-	ways := []hookWay{
-		{starts{name: "(a Go program that reads and answers)"}, dir, []string{bare}, nil},
-		{starts{name: "myc-hook claude, with a daemon"}, dir, []string{small}, nil},
-		{starts{name: "the same, with a token"}, dir, []string{small}, with[:1]},
-		{starts{name: "the same, and a ticket for the shell"}, dir, []string{small}, with},
-		{starts{name: "myc hook claude, with a daemon"}, dir, []string{b.myc, "hook"}, nil},
-		{starts{name: "myc-hook claude, without"}, alone, []string{small}, nil},
-		{starts{name: "the same, with a token, without a daemon"}, alone, []string{small}, without[:1]},
-		{starts{name: "the same, and a ticket, without a daemon"}, alone, []string{small}, without},
-		{starts{name: "myc hook claude, without"}, alone, []string{b.myc, "hook"}, nil},
 	}
 	for n := range 10 * o.starts {
 		for i := range ways {
@@ -159,6 +141,32 @@ func printWays(ways []hookWay) {
 	}
 	fmt.Println()
 	table(rows)
+}
+
+// hookWays returns the ways to answer an event: with a daemon in dir, without one in alone.
+func (b *bed) hookWays(ctx context.Context, bare, small, dir, alone string) ([]hookWay, error) {
+	with, err := b.ofShell(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	without, err := b.ofShell(ctx, alone)
+	if err == nil {
+		_, err = b.output(ctx, alone, "stop")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []hookWay{
+		{starts{name: "(a Go program that reads and answers)"}, dir, []string{bare}, nil},
+		{starts{name: "myc-hook claude, with a daemon"}, dir, []string{small}, nil},
+		{starts{name: "the same, with a token"}, dir, []string{small}, with[:1]},
+		{starts{name: "the same, and a ticket for the shell"}, dir, []string{small}, with},
+		{starts{name: "myc hook claude, with a daemon"}, dir, []string{b.myc, "hook"}, nil},
+		{starts{name: "myc-hook claude, without"}, alone, []string{small}, nil},
+		{starts{name: "the same, with a token, without a daemon"}, alone, []string{small}, without[:1]},
+		{starts{name: "the same, and a ticket, without a daemon"}, alone, []string{small}, without},
+		{starts{name: "myc hook claude, without"}, alone, []string{b.myc, "hook"}, nil},
+	}, nil
 }
 
 // hookWay is one way to answer an event.

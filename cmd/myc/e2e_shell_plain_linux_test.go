@@ -10,7 +10,8 @@ import (
 )
 
 // TestPlainAgentShell: a Claude Code that myc claude did not start runs in the sandbox what a rule wants there, by another command in its
-// place; but not where its person has rules, which it would then not look at. The files decide for the first version, a daemon for the other.
+// place; but not where its person has rules, which it would then not look at. The files decide for the first version, a daemon for the
+// other.
 func TestPlainAgentShell(t *testing.T) {
 	for _, door := range agentDoors[:2] {
 		_, err := door.find("../..", "claude")
@@ -59,8 +60,9 @@ func agentPlain(t *testing.T, p *project, door agentDoor) {
 			return bashStep("env")
 		}},
 	)
-	for i, want := range []string{"it's project", p.dir + "/sub\nit's project", "No such file", "Exit code 3", "CLAUDECODE=1", "background",
-		"CLAUDECODE=1"} {
+	for i, want := range []string{
+		"it's project", p.dir + "/sub\nit's project", "No such file", "Exit code 3", "CLAUDECODE=1", "background", "CLAUDECODE=1",
+	} {
 		if !strings.Contains(told[i], want) {
 			t.Errorf("step %d: the model reads %q, want %q", i, told[i], want)
 		}

@@ -44,7 +44,7 @@ func Own(project state.Paths, agent harness.Agent, id int, dir string) (why stri
 				}
 				seen = append(seen, f.Path)
 				s := Setup{Agent: agent, Environ: environ, State: project, Dir: project.Project}
-				if why = s.own(f.Path); why != "" {
+				if why = ownIn(&s, f.Path); why != "" {
 					return why
 				}
 			}
@@ -98,8 +98,8 @@ func upwards(dirs ...string) (out []string) {
 	return out
 }
 
-// own says what a person has set in one file of settings.
-func (s *Setup) own(path string) (why string) {
+// ownIn says what a person has set in one file of settings.
+func ownIn(s *Setup, path string) (why string) {
 	text, _, err := readConfig(path)
 	if err != nil {
 		return path + " cannot be read"
@@ -109,12 +109,12 @@ func (s *Setup) own(path string) (why string) {
 		return path + " is not understood"
 	}
 	known := s.Agent.Rewrites()
-	if s.boxed(text, &root) {
+	if boxed(s.Agent, text, &root) {
 		return s.Agent.Title + " has a sandbox of its own (" + strings.Join(known.Sandbox, ".") + " in " + path +
 			"), and one is not put into another"
 	}
 	for _, list := range known.Lists {
-		if node := lookup(&root, list); node != nil && !s.empty(path, text, node) {
+		if node := lookup(&root, list); node != nil && !empty(s, path, text, node) {
 			return strings.Join(list, ".") + " is set in " + path
 		}
 	}
@@ -138,8 +138,8 @@ func (s *Setup) own(path string) (why string) {
 }
 
 // boxed reports whether a file switches the agent's own sandbox on.
-func (s *Setup) boxed(text []byte, root *jsonNode) bool {
-	node := lookup(root, s.Agent.Rewrites().Sandbox)
+func boxed(agent harness.Agent, text []byte, root *jsonNode) bool {
+	node := lookup(root, agent.Rewrites().Sandbox)
 	return node != nil && string(node.raw(text)) != "false"
 }
 
@@ -173,7 +173,6 @@ func ownSandbox(agent harness.Agent, dir string, environ []string) (file string)
 	if err != nil {
 		return "" // the agent finds no settings either
 	}
-	s := Setup{Agent: agent, Environ: environ, Dir: dir}
 	for _, f := range files { // those of an administrator, the last ones, stand above the others
 		text, _, err := readConfig(f.Path)
 		if err != nil {
@@ -183,7 +182,7 @@ func ownSandbox(agent harness.Agent, dir string, environ []string) (file string)
 		if err != nil || lookup(&root, agent.Rewrites().Sandbox) == nil {
 			continue
 		}
-		if file = ""; s.boxed(text, &root) {
+		if file = ""; boxed(agent, text, &root) {
 			file = f.Path
 		}
 	}
@@ -191,7 +190,7 @@ func ownSandbox(agent harness.Agent, dir string, environ []string) (file string)
 }
 
 // empty reports whether a list has only entries that we wrote, or an object only members that are switched off.
-func (s *Setup) empty(path string, text []byte, node *jsonNode) bool {
+func empty(s *Setup, path string, text []byte, node *jsonNode) bool {
 	switch node.kind {
 	case '[':
 		var mine []string

@@ -55,7 +55,8 @@ func TestOwn(t *testing.T) {
 	}{
 		{home + "/.claude/settings.json", `{"permissions": {"deny": ["Bash(rm:*)"]}}`, "permissions.deny"},
 		{home + "/.claude/settings.json", `{"permissions": {"ask": ["Bash(rm:*)"]}}`, "permissions.ask"},
-		{home + "/.claude/settings.json", `{"permissions": {"allow": ["Bash(rm:*)"], "deny": [], "ask": null}, "enabledPlugins": {"a": false}}`, ""},
+		{home + "/.claude/settings.json", `{"permissions": {"allow": ["Bash(rm:*)"], "deny": [], "ask": null}}`, ""},
+		{home + "/.claude/settings.json", `{"enabledPlugins": {"a": false}}`, ""},
 		{home + "/.claude/settings.json", `{"permissions": {"deny": ["Bash(rm:*)"]}, "permissions": {}}`, "not understood"},
 		{home + "/.claude/settings.json", `{"permissions": {"deny": "Bash"}}`, "permissions.deny"},
 		{home + "/.claude/settings.json", `{`, "not understood"},
