@@ -16,6 +16,7 @@ import (
 
 	"mycelium/internal/hook"
 	"mycelium/internal/hook/web"
+	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/api"
 )
 
@@ -103,19 +104,16 @@ func measureHook(ctx context.Context, b *bed, o options) error {
 			return fmt.Errorf("build: %w: %s", err, out)
 		}
 	}
-	ways := []hookWay{
-		{starts{name: "(a Go program that reads and answers)"}, dir, []string{bare}},
-		{starts{name: "myc-hook claude, with a daemon"}, dir, []string{small}},
-		{starts{name: "myc hook claude, with a daemon"}, dir, []string{b.myc, "hook"}},
-		{starts{name: "myc-hook claude, without"}, alone, []string{small}},
-		{starts{name: "myc hook claude, without"}, alone, []string{b.myc, "hook"}},
+	ways, err := b.hookWays(ctx, bare, small, dir, alone)
+	if err != nil {
+		return err
 	}
 	for n := range 10 * o.starts {
 		for i := range ways {
 			w := &ways[i]
 			program := append(slices.Clone(w.program), "claude", "-C", w.dir, "--state", string(b.state()),
 				"--event", "PreToolUse", "--limit", "10m0s", "--gateway", "mycelium")
-			if err := b.hookOnce(ctx, w.dir, program, n, &w.starts); err != nil {
+			if err := b.hookOnce(ctx, w, program, n); err != nil {
 				return fmt.Errorf("%s: %w", w.name, err)
 			}
 		}
@@ -145,21 +143,66 @@ func printWays(ways []hookWay) {
 	table(rows)
 }
 
+// hookWays returns the ways to answer an event: with a daemon in dir, without one in alone.
+func (b *bed) hookWays(ctx context.Context, bare, small, dir, alone string) ([]hookWay, error) {
+	with, err := b.ofShell(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	without, err := b.ofShell(ctx, alone)
+	if err == nil {
+		_, err = b.output(ctx, alone, "stop")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return []hookWay{
+		{starts{name: "(a Go program that reads and answers)"}, dir, []string{bare}, nil},
+		{starts{name: "myc-hook claude, with a daemon"}, dir, []string{small}, nil},
+		{starts{name: "the same, with a token"}, dir, []string{small}, with[:1]},
+		{starts{name: "the same, and a ticket for the shell"}, dir, []string{small}, with},
+		{starts{name: "myc hook claude, with a daemon"}, dir, []string{b.myc, "hook"}, nil},
+		{starts{name: "myc-hook claude, without"}, alone, []string{small}, nil},
+		{starts{name: "the same, with a token, without a daemon"}, alone, []string{small}, without[:1]},
+		{starts{name: "the same, and a ticket, without a daemon"}, alone, []string{small}, without},
+		{starts{name: "myc hook claude, without"}, alone, []string{b.myc, "hook"}, nil},
+	}, nil
+}
+
 // hookWay is one way to answer an event.
 type hookWay struct {
 	starts
 	dir     string
 	program []string
+	environ []string // of the agent, besides that of every program
+}
+
+// session mints the session of an agent.
+func (b *bed) session(ctx context.Context, dir string) (s api.Session, err error) {
+	text, err := b.output(ctx, dir, "session", "new", "--role", "developer", "--json")
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &s)
+	}
+	return s, err
+}
+
+// ofShell returns the environment of an agent whose shell runs only what was admitted: its token, and the program before the shell.
+func (b *bed) ofShell(ctx context.Context, dir string) ([]string, error) {
+	s, err := b.session(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	paths := b.state().Of(dir)
+	folder := paths.Run(s.ID)
+	n := agentshell.Note{Agent: "claude", Folder: dir, Project: dir, State: string(paths.Root)}
+	return []string{hook.TokenVar + "=" + s.Token, "CLAUDE_CODE_SHELL_PREFIX=" + agentshell.Program(folder)},
+		agentshell.Prepare(folder, b.myc, n, os.Environ())
 }
 
 // measurePosts posts events as Claude Code does, in sequence on one connection, to a listener like that of `myc claude`.
 func (b *bed) measurePosts(ctx context.Context, dir string, n int) error {
-	text, err := b.output(ctx, dir, "session", "new", "--role", "developer", "--json")
+	session, err := b.session(ctx, dir)
 	if err != nil {
-		return err
-	}
-	var session api.Session
-	if err := json.Unmarshal([]byte(text), &session); err != nil {
 		return err
 	}
 	h := &web.EventHandler{Token: session.Token, Program: func() *hook.Program {
@@ -200,10 +243,11 @@ func (b *bed) measurePosts(ctx context.Context, dir string, n int) error {
 }
 
 // hookOnce measures one run, which must answer.
-func (b *bed) hookOnce(ctx context.Context, dir string, program []string, n int, s *starts) error {
-	c := b.command(ctx, dir)
+func (b *bed) hookOnce(ctx context.Context, w *hookWay, program []string, n int) error {
+	c := b.command(ctx, w.dir)
+	c.Env = append(c.Env, w.environ...)
 	c.Path, c.Args = program[0], program
-	c.Stdin = strings.NewReader(fmt.Sprintf(hookEvent, dir, n))
+	c.Stdin = strings.NewReader(fmt.Sprintf(hookEvent, w.dir, n))
 	var out, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &out, &stderr
 	began := time.Now()
@@ -212,7 +256,7 @@ func (b *bed) hookOnce(ctx context.Context, dir string, program []string, n int,
 	if err != nil || !bytes.Contains(out.Bytes(), []byte("permissionDecision")) {
 		return fmt.Errorf("%w: %s%s", err, out.Bytes(), stderr.Bytes())
 	}
-	s.wall = append(s.wall, took)
-	s.used = append(s.used, c.ProcessState.UserTime()+c.ProcessState.SystemTime())
+	w.wall = append(w.wall, took)
+	w.used = append(w.used, c.ProcessState.UserTime()+c.ProcessState.SystemTime())
 	return nil
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // rooms are what this program is made of: the hook, and what the hook may import.
-var rooms = []string{"hook", "harness", "harness/shellwords", "daemon", "rpc", "rawjson", "text", "atomicfile", "state", "worktree"}
+var rooms = []string{"hook", "harness", "harness/rewrite", "harness/shellwords", "daemon", "rpc", "rawjson", "text", "atomicfile", "state",
+	"worktree"}
 
 // libraries are all that it has besides the standard library.
 var libraries = []string{"github.com/go-json-experiment/json", "golang.org/x/sys", "github.com/clipperhouse",

@@ -71,15 +71,23 @@ func TestAgentShell(t *testing.T) {
 // shellRun runs `myc claude` with a version of Claude Code, and returns what the model was told after each step.
 func (p *project) shellRun(t *testing.T, door agentDoor, steps ...fake.Step) (told []string) {
 	t.Helper()
+	return p.agentRun(t, door, steps, func(environ []string, _ string) (stdout, stderr string, code int) {
+		return p.as(environ, "claude", "--unsafe-program", "-p", "--output-format", "json", "--permission-mode", "acceptEdits", "--",
+			"Do what the script says.")
+	})
+}
+
+// agentRun has start run a version of Claude Code, and returns what the model was told after each step.
+func (p *project) agentRun(t *testing.T, door agentDoor, steps []fake.Step,
+	start func(environ []string, program string) (stdout, stderr string, code int)) (told []string) {
+	t.Helper()
 	program, err := door.find("../..", "claude")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := fake.New(append(steps, fake.Step{Text: "done"})...)
 	defer s.Close()
-	environ := append(p.agentEnv("claude", s), "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"))
-	stdout, stderr, code := p.as(environ, "claude", "--unsafe-program", "-p", "--output-format", "json", "--permission-mode", "acceptEdits",
-		"--", "Do what the script says.")
+	stdout, stderr, code := start(append(p.agentEnv("claude", s), "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH")), program)
 	var run agentRun
 	if err := json.Unmarshal([]byte(stdout), &run); err != nil || code != 0 || run.IsError {
 		t.Fatalf("exit %d, %v\n%s%s", code, err, stdout, stderr)

@@ -44,8 +44,9 @@ type Request struct {
 	// Abstains says that a call about which only the fallback would decide is left to whoever asks, and recorded so: see
 	// [Admission.Abstained].
 	Abstains bool
-	// Unbound says why the call cannot run in a sandbox; "": it can. nil: whoever makes the call cannot bind it to one.
-	Unbound func(ctx context.Context) string
+	// Unbound says why the call, which a rule allows or asks about, cannot run in a sandbox; "": it can. nil: whoever makes the call cannot
+	// bind it to one.
+	Unbound func(ctx context.Context, effect policy.Effect) string
 	// Lacked returns what the call lacked when it ran in the sandbox before; nil: it is not known of such calls.
 	Lacked func() approval.Lacked
 	// Waits, if set, is called when the call begins to wait for an approval, and the function that it returns when the wait is over.

@@ -66,7 +66,7 @@ func (h *asking) put(name, text string) {
 func (h *asking) admit(s *session.Session, r Request) <-chan called {
 	out := make(chan called, 1)
 	if r.Unbound == nil {
-		r.Unbound = func(context.Context) string { return "" }
+		r.Unbound = func(context.Context, policy.Effect) string { return "" }
 	}
 	go func() {
 		a, err := h.Admit(h.t.Context(), s, r)
@@ -202,7 +202,7 @@ func TestNotForTheSession(t *testing.T) {
 		"bash long.sh": "longer than 10000 bytes", "bash named.sh": "named.sh", "cat x.sh | sh": "what another command writes",
 	} {
 		outside := bash(command)
-		outside.Unbound = func(context.Context) string { return "layer mount" }
+		outside.Unbound = func(context.Context, policy.Effect) string { return "layer mount" }
 		c := h.admit(s, outside)
 		r := h.waits()
 		if told := r.Code.NotRead(); !strings.Contains(told, "project code that was not read") || !strings.Contains(told, want) {
@@ -242,7 +242,7 @@ func TestOnlyInTheSandboxForTheSession(t *testing.T) {
 		t.Fatal(e.err)
 	}
 	outside := bash("go test ./...")
-	outside.Unbound = func(context.Context) string { return "layer mount" }
+	outside.Unbound = func(context.Context, policy.Effect) string { return "layer mount" }
 	c = h.admit(s, outside)
 	r := h.waits()
 	if form := clientAnswers(&r); slices.Contains(form, saySession) {
@@ -259,7 +259,7 @@ func TestOnlyInTheSandboxForTheSession(t *testing.T) {
 		t.Fatal(e.err)
 	}
 	falls, times := bash("bash x.sh"), 0
-	falls.Unbound = func(context.Context) string {
+	falls.Unbound = func(context.Context, policy.Effect) string {
 		if times++; times > 1 {
 			return "layer mount"
 		}

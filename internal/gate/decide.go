@@ -48,9 +48,9 @@ func (a *Admission) bind(ctx context.Context, d *policy.Decision) {
 	if d.Sandbox.None() || d.Effect == policy.Deny {
 		return
 	}
-	why := "only the shell of an agent that myc claude started runs in a sandbox"
+	why := "only the shell of a Claude Code runs in a sandbox; start it with myc claude"
 	if a.Unbound != nil {
-		why = a.Unbound(ctx)
+		why = a.Unbound(ctx, d.Effect)
 	}
 	if why == "" {
 		a.askForMore(d)

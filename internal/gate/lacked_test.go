@@ -24,7 +24,7 @@ func TestLackedAsks(t *testing.T) {
 	s := h.enter("guest")
 	lacked := approval.Lacked{Profile: "project", ExitCode: 7, Things: []approval.Lack{{Need: approval.NeedHost, Name: "a.example:443"}}}
 	r := request("files__read_file", `{}`)
-	r.Unbound = func(context.Context) string { return "" }
+	r.Unbound = func(context.Context, policy.Effect) string { return "" }
 	r.Lacked = func() approval.Lacked { return lacked }
 	admit := func(answer approval.Answer) (*Admission, error) {
 		t.Helper()

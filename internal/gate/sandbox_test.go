@@ -24,7 +24,7 @@ func TestSandboxedCall(t *testing.T) {
 		t.Errorf("refused as %v", err)
 	}
 	for why, ok := range map[string]bool{"": true, "layer mount": false} {
-		r.Unbound = func(context.Context) string { return why }
+		r.Unbound = func(context.Context, policy.Effect) string { return why }
 		a, err := h.Admit(t.Context(), s, r)
 		if !ok {
 			if d := denied(t, err).Decision; !strings.Contains(d.Reason, why) || !d.Sandbox.None() {

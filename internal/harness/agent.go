@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/harness/rewrite"
 	"mycelium/internal/rawjson"
 )
 
@@ -64,9 +65,10 @@ type Agent struct {
 	// transcribes reports whether its transcripts have the format that [Transcript] reads.
 	transcribes bool
 
-	Hooks  Hooks
-	Launch Launch
-	script *script // how it is run with a scripted model; nil: it cannot be
+	Hooks    Hooks
+	Launch   Launch
+	Rewrites func() *rewrite.Agent // how it takes another command from a hook; nil: we give it none
+	script   *script               // how it is run with a scripted model; nil: it cannot be
 }
 
 // agents are the agents in the order of the documentation. A new agent is a file and a line here.
@@ -253,6 +255,11 @@ func (a Agent) Settings(dir string, environ []string) ([]Settings, error) {
 		return nil, err
 	}
 	return append(a.settings(own, dir), Settings{"managed", a.managed}), nil
+}
+
+// Moves reports whether a variable in the agent's settings changes where its settings are, or what its programs are.
+func (a Agent) Moves(name string) bool {
+	return name == a.configVar || slices.Contains(a.Launch.Pinned, name)
 }
 
 // Events returns the agent's names of the events that we answer.

@@ -7,6 +7,11 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/harness/rewrite"
+	"mycelium/internal/rawjson"
 )
 
 // claude is Claude Code. The format is from its documentation of hooks and from the behavior of version 2.1.197 and later.
@@ -51,6 +56,7 @@ var claude = Agent{
 		// That settings.local.json stands above the others was tried with 2.1.197 and 2.1.330.
 		Switches: []Switch{{Path: []string{"disableAllHooks"}, On: "false", Hint: "take disableAllHooks out of the file", Pin: true}},
 	},
+	Rewrites: rewrite.Claude,
 	Launch: Launch{
 		Options: func(settings, servers string) []string {
 			// --mcp-config takes every word that follows it. If it were the last of these options, it would take the prompt for a file.
@@ -173,6 +179,7 @@ type claudeSpecific struct {
 	Reason   string          `json:"permissionDecisionReason,omitempty"`
 	Behavior *claudeBehavior `json:"decision,omitempty"`
 	Context  string          `json:"additionalContext,omitempty"`
+	Input    *jsontext.Value `json:"updatedInput,omitempty"`
 }
 
 // claudeBehavior answers a PermissionRequest.
@@ -197,6 +204,10 @@ func answerClaude(e Event, a Answer) reply {
 	case PreTool:
 		if word := verdictWord(a.Verdict); word != "" {
 			specific.Decision, specific.Reason = word, a.Reason
+		}
+		if a.Verdict == Allow && a.Command != "" {
+			input := jsontext.Value(rawjson.Set(e.Input, "command", rawjson.Quote(a.Command)))
+			specific.Input = &input
 		}
 		if a.Verdict == Ask && slices.Contains(claudeAsksWithoutReason, e.Tool) {
 			out.SystemMessage = cmp.Or(out.SystemMessage, a.Reason)

@@ -49,6 +49,7 @@ type Event struct {
 	Pane           string         `json:"pane,omitempty"`          // tmux pane, from TMUX_PANE
 	Tmux           string         `json:"tmux,omitempty"`          // tmux server, from TMUX
 	Prefix         string         `json:"prefix,omitempty"`        // the program that stands before the commands of its shell
+	Parent         int            `json:"parent,omitzero"`         // the process that started the hook; 0: not known
 	Deadline       int64          `json:"deadline,omitzero"`       // milliseconds left for the answer
 }
 
@@ -81,4 +82,5 @@ type Answer struct {
 	Context string  `json:"context,omitempty"` // for the agent's model
 	Block   bool    `json:"block,omitzero"`    // of a stop: the agent continues, for Reason
 	Halt    bool    `json:"halt,omitzero"`     // the agent ends here, for Reason
+	Command string  `json:"command,omitempty"` // of [Allow]: what runs in the place of the command, for an agent with Rewrites
 }

@@ -22,6 +22,7 @@ import (
 // Command is one run of the hook. All fields but Own and Note are required.
 type Command struct {
 	Flags
+	Parent func() int                // the process that started the hook; nil: it is not known
 	Own    func(program string) bool // reports whether an MCP server that an agent started is this program; nil: not checked
 	In     io.Reader
 	Out    io.Writer
@@ -171,6 +172,9 @@ func (c *Command) surroundings(e *harness.Event) {
 	e.Interactive = interactive(e.Agent, c.Getenv)
 	if a, _ := harness.Named(e.Agent); a.Launch.Prefix.Variable != "" {
 		e.Prefix = c.Getenv(a.Launch.Prefix.Variable)
+	}
+	if c.Parent != nil {
+		e.Parent = c.Parent()
 	}
 	if c.Gateway != "" && e.Server == c.Gateway && (len(e.Command) == 0 || e.Command[0] == "" || c.Own == nil || c.Own(e.Command[0])) {
 		e.Ours = true

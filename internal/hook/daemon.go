@@ -24,6 +24,9 @@ const Method = "hook/answer"
 // TokenVar is the environment variable with the token of a session, for the processes of that session.
 const TokenVar = "MYCELIUM_TOKEN" //nolint:gosec // a name, no credential
 
+// parentVar is what POSIX shells call the process that started them. In a [Request] it is that of the hook.
+const parentVar = "PPID"
+
 // Request is the params of [Method]: an event as the agent wrote it, the flags of the entry, and parts of the environment. The small
 // program has no time for reflection, so append writes it.
 type Request struct {
@@ -49,6 +52,13 @@ func (r *Request) Answer(ctx context.Context, c Command) Reply {
 	var out, errs bytes.Buffer
 	c.Flags = Flags{Agent: r.Agent, Event: r.Event, Gateway: r.Gateway, Limit: milliseconds(r.Limit), Deadline: milliseconds(r.Deadline)}
 	c.In, c.Out, c.Err, c.Getenv = bytes.NewReader(r.Input), &out, &errs, func(name string) string { return r.Env[name] }
+	c.Parent = func() int {
+		id, err := strconv.Atoi(r.Env[parentVar])
+		if err != nil {
+			return 0
+		}
+		return id
+	}
 	code := c.runHere(ctx)
 	return Reply{Stdout: out.String(), Stderr: errs.String(), Exit: code}
 }

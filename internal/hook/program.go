@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -184,6 +185,7 @@ func (p *Program) request() Request {
 			r.Env[name] = v
 		}
 	}
+	r.Env[parentVar] = strconv.Itoa(os.Getppid())
 	for _, kv := range Places(p.Environ) {
 		name, value, _ := strings.Cut(kv, "=")
 		r.Env[name] = value

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 
@@ -9,6 +10,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
+	"mycelium/internal/policy"
 	"mycelium/internal/policy/box"
 )
 
@@ -24,6 +26,10 @@ type Shell interface {
 	Lacked(session, command, dir string) approval.Lacked
 	// Settle says how the question was answered whether a command gets what it lacked.
 	Settle(session, command, dir string, l approval.Lacked, allowed bool, answer approval.For) error
+	// Irreplaceable says why no other command can stand in the place of the one of an event; "" if one can.
+	Irreplaceable(e harness.Event) string
+	// Replace lets a command run once in a sandbox, and returns the command that does it.
+	Replace(e harness.Event, command string, in box.Box) (string, error)
 }
 
 // admits hands calls to the shell of an agent, if that shell runs only what was admitted.
@@ -38,21 +44,47 @@ func (a admits) governs(s *session.Session, e harness.Event) bool {
 }
 
 // unbound returns what says why a call cannot run in a sandbox; nil for a call that is no command of a shell which we govern.
-func (a admits) unbound(s *session.Session, e harness.Event) func(context.Context) string {
-	if commandOf(e) == "" || !a.governs(s, e) {
-		return nil
+func (a admits) unbound(s *session.Session, e harness.Event) func(context.Context, policy.Effect) string {
+	switch command := commandOf(e); {
+	case command != "" && a.governs(s, e):
+		return func(ctx context.Context, _ policy.Effect) string { return a.Unbound(ctx) }
+	case command != "" && a.replaces(e):
+		return func(ctx context.Context, effect policy.Effect) string {
+			if effect != policy.Allow { // its own dialog would show the other command
+				return "the question is about the command as it is"
+			}
+			return cmp.Or(a.Irreplaceable(e), a.Unbound(ctx))
+		}
 	}
-	return a.Unbound
+	return nil
 }
 
-// letRun lets the shell of an agent run the command of a call. If it cannot be told, the shell refuses the command.
-func (a admits) letRun(s *session.Session, e harness.Event, in box.Box, more approval.Lacked) {
+// replaces reports whether the agent of an event takes another command in the place of the one that it asks for.
+func (a admits) replaces(e harness.Event) bool {
+	agent, _ := harness.Named(e.Agent)
+	return a.Shell != nil && agent.Rewrites != nil && e.Kind == harness.PreTool
+}
+
+// letRun lets the shell of an agent run the command of a call, and returns the command that the agent is to run in its place; "" if it runs
+// its own. If a shell that we govern cannot be told, it refuses the command.
+func (a admits) letRun(s *session.Session, e harness.Event, in box.Box, more approval.Lacked) (instead string, err error) {
 	command := commandOf(e)
-	if e.Kind != harness.PreTool || command == "" || !a.governs(s, e) {
-		return
+	switch {
+	case e.Kind != harness.PreTool || command == "":
+	case a.governs(s, e):
+		if err := a.Admit(s.ID, e.ToolUse, command, e.Dir, in, more); err != nil {
+			a.logger.Error("an admitted command will not run", "session", s.ID, "error", err)
+		}
+	case !in.None() && a.replaces(e):
+		return a.Replace(e, command, in)
 	}
-	if err := a.Admit(s.ID, e.ToolUse, command, e.Dir, in, more); err != nil {
-		a.logger.Error("an admitted command will not run", "session", s.ID, "error", err)
+	return "", nil
+}
+
+// letAsked is letRun for a call about which the agent asks its person. Then it always runs its own command.
+func (a admits) letAsked(s *session.Session, e harness.Event, in box.Box, more approval.Lacked) {
+	if a.governs(s, e) {
+		_, _ = a.letRun(s, e, in, more) // it has no error
 	}
 }
 

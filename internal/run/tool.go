@@ -110,7 +110,7 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 				g.shell.settle(session, e, more, false, denied.Settled)
 			}
 			if a.Verdict == harness.Ask { // the agent's person may say yes
-				g.shell.letRun(session, e, denied.Decision.Sandbox, more)
+				g.shell.letAsked(session, e, denied.Decision.Sandbox, more)
 			}
 		}
 		if errors.As(err, &denied) && denied.Decision.Unknown && c == nil && g.Abstains == nil { // not outside of a project
@@ -118,21 +118,26 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 		}
 		return a
 	}
+	more, answer := a.Lacked()
+	g.shell.settle(session, e, more, true, answer)
+	instead, err := g.shell.letRun(session, e, a.Sandbox(), more)
+	if err != nil {
+		a.Release() // nothing runs
+		return harness.Answer{Verdict: harness.Deny, Reason: "Mycelium could not let this command run in the sandbox: " +
+			credential.Mask(err.Error()) + ". Nothing ran."}
+	}
 	if agent, _ := harness.Named(e.Agent); e.Kind == harness.PreTool && e.ToolUse != "" && agent.TellsOutcome() {
 		r.admit(e.ToolUse, a, g.Now())
 	} else {
 		a.Release() // the agent does not report how the call ends, so it stays unfinished in the log
 	}
-	more, answer := a.Lacked()
-	g.shell.settle(session, e, more, true, answer)
-	g.shell.letRun(session, e, a.Sandbox(), more)
 	if e.Tool == childTool && e.ToolUse != "" {
 		r.startsChild(e.ToolUse, g.startingBy(e, c))
 	}
 	if e.Tool == questionTool || e.Tool == planTool || a.Abstained() {
 		return harness.Answer{Verdict: harness.Pass}
 	}
-	return harness.Answer{Verdict: harness.Allow}
+	return harness.Answer{Verdict: harness.Allow, Command: instead}
 }
 
 // announce tells the gate to expect a call of our own gateway, or returns why the call must not be made. The gateway decides the call

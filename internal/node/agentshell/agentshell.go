@@ -45,6 +45,7 @@ type Note struct {
 	Home    string   `json:"home"`        // the person's; empty: none
 	Lines   []string `json:"lines"`       // lines for a shell that the agent's settings had when it was started: they run as they are
 	Server  []string `json:"server"`      // the gateway, which the agent starts by the program too
+	Named   bool     `json:"named"`       // the program stands in the place of commands, and is given names of tickets: see [Gate.Replace]
 }
 
 // paths returns where the state of the project is.
@@ -69,7 +70,11 @@ func Prepare(folder, myc string, n Note, environ []string) error {
 	if err := atomicfile.Note(filepath.Join(folder, noteName), text, 0o600); err != nil {
 		return fmt.Errorf("write what the agent's shell may run: %w", err)
 	}
-	identify(filepath.Join(folder, gitName), environ)
+	git := "git"
+	if n.Named { // a hook has the agent's PATH
+		git, _ = find("git")
+	}
+	identify(git, filepath.Join(folder, gitName), environ)
 	if err := os.Symlink(myc, Program(folder)); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("put a program before the agent's shell: %w", err)
 	}
@@ -78,12 +83,12 @@ func Prepare(folder, myc string, n Note, environ []string) error {
 
 // identify writes a configuration of git with the name and address of the person. Without them git makes no commit, and the person's own
 // configuration, which can name programs, is not in the sandbox. If there is no git, or no name, there is none inside either.
-func identify(file string, environ []string) {
+func identify(git, file string, environ []string) {
 	for _, key := range []string{"user.name", "user.email", "init.defaultBranch"} {
-		get := exec.Command("git", "config", "--global", "--get", key) //nolint:noctx // it reads one file
+		get := exec.Command(git, "config", "--global", "--get", key) //nolint:noctx // it reads one file
 		get.Env = environ
 		if value, err := get.Output(); err == nil {
-			set := exec.Command("git", "config", "--file", file, key, strings.TrimSuffix(string(value), "\n")) //nolint:noctx // it writes one
+			set := exec.Command(git, "config", "--file", file, key, strings.TrimSuffix(string(value), "\n")) //nolint:noctx // it writes one
 			set.Env = environ
 			_ = set.Run()
 		}

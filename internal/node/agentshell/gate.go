@@ -57,15 +57,25 @@ func (g *Gate) Unbound(ctx context.Context) string {
 
 // Admit lets the shell of a session run a command once, in a folder and in a sandbox with more than that; the zero value is outside.
 func (g *Gate) Admit(session, toolUse, command, dir string, in box.Box, more approval.Lacked) error {
-	t := Ticket{Box: in, Dir: dir, Until: time.Now().Add(ticketFor), More: more}
+	t, err := g.ticket(dir, in)
+	if err != nil {
+		return err
+	}
+	t.More = more
+	return leave(g.State().Run(session), command, toolUse, t)
+}
+
+// ticket is a ticket for a command in a folder and in a sandbox.
+func (g *Gate) ticket(dir string, in box.Box) (Ticket, error) {
+	t := Ticket{Box: in, Dir: dir, Until: time.Now().Add(ticketFor)}
 	if !in.None() {
 		p, ok := g.Profiles().Find(in.Profile)
 		if !ok || len(p.Masks) > 0 { // no rule names such a profile
-			return fmt.Errorf("no command of an agent runs in the profile %q of the sandbox", in.Profile)
+			return t, fmt.Errorf("no command of an agent runs in the profile %q of the sandbox", in.Profile)
 		}
 		t.Walls = p.With(in.Read, in.Write, in.Hosts)
 	}
-	return leave(g.State().Run(session), command, toolUse, t)
+	return t, nil
 }
 
 // Lacked returns what a command lacked when the shell of a session last ran it in a folder in the sandbox.

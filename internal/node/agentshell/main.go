@@ -28,6 +28,9 @@ const (
 	exitTimedOut = 124 // as timeout(1)
 )
 
+// errNotCalled returns the error for a run that no agent makes.
+func errNotCalled() error { return errors.New("it is not called as an agent calls it") }
+
 // Shell is one run of the program that an agent starts before its shell.
 type Shell struct {
 	Program string // the name under which it was started
@@ -45,13 +48,18 @@ type Shell struct {
 // Main runs what the agent asks for, and returns its exit code. What runs outside of the sandbox takes the place of this process.
 func (s *Shell) Main() int {
 	folder := filepath.Dir(s.Program)
-	if !filepath.IsAbs(folder) || len(s.Args) != 1 {
-		return s.refuse(nil, "", errors.New("it is not called as an agent calls it"))
+	if !filepath.IsAbs(folder) || len(s.Args) == 0 {
+		return s.refuse(nil, "", errNotCalled())
 	}
 	line := s.Args[0]
 	note, err := readNote(folder)
-	if err != nil {
+	switch {
+	case err != nil:
 		return s.refuse(nil, line, err)
+	case note.Named:
+		return s.named(folder, &note)
+	case len(s.Args) != 1:
+		return s.refuse(nil, "", errNotCalled())
 	}
 	if slices.Contains(note.Lines, line) {
 		return s.become([]string{"/bin/sh", "-c", line})
@@ -83,20 +91,26 @@ func (s *Shell) Main() int {
 	if ticket.Box.None() {
 		return s.become(argv)
 	}
-	c, err := s.command(folder, &note, &w, ticket, dir)
+	c, err := s.command(folder, &note, ticket, dir)
+	if err == nil {
+		err = makeFile(w.Folder)
+	}
 	if err != nil {
 		return s.refuse(&note, w.Command, err)
 	}
-	c.Argv = argv
+	c.Argv, c.Read, c.Write = argv, append(c.Read, w.Snapshot), append(c.Write, w.Folder)
 	return s.run(&note, c, &ran{folder: folder, command: w.Command, dir: dir, more: ticket.More})
 }
 
 // refuse says to the agent that something does not run.
 func (s *Shell) refuse(n *Note, command string, why error) int {
 	fmt.Fprintf(s.Err, "Mycelium did not run this command: %s.\n", text.Visible(why.Error()))
-	if errors.Is(why, ErrNotAdmitted) {
+	if n != nil && errors.Is(why, ErrNotAdmitted) {
 		fmt.Fprintln(s.Err, "A command runs once for each call of the shell tool that the policy admits. Make the call again; if that fails "+
 			"too, the hook is switched off or does not know the call, and only your person can help: myc doctor tells more.")
+		if !n.Named {
+			fmt.Fprintln(s.Err, "Did you type this line yourself, after an exclamation mark? It reaches no hook: type it in another terminal.")
+		}
 	}
 	if n != nil {
 		s.Refused(n, command, why)
@@ -123,7 +137,7 @@ func find(shell string) (string, error) {
 }
 
 // command makes the command of the sandbox, without its arguments.
-func (s *Shell) command(folder string, n *Note, w *harness.Wrapped, t Ticket, dir string) (*sandbox.Command, error) {
+func (s *Shell) command(folder string, n *Note, t Ticket, dir string) (*sandbox.Command, error) {
 	if t.Walls.Name == "" {
 		return nil, errors.New("its ticket has no profile of the sandbox")
 	}
@@ -136,13 +150,12 @@ func (s *Shell) command(folder string, n *Note, w *harness.Wrapped, t Ticket, di
 		return nil, err
 	}
 	c.Dir, c.Profile, c.In, c.Out, c.Err = dir, t.Walls, s.In, s.Out, s.Err
-	c.Temp, c.Read, c.Write = filepath.Join(folder, tempName), []string{w.Snapshot}, []string{w.Folder}
-	c.Hide, c.Asks = []string{n.State}, true
+	c.Temp, c.Hide, c.Asks = filepath.Join(folder, tempName), []string{n.State}, true
 	c.Give(t.More.Names(approval.NeedHost), t.More.Names(approval.NeedRead), t.More.Names(approval.NeedWrite))
 	if file := filepath.Join(folder, gitName); exists(file) {
 		c.GitConfig = file
 	}
-	return &c, makeFile(w.Folder)
+	return &c, nil
 }
 
 func exists(path string) bool {

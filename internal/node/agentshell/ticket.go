@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -26,6 +27,8 @@ type Ticket struct {
 
 	// More is what the command has in the sandbox beyond the profile.
 	More approval.Lacked `json:"more,omitzero"`
+
+	Command string `json:"command,omitzero"` // what runs, if the program is not given it: see [Gate.Replace]
 }
 
 // ticketFor is how long a ticket is good. Between the hook and the command a person may be asked in the agent's own terminal.
@@ -52,6 +55,11 @@ func take(folder, command, dir string, now time.Time) (t Ticket, err error) {
 	if err != nil {
 		return t, err
 	}
+	return first(files, dir, now)
+}
+
+// first takes the first of some tickets that is good in a folder.
+func first(files []string, dir string, now time.Time) (t Ticket, err error) {
 	why := ErrNotAdmitted
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -69,8 +77,12 @@ func take(folder, command, dir string, now time.Time) (t Ticket, err error) {
 			why = fmt.Errorf("the hook admitted it in %s, and it would run in %s", t.Dir, dir)
 			continue
 		}
-		if os.Remove(file) == nil {
+		switch err := os.Remove(file); {
+		case err == nil:
 			return t, nil
+		case errors.Is(err, syscall.EROFS):
+			why = errors.New("it would run in a sandbox of the agent's own, where its ticket cannot be taken, and one sandbox is not put into " +
+				"another; your person can switch off the agent's own")
 		}
 	}
 	return Ticket{}, why

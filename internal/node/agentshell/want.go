@@ -192,6 +192,9 @@ func (s *Shell) ask(n *Note, r *ran, l approval.Lacked) string {
 	if l.ExitCode == 0 {
 		return "It ended well all the same, so nobody is asked. If it needs this, run it so that its exit code says that it failed."
 	}
+	if n.Named {
+		return "It cannot be asked for here: a question needs an agent that myc claude started."
+	}
 	asked, never, err := wantOf(r.folder, r.command, r.dir).add(l, r.more, time.Now())
 	switch {
 	case err != nil:

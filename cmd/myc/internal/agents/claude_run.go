@@ -24,7 +24,6 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/hook/install"
 	"mycelium/internal/hook/web"
-	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/state"
@@ -101,7 +100,7 @@ func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Sessi
 	}
 	paths := s.State.For(dir)
 	folder = paths.Run(of.ID)
-	s.Token, s.Shell = of.Token, agentshell.Program(folder)
+	s.Token, s.Shell = of.Token, a.shellOf(folder, s)
 	if s.Version, err = agent.Version(ctx, program, a.Environ); err != nil {
 		s.Version = "" // the form that every version takes
 	}

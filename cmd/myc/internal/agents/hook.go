@@ -122,7 +122,7 @@ func program(l *project.Loader) *hook.Program {
 	note := func(ctx context.Context, e harness.Event, why string) { node.NoteDenial(ctx, l, e, why) }
 	return &hook.Program{
 		Alone: func(ctx context.Context, c hook.Command) int {
-			c.Own, c.Note = isOwnProgram, note
+			c.Own, c.Note, c.Parent = isOwnProgram, note, os.Getppid
 			c.Decide = func(ctx context.Context, e harness.Event) (harness.Answer, error) { return node.HookAlone(ctx, l, e) }
 			return c.Run(ctx)
 		},

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -49,6 +50,16 @@ func noteRefusal(ctx context.Context, n *agentshell.Note, environ []string, comm
 // loaderOf loads the project of a run.
 func loaderOf(n *agentshell.Note, environ []string) *project.Loader {
 	return &project.Loader{Dir: n.Folder, StateDir: n.State, ID: n.ID, Environ: environ, Err: io.Discard, Agent: true, Version: base.Version()}
+}
+
+// shellOf returns the program before the shell of the agent of a run; "" if its commands run in a sandbox of the agent's own, in which the
+// program could take no ticket.
+func (a *app) shellOf(folder string, s *install.Setup) string {
+	if own := install.InOwnSandbox(s.Agent, s.Dir, a.Environ); own != "" {
+		fmt.Fprintln(a.Err, "myc: "+own)
+		return ""
+	}
+	return agentshell.Program(folder)
 }
 
 // prepareShell puts our program before the shell of the agent of a run: it knows the agent's settings as they are now, and the gateway.

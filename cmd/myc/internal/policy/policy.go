@@ -12,6 +12,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/gate/facts"
+	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
@@ -108,6 +109,9 @@ func (a *app) explain(q question) error {
 	}
 	if !x.Sandbox.None() {
 		fmt.Fprintf(a.Out, "sandbox: %s\n", x.Sandbox.String())
+		for _, own := range install.InOwnSandboxes(a.Dir, a.Environ) {
+			fmt.Fprintln(a.Out, "note: "+own)
+		}
 	}
 	fmt.Fprintln(a.Out)
 	var rows [][]string

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/hook/install"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/policy"
@@ -91,6 +92,9 @@ func (a *app) doctor(ctx context.Context, v *project.View, add base.Report) {
 			hint = failed.Mend + "; " + more
 		}
 		add(level, "sandbox", fmt.Sprintf("refuses: layer %s: %s: %s", failed.Layer, failed.Doing, failed.Cause), hint)
+	}
+	for _, own := range install.InOwnSandboxes(v.Project.Dir, a.Environ) {
+		add("warning", "sandbox", own, "to have its commands in Mycelium's, switch off the other one")
 	}
 	waiting, err := sandbox.Waiting(v.Project.State.Sandbox("quarantine"))
 	switch {

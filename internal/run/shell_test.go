@@ -1,0 +1,67 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/harness"
+	"mycelium/internal/policy"
+	"mycelium/internal/policy/box"
+)
+
+// placed is a shell in which other commands can stand in the place of those of an agent.
+type placed struct {
+	unfit string
+	err   error
+}
+
+func (placed) Governs(_, prefix string) bool  { return prefix == "ours" }
+func (placed) Unbound(context.Context) string { return "" }
+func (placed) Admit(_, _, _, _ string, _ box.Box, _ approval.Lacked) error {
+	return nil
+}
+func (placed) Lacked(_, _, _ string) approval.Lacked { return approval.Lacked{} }
+func (placed) Settle(_, _, _ string, _ approval.Lacked, _ bool, _ approval.For) error {
+	return nil
+}
+func (p placed) Irreplaceable(harness.Event) string { return p.unfit }
+func (p placed) Replace(_ harness.Event, c string, in box.Box) (string, error) {
+	return "in " + in.String() + ": " + c, p.err
+}
+
+// TestReplacedCommand: a command that a rule allows in a sandbox is replaced where the agent takes another one. Where it does not fit, or
+// the rule asks, the agent's own command is a question; and where no ticket can be left, nothing runs.
+func TestReplacedCommand(t *testing.T) {
+	for name, tt := range map[string]struct {
+		shell   placed
+		action  string
+		agent   string
+		prefix  string
+		verdict harness.Verdict
+		command string
+		reason  string
+	}{
+		"it fits":            {placed{}, "allow", "claude", "", harness.Allow, "in project: make", ""},
+		"under the prefix":   {placed{}, "allow", "claude", "ours", harness.Allow, "", ""},
+		"the person's rules": {placed{unfit: "permissions.deny is set"}, "allow", "claude", "", harness.Ask, "", "permissions.deny is set"},
+		"the rule asks":      {placed{}, "ask", "claude", "", harness.Ask, "", "the question is about the command as it is"},
+		"no ticket":          {placed{err: errors.New("the disk is full")}, "allow", "claude", "", harness.Deny, "", "the disk is full"},
+		"another agent":      {placed{}, "allow", "gemini", "", harness.Ask, "", "start it with myc claude"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := coder()
+			p.rules = []policy.Rule{{Name: "boxed", Action: tt.action, Tool: policy.Names{"agent__Bash"}, Sandbox: box.Of("project")}}
+			p.opts.Shell = tt.shell
+			h := build(t, p)
+			e := bash("t1", "make")
+			e.Agent, e.Prefix, e.Interactive = tt.agent, tt.prefix, true
+			a := h.send(e)
+			if a.Verdict != tt.verdict || a.Command != tt.command || !strings.Contains(a.Reason, tt.reason) {
+				t.Errorf("the answer is %+v", a)
+			}
+		})
+	}
+}
