@@ -34,12 +34,19 @@ func TestOwn(t *testing.T) {
 	}
 	// agentProcess is a process that looks like the agent's, until the test ends.
 	agentProcess := func(name string, environ []string, options ...string) int {
-		cmd := exec.CommandContext(t.Context(), bash, append([]string{"-c", "read x; :"}, options...)...)
+		cmd := exec.CommandContext(t.Context(), bash, append([]string{"-c", "echo; read x"}, options...)...)
 		cmd.Args[0], cmd.Dir, cmd.Env = name, sub, environ
 		if _, err := cmd.StdinPipe(); err != nil {
 			t.Fatal(err)
 		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Read(make([]byte, 1)); err != nil { // before it runs, /proc does not have its arguments
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
