@@ -47,6 +47,9 @@ type Command struct {
 
 	Grace float64 // seconds from SIGTERM to SIGKILL when the context ends; 0: SIGKILL at once
 
+	// Record is called beside the preparations; nil: nothing is called. If it fails, the command does not run.
+	Record func() error `json:"-"`
+
 	In       io.Reader `json:"-"`
 	Out, Err io.Writer `json:"-"`
 
@@ -75,20 +78,26 @@ type Result struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Run runs a command and waits for it. self is the argument vector with which this program runs the child ([jail.Main]). If a wall cannot
-// be built, nothing runs and the error is a [*jail.StageError].
-func Run(ctx context.Context, self []string, c *Command) (*Result, error) {
+// Run runs a command and waits for it. If a wall cannot be built, nothing runs and the error is a [*jail.StageError].
+func Run(ctx context.Context, self jail.Self, c *Command) (*Result, error) {
+	// What takes time is done at once: the record, the start of the child, and the look at the project.
+	recorded := make(chan error, 1)
+	go func(c *Command) { recorded <- c.record() }(c)
 	c, err := c.named()
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, <-recorded)
 	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	child := jail.Begin(ctx, self, jail.Options{Network: c.Profile.Network, Grace: time.Duration(c.Grace * float64(time.Second))})
+	defer child.Close()
 	w, err := c.prepare(ctx)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, <-recorded)
 	}
 	h := c.listen()
 	looked, stop := w.watch(c)
-	out, err := c.run(ctx, self, w)
+	out, err := c.run(ctx, end, child, recorded, w)
 	stop()
 	left, settleErr := w.settle(ctx, c)
 	if out != nil {
@@ -100,23 +109,27 @@ func Run(ctx context.Context, self []string, c *Command) (*Result, error) {
 	return out, errors.Join(err, settleErr)
 }
 
-func (c *Command) run(ctx context.Context, self []string, w *work) (*Result, error) {
+func (c *Command) record() error {
+	if c.Record == nil {
+		return nil
+	}
+	return c.Record()
+}
+
+// run starts the command in the child, and waits for it. end ends the context.
+func (c *Command) run(ctx context.Context, end context.CancelCauseFunc, child *jail.Begun, recorded <-chan error, w *work) (*Result, error) {
 	way, err := c.wayOut()
-	if err != nil {
+	if err == nil {
+		w.spec, err = c.spec(w, way)
+	}
+	if err := errors.Join(err, <-recorded); err != nil {
 		return nil, err
 	}
-	spec, err := c.spec(w, way)
-	if err != nil {
-		return nil, err
-	}
-	w.spec = spec
-	began := time.Now()
+	spec, began := w.spec, time.Now()
 	if limit := c.Profile.Timeout(); limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
+		defer time.AfterFunc(limit, func() { end(context.DeadlineExceeded) }).Stop()
 	}
-	j, err := jail.Start(ctx, self, spec, jail.Streams{In: c.In, Out: c.Out, Err: c.Err, Grace: time.Duration(c.Grace * float64(time.Second))})
+	j, err := child.Start(spec, jail.Streams{In: c.In, Out: c.Out, Err: c.Err})
 	if err != nil {
 		return nil, withHint(err)
 	}
@@ -127,7 +140,7 @@ func (c *Command) run(ctx context.Context, self []string, w *work) (*Result, err
 		return nil, err
 	}
 	return &Result{Left: left, ExitCode: code, MemoryExceeded: code != 0 && spec.Memory > 0 && most > spec.Memory/10*9,
-		TimedOut: errors.Is(ctx.Err(), context.DeadlineExceeded), Seconds: time.Since(began).Seconds()}, nil
+		TimedOut: errors.Is(context.Cause(ctx), context.DeadlineExceeded), Seconds: time.Since(began).Seconds()}, nil
 }
 
 // withHint says how to find out what is wrong.
@@ -151,6 +164,7 @@ func (c *Command) spec(w *work, way *proxy.Proxy) (*jail.Spec, error) {
 	}
 	p := c.Profile
 	binds, masks := c.root(w)
+	masks = append(hidden(), masks...)
 	if err := c.places(binds); err != nil {
 		return nil, err
 	}

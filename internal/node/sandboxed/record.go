@@ -38,11 +38,18 @@ func Run(ctx context.Context, p *config.Project, c *sandbox.Command) (*sandbox.R
 	}
 	began := Act{Act: "sandbox exec", Program: filepath.Base(c.Argv[0]), Profile: c.Profile.Name, Network: c.Profile.Network,
 		Read: c.Read, Write: c.Write}
-	id, err := Record(ctx, p, began, fmt.Sprintf("%s in the sandbox, profile %s", began.Program, began.Profile))
-	if err != nil {
-		return nil, err
+	id, recorded := "", *c
+	recorded.Record = func() error {
+		made, err := Record(ctx, p, began, fmt.Sprintf("%s in the sandbox, profile %s", began.Program, began.Profile))
+		if err == nil {
+			id = made
+		}
+		return err
 	}
-	result, err := sandbox.Run(ctx, self, c)
+	result, err := sandbox.Run(ctx, self, &recorded)
+	if id == "" {
+		return nil, err // its beginning is not on record, so it did not run
+	}
 	ended := Act{Act: "sandbox exec ended", Run: id, Program: began.Program, Profile: began.Profile}
 	note := "did not run"
 	if result != nil {

@@ -13,6 +13,7 @@ import (
 
 	"mycelium/internal/backend"
 	"mycelium/internal/sandbox"
+	"mycelium/internal/sandbox/jail"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 )
@@ -87,7 +88,7 @@ func Serve(ctx context.Context) int {
 	c, err := given()
 	var result *sandbox.Result
 	if err == nil {
-		var self []string
+		var self jail.Self
 		if self, err = Self(); err == nil {
 			result, err = sandbox.Run(ctx, self, c)
 		}

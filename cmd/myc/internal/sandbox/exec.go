@@ -89,11 +89,11 @@ func (a *app) run(ctx context.Context, in *config.Project, command *sandbox.Comm
 	if in != nil {
 		return sandboxed.Run(ctx, in, command)
 	}
-	argv, err := sandboxed.Self()
+	self, err := sandboxed.Self()
 	if err != nil {
 		return nil, err
 	}
-	return sandbox.Run(ctx, argv, command)
+	return sandbox.Run(ctx, self, command)
 }
 
 // The exit codes with which env(1) and timeout(1) say the same.
