@@ -47,6 +47,9 @@ type Command struct {
 
 	Grace float64 // seconds from SIGTERM to SIGKILL when the context ends; 0: SIGKILL at once
 
+	// Child is a child that the caller has begun, and closes; it is used if it fits, and ends with the run.
+	Child *jail.Begun `json:"-"`
+
 	// Record is called beside the preparations; nil: nothing is called. If it fails, the command does not run.
 	Record func() error `json:"-"`
 
@@ -87,17 +90,19 @@ func Run(ctx context.Context, self jail.Self, c *Command) (*Result, error) {
 	if err != nil {
 		return nil, errors.Join(err, <-recorded)
 	}
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	child := jail.Begin(ctx, self, jail.Options{Network: c.Profile.Network, Grace: time.Duration(c.Grace * float64(time.Second))})
+	child := c.child(ctx, self)
 	defer child.Close()
+	defer context.AfterFunc(ctx, func() { child.End(context.Cause(ctx)) })()
+	closed := make(chan []string, 1)
+	go func() { closed <- hidden() }()
 	w, err := c.prepare(ctx)
 	if err != nil {
 		return nil, errors.Join(err, <-recorded)
 	}
 	h := c.listen()
 	looked, stop := w.watch(c)
-	out, err := c.run(ctx, end, child, recorded, w)
+	w.closed = <-closed
+	out, err := c.run(child, recorded, w)
 	stop()
 	left, settleErr := w.settle(ctx, c)
 	if out != nil {
@@ -109,6 +114,15 @@ func Run(ctx context.Context, self jail.Self, c *Command) (*Result, error) {
 	return out, errors.Join(err, settleErr)
 }
 
+// child is the child that the command runs in: the one that the caller began, if it fits the profile.
+func (c *Command) child(ctx context.Context, self jail.Self) *jail.Begun {
+	o := jail.Options{Network: c.Profile.Network, Grace: time.Duration(c.Grace * float64(time.Second))}
+	if c.Child != nil && c.Child.Has(o) {
+		return c.Child
+	}
+	return jail.Begin(ctx, self, o)
+}
+
 func (c *Command) record() error {
 	if c.Record == nil {
 		return nil
@@ -116,8 +130,8 @@ func (c *Command) record() error {
 	return c.Record()
 }
 
-// run starts the command in the child, and waits for it. end ends the context.
-func (c *Command) run(ctx context.Context, end context.CancelCauseFunc, child *jail.Begun, recorded <-chan error, w *work) (*Result, error) {
+// run starts the command in the child, and waits for it.
+func (c *Command) run(child *jail.Begun, recorded <-chan error, w *work) (*Result, error) {
 	way, err := c.wayOut()
 	if err == nil {
 		w.spec, err = c.spec(w, way)
@@ -127,7 +141,7 @@ func (c *Command) run(ctx context.Context, end context.CancelCauseFunc, child *j
 	}
 	spec, began := w.spec, time.Now()
 	if limit := c.Profile.Timeout(); limit > 0 {
-		defer time.AfterFunc(limit, func() { end(context.DeadlineExceeded) }).Stop()
+		defer time.AfterFunc(limit, func() { child.End(context.DeadlineExceeded) }).Stop()
 	}
 	j, err := child.Start(spec, jail.Streams{In: c.In, Out: c.Out, Err: c.Err})
 	if err != nil {
@@ -140,7 +154,7 @@ func (c *Command) run(ctx context.Context, end context.CancelCauseFunc, child *j
 		return nil, err
 	}
 	return &Result{Left: left, ExitCode: code, MemoryExceeded: code != 0 && spec.Memory > 0 && most > spec.Memory/10*9,
-		TimedOut: errors.Is(context.Cause(ctx), context.DeadlineExceeded), Seconds: time.Since(began).Seconds()}, nil
+		TimedOut: errors.Is(child.Ended(), context.DeadlineExceeded), Seconds: time.Since(began).Seconds()}, nil
 }
 
 // withHint says how to find out what is wrong.
@@ -164,7 +178,10 @@ func (c *Command) spec(w *work, way *proxy.Proxy) (*jail.Spec, error) {
 	}
 	p := c.Profile
 	binds, masks := c.root(w)
-	masks = append(hidden(), masks...)
+	if w.closed == nil {
+		w.closed = hidden()
+	}
+	masks = append(masks, w.closed...)
 	if err := c.places(binds); err != nil {
 		return nil, err
 	}

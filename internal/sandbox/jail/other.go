@@ -42,10 +42,19 @@ type Begun struct{}
 // Begin starts nothing: there is no sandbox for this system.
 func Begin(context.Context, Self, Options) *Begun { return &Begun{} }
 
+// Has has nothing to compare.
+func (*Begun) Has(Options) bool { return true }
+
 // Start refuses.
 func (*Begun) Start(*Spec, Streams) (*Jailed, error) {
 	return nil, &StageError{Layer: User, Doing: "make the namespaces", Cause: "there is no sandbox for " + runtime.GOOS + "/" + runtime.GOARCH}
 }
+
+// End has nothing to end.
+func (*Begun) End(error) {}
+
+// Ended says that nothing ended it.
+func (*Begun) Ended() error { return nil }
 
 // Close has nothing to end.
 func (*Begun) Close() {}

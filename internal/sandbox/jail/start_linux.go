@@ -64,6 +64,10 @@ type Jailed struct {
 
 // Begun is a child that waits for its command, or is about to.
 type Begun struct {
+	options Options
+	ctx     context.Context //nolint:containedctx // the life of the child
+	end     context.CancelCauseFunc
+
 	done chan struct{} // closed when the others are set
 	j    *Jailed
 	err  error
@@ -72,12 +76,18 @@ type Begun struct {
 // Begin starts the child, which takes a while, and returns at once. Nothing of a command is in the child before [Begun.Start]. The child
 // and its command end with the context. The caller calls Close.
 func Begin(ctx context.Context, self Self, o Options) *Begun {
-	b := &Begun{done: make(chan struct{})}
+	b := &Begun{options: o, done: make(chan struct{})}
+	b.ctx, b.end = context.WithCancelCause(ctx)
 	go func() {
 		defer close(b.done)
-		b.j, b.err = begin(ctx, self, o)
+		b.j, b.err = begin(b.ctx, self, o)
 	}()
 	return b
+}
+
+// Has reports whether the child was begun with these options.
+func (b *Begun) Has(o Options) bool {
+	return b.options.Network == o.Network && b.options.Grace == o.Grace && slices.Equal(b.options.Without, o.Without)
 }
 
 // Start starts a command in the child. It returns when the command has been started in all its walls, and a [*StageError] if one of them
@@ -96,9 +106,16 @@ func (b *Begun) Start(spec *Spec, streams Streams) (*Jailed, error) {
 	return j, nil
 }
 
-// Close ends the child if no command was started in it.
+// End ends the child and its command as the end of the context does, for a reason.
+func (b *Begun) End(why error) { b.end(why) }
+
+// Ended returns the reason why the child was ended, or that of the context; nil if neither ended it.
+func (b *Begun) Ended() error { return context.Cause(b.ctx) }
+
+// Close ends the child if no command was started in it. It may be called more than once.
 func (b *Begun) Close() {
 	<-b.done
+	defer b.end(nil)
 	if b.j != nil {
 		b.j.kill()
 		b.j = nil
