@@ -74,7 +74,8 @@ func driveMain() int {
 		return 2
 	}
 	spec.Without = j.Without
-	run, err := jail.Start(context.Background(), jail.Self{Argv: []string{self, jail.ChildName}, Small: j.Small}, spec, jail.Streams{Out: c.Out, Err: c.Err})
+	child := jail.Self{Argv: []string{self, jail.ChildName}, Small: j.Small}
+	run, err := jail.Start(context.Background(), child, spec, jail.Streams{Out: c.Out, Err: c.Err})
 	if err != nil {
 		_, _ = os.Stderr.WriteString(err.Error())
 		return 1

@@ -92,7 +92,8 @@ func TestOtherSmall(t *testing.T) {
 			c := projectCommand(t, "cat")
 			dir := filepath.Dir(c.Project)
 			other, got, ran := filepath.Join(dir, "other"), filepath.Join(dir, "got"), filepath.Join(dir, "ran")
-			script := "#!/bin/sh\ntouch " + ran + "\nprintf '{\"build\":\"of another day\"}\\n' >&3\ncat <&3 >" + got + "; cat >>" + got + "; echo other; echo other >&2\n"
+			script := "#!/bin/sh\ntouch " + ran + "\nprintf '{\"build\":\"of another day\"}\\n' >&3\n" +
+				"cat <&3 >" + got + "; cat >>" + got + "; echo other; echo other >&2\n"
 			if err := os.WriteFile(other, []byte(script), mode); err != nil {
 				t.Fatal(err)
 			}
@@ -138,11 +139,13 @@ func TestChildRefusesAnother(t *testing.T) {
 		if err != nil || !strings.Contains(hello, jail.Build()) {
 			t.Errorf("%s: it says %q of itself: %v", name, hello, err)
 		}
-		spec, err := json.Marshal(&jail.Spec{Build: "of another day", Argv: []string{"/bin/touch", marker}, Dir: "/", Fork: true, Without: jail.Layers()})
+		spec, err := json.Marshal(&jail.Spec{Build: "of another day", Argv: []string{"/bin/touch", marker}, Dir: "/", Fork: true,
+			Without: jail.Layers()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := unix.Sendmsg(int(ours.Fd()), append(spec, '\n'), unix.UnixRights(0, 1, 2), nil, 0); err != nil { //nolint:gosec // a descriptor
+		err = unix.Sendmsg(int(ours.Fd()), append(spec, '\n'), unix.UnixRights(0, 1, 2), nil, 0) //nolint:gosec // a descriptor
+		if err != nil {
 			t.Fatal(err)
 		}
 		if answer, err := in.ReadString('\n'); err != nil || !strings.Contains(answer, "another build") {
@@ -161,7 +164,8 @@ func TestChildRefusesAnother(t *testing.T) {
 // TestBuildSaysAll: what Build tells of is all that the child is made of.
 func TestBuildSaysAll(t *testing.T) {
 	t.Parallel()
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}} {{.Module.Path}} {{.Module.Version}}{{end}}", "mycelium/internal/sandbox/jail").Output()
+	const form = "{{if not .Standard}}{{.ImportPath}} {{.Module.Path}} {{.Module.Version}}{{end}}"
+	out, err := exec.Command("go", "list", "-deps", "-f", form, "mycelium/internal/sandbox/jail").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,8 @@ import (
 	"mycelium/internal/worktree"
 )
 
-// Self says how the sandbox's child is started: by the small program beside this one, which starts in a fourth of the time, else by this one.
+// Self says how the sandbox's child is started: by the small program beside this one, which starts in a fourth of the time, else by this
+// one.
 func Self() (jail.Self, error) {
 	program, err := os.Executable()
 	if err != nil {
