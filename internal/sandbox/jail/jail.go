@@ -1,8 +1,9 @@
 // Package jail is the inside of the sandbox: what the re-executed child does before the command runs, and while it runs.
 //
 // The parent ([Begin]) starts this program again in namespaces of its own, or a small program of the same [Build]. The child ([Main])
-// builds a root of what the [Spec] names and nothing else, gives up every privilege on the thread that starts the command, and waits for it. Restrictions of Linux belong to a thread:
-// they are made on a locked thread, and the command is started from that very thread, so it has all of them.
+// builds a root of what the [Spec] names and nothing else, gives up every privilege on the thread that starts the command, and waits for
+// it. Restrictions of Linux belong to a thread: they are made on a locked thread, and the command is started from that very thread, so it
+// has all of them.
 package jail
 
 import "fmt"
