@@ -203,7 +203,7 @@ func (h *closedFiles) folder(fd int, path string) {
 	_ = h.reader.List(fd, func(name string, mode fs.FileMode) error {
 		var st unix.Stat_t
 		if mode&fs.ModeSymlink != 0 || unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
-			return nil
+			return nil //nolint:nilerr // as above
 		}
 		switch {
 		case !others(&st):
