@@ -1,5 +1,7 @@
 // Command myc-hook answers one event of a coding agent. It is a small form of `myc hook` that starts in a few milliseconds. It asks the
 // daemon of the project. Without a daemon it becomes the `myc` beside it.
+//
+// It is also the child of the sandbox, which builds the walls around a command, because it starts in a fourth of the time of `myc`.
 package main
 
 import (
@@ -9,9 +11,13 @@ import (
 	"syscall"
 
 	"mycelium/internal/hook"
+	"mycelium/internal/sandbox/jail"
 )
 
 func main() {
+	if jail.IsChild(os.Args[1:]) {
+		os.Exit(jail.Main())
+	}
 	hook.Deaf()
 	interrupted := func() context.Context {
 		ends := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// rooms are what this program is made of: the hook, and what the hook may import.
+// rooms are what this program is made of: the hook and what the hook may import, and the inside of the sandbox.
 var rooms = []string{"hook", "harness", "harness/rewrite", "harness/shellwords", "daemon", "rpc", "rawjson", "text", "atomicfile", "state",
-	"worktree"}
+	"worktree", "sandbox/jail"}
 
 // libraries are all that it has besides the standard library.
 var libraries = []string{"github.com/go-json-experiment/json", "golang.org/x/sys", "github.com/clipperhouse",

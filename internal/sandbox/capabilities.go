@@ -34,7 +34,7 @@ type Capability struct {
 }
 
 // Probe builds the walls around a program that does nothing. A layer that fails is left out then, so that the later ones are tried too.
-func Probe(ctx context.Context, self []string) *Capabilities {
+func Probe(ctx context.Context, self jail.Self) *Capabilities {
 	out := &Capabilities{System: runtime.GOOS + "/" + runtime.GOARCH, Kernel: kernel(), User: "ordinary"}
 	if os.Getuid() == 0 {
 		out.User = "root"

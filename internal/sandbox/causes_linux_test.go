@@ -29,7 +29,7 @@ type probed struct {
 
 // probeMain says what holds here, and tries to run a command.
 func probeMain() int {
-	self := []string{os.Args[0], "sandbox-child"}
+	self := jail.Self{Argv: []string{os.Args[0], jail.ChildName}}
 	profile, _ := Find("standard")
 	var said strings.Builder
 	c := &Command{Argv: []string{"echo", "ran"}, Dir: "/", Profile: profile, Environ: []string{"PATH=/usr/bin:/bin"}, Out: &said}
@@ -96,7 +96,7 @@ func dockerRefuses() string {
 
 // TestCauses: where a link of the chain is missing, its layer is named with the cause and what mends it, and nothing runs.
 func TestCauses(t *testing.T) {
-	program := self(t)[0]
+	program := self(t).Argv[0]
 	filter := func(errno syscall.Errno, numbers string) []string {
 		return []string{program, "filtered", strconv.Itoa(int(errno)), numbers, program, "probe"}
 	}

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/sandbox/jail"
 )
 
 var (
@@ -293,7 +295,7 @@ func (w *world) run(ctx context.Context, script string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = Run(ctx, []string{self, "sandbox-child"}, c)
+	_, err = Run(ctx, jail.Self{Argv: []string{self, jail.ChildName}}, c)
 	return err
 }
 

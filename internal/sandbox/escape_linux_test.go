@@ -35,6 +35,7 @@ type job struct {
 	Bait    bait
 	Home    string
 	Without []jail.Layer
+	Small   string // the child
 }
 
 // driveMain runs the attacks in a sandbox without some layers. It reads a job and prints the verdicts.
@@ -79,7 +80,8 @@ func driveMain() int {
 		return 2
 	}
 	spec.Without = j.Without
-	run, err := jail.Start(context.Background(), []string{self, "sandbox-child"}, spec, jail.Streams{Out: c.Out, Err: c.Err})
+	child := jail.Self{Argv: []string{self, jail.ChildName}, Small: j.Small}
+	run, err := jail.Start(context.Background(), child, spec, jail.Streams{Out: c.Out, Err: c.Err})
 	if err != nil {
 		_, _ = os.Stderr.WriteString(err.Error())
 		return 1
@@ -146,7 +148,7 @@ func try(t *testing.T, uid int, without []jail.Layer) map[string]string {
 	t.Helper()
 	dir := open(t, uid)
 	self := copyOfSelf(t, dir)
-	in, err := json.Marshal(job{Bait: *lay(t, dir, uid), Home: filepath.Join(dir, "home"), Without: without})
+	in, err := json.Marshal(job{Bait: *lay(t, dir, uid), Home: filepath.Join(dir, "home"), Without: without, Small: small(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

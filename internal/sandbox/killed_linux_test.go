@@ -34,14 +34,14 @@ func projectCommand(t *testing.T, argv ...string) *Command {
 	return c
 }
 
-// self is the argument vector of the child: the test binary.
-func self(t *testing.T) []string {
+// self says how the child is started: by the test binary.
+func self(t *testing.T) jail.Self {
 	t.Helper()
 	path, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []string{path, "sandbox-child"}
+	return jail.Self{Argv: []string{path, jail.ChildName}}
 }
 
 // endless says "ready" and the descriptors' view of itself, and stays until it is killed, with children that left its session.
@@ -55,7 +55,7 @@ func TestKilled(t *testing.T) {
 		t.Run(who, func(t *testing.T) {
 			t.Parallel()
 			c := projectCommand(t, "sh", "-c", endless)
-			program := exec.CommandContext(t.Context(), self(t)[0], "run-endless", c.Project, c.Home, c.Scratch, c.Quarantine)
+			program := exec.CommandContext(t.Context(), self(t).Argv[0], "run-endless", c.Project, c.Home, c.Scratch, c.Quarantine)
 			out, err := program.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -114,7 +114,7 @@ func runEndless(args []string) int {
 	if err != nil {
 		return 1
 	}
-	if _, err = Run(context.Background(), []string{path, "sandbox-child"}, c); err != nil {
+	if _, err = Run(context.Background(), jail.Self{Argv: []string{path, jail.ChildName}}, c); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

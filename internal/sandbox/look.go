@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"mycelium/internal/policy/paths"
+	"mycelium/internal/sandbox/folder"
 	"mycelium/internal/sandbox/gitconfig"
 )
 
@@ -37,6 +38,8 @@ type look struct {
 	after  bool            // the command has ended: nothing may hide from the look any more
 	closed map[string]bool // folders that could not be read before the command either
 	counts int
+	reader folder.Reader
+	folded []byte // the name that is looked at; kept for its memory
 	out    Guarded
 }
 
@@ -127,35 +130,30 @@ func (l *look) folder(r *os.Root, path string, level int) error {
 	return nil
 }
 
-// batch is how many names are read at a time: a folder may have millions.
-const batch = 4096
-
 // read lists the names of a folder that may count.
-func (l *look) read(r *os.Root) ([]entry, error) {
+func (l *look) read(r *os.Root) (out []entry, err error) {
 	dir, err := r.Open(".")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = dir.Close() }()
-	var out []entry
-	for {
-		some, err := dir.ReadDir(batch)
-		if l.counts += len(some); l.counts > mostEntries && !l.after {
-			return nil, fmt.Errorf("there are more than %d files: the sandbox cannot tell in time which of them govern agents", mostEntries)
+	tooMany := false
+	err = l.reader.List(int(dir.Fd()), func(name string, mode fs.FileMode) error { //nolint:gosec // a descriptor
+		if l.counts++; l.counts > mostEntries && !l.after {
+			tooMany = true
+			return fmt.Errorf("there are more than %d files: the sandbox cannot tell in time which of them govern agents", mostEntries)
 		}
-		for _, d := range some {
-			e := entry{d.Name(), paths.FoldString(d.Name()), d.Type()}
-			if e.mode&(fs.ModeDir|fs.ModeSymlink) != 0 || gitParts[e.folded] || l.forms.last[e.folded] || len(l.forms.ends[e.folded]) > 0 {
-				out = append(out, e)
-			}
+		l.folded = paths.Fold(l.folded[:0], name)
+		if mode&(fs.ModeDir|fs.ModeSymlink) != 0 || gitParts[string(l.folded)] || l.forms.last[string(l.folded)] ||
+			len(l.forms.ends[string(l.folded)]) > 0 {
+			out = append(out, entry{name, string(l.folded), mode})
 		}
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, ignoreAbsent(err)
-		}
+		return nil
+	})
+	if tooMany {
+		return nil, err
 	}
+	return out, ignoreAbsent(err)
 }
 
 // entry looks at one name.

@@ -12,7 +12,7 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case "sandbox-child":
+		case jail.ChildName:
 			exit(jail.Main())
 		case "filtered":
 			exit(filteredMain(os.Args[2:]))
@@ -32,7 +32,9 @@ func TestMain(m *testing.M) {
 			exit(driveMain())
 		}
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	removeSmall()
+	os.Exit(code)
 }
 
 // exit ends the process at once. With the race detector, os.Exit waits a second for reports; these programs have one thread of their own.

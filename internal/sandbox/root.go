@@ -1,11 +1,15 @@
 package sandbox
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
+	"mycelium/internal/sandbox/folder"
 	"mycelium/internal/sandbox/jail"
 )
 
@@ -68,7 +72,7 @@ func (c *Command) root(w *work) (binds []jail.Bind, masks []string) {
 	if c.Worktree != nil {
 		binds = append(binds, c.Worktree.own(c.Profile.Project)...)
 	}
-	return append(binds, w.binds()...), slices.Concat(hidden(), w.guarded.Hidden, c.Hide)
+	return append(binds, w.binds()...), slices.Concat(w.guarded.Hidden, c.Hide)
 }
 
 // own shows the worktree's own part of the repository, without those of others. What says where it belongs stays.
@@ -159,25 +163,59 @@ func writable(binds []jail.Bind, path string) string {
 	return top
 }
 
-// hidden lists the files of /etc that only their owner reads, if this is root: an ordinary user cannot read them anyway.
+// settingsFolder is the folder of the machine's settings.
+const settingsFolder = "/etc"
+
+// hidden lists the files of /etc that only their owner reads, if this is root: an ordinary user cannot read them anyway. It looks at all of
+// them each time: a file that is closed shows nowhere else.
 func hidden() []string {
 	if os.Getuid() != 0 {
 		return nil
 	}
-	var out []string
-	_ = filepath.WalkDir("/etc", func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			return nil //nolint:nilerr // what cannot be read is not shown either
-		}
-		st, err := d.Info()
-		if err != nil || st.Mode()&os.ModeSymlink != 0 || st.Mode().Perm()&0o004 != 0 {
+	var st unix.Stat_t
+	if err := unix.Lstat(settingsFolder, &st); err != nil || !others(&st) {
+		return []string{settingsFolder}
+	}
+	fd, err := unix.Open(settingsFolder, folderFlags, 0)
+	if err != nil {
+		return nil // what cannot be read is not shown either
+	}
+	var h closedFiles
+	h.folder(fd, settingsFolder)
+	return h.found
+}
+
+const folderFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+
+// others reports whether others than the owner and the group may read a file.
+func others(st *unix.Stat_t) bool { return st.Mode&unix.S_IROTH != 0 }
+
+// closedFiles are the files that hidden found.
+type closedFiles struct {
+	reader folder.Reader
+	found  []string
+}
+
+// folder looks at what a folder has, and closes its descriptor.
+func (h *closedFiles) folder(fd int, path string) {
+	defer func() { _ = unix.Close(fd) }()
+	var folders []string
+	_ = h.reader.List(fd, func(name string, mode fs.FileMode) error {
+		var st unix.Stat_t
+		if mode&fs.ModeSymlink != 0 || unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
 			return nil //nolint:nilerr // as above
 		}
-		out = append(out, path)
-		if d.IsDir() {
-			return filepath.SkipDir
+		switch {
+		case !others(&st):
+			h.found = append(h.found, path+"/"+name)
+		case mode.IsDir():
+			folders = append(folders, name)
 		}
 		return nil
 	})
-	return out
+	for _, name := range folders {
+		if sub, err := unix.Openat(fd, name, folderFlags, 0); err == nil {
+			h.folder(sub, path+"/"+name)
+		}
+	}
 }

@@ -49,6 +49,12 @@ type Command struct {
 
 	Grace float64 // seconds from SIGTERM to SIGKILL when the context ends; 0: SIGKILL at once
 
+	// Child is a child that the caller has begun, and closes; it is used if it fits, and ends with the run.
+	Child *jail.Begun `json:"-"`
+
+	// Record is called beside the preparations; nil: nothing is called. If it fails, the command does not run.
+	Record func() error `json:"-"`
+
 	In       io.Reader `json:"-"`
 	Out, Err io.Writer `json:"-"`
 
@@ -77,20 +83,28 @@ type Result struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Run runs a command and waits for it. self is the argument vector with which this program runs the child ([jail.Main]). If a wall cannot
-// be built, nothing runs and the error is a [*jail.StageError].
-func Run(ctx context.Context, self []string, c *Command) (*Result, error) {
+// Run runs a command and waits for it. If a wall cannot be built, nothing runs and the error is a [*jail.StageError].
+func Run(ctx context.Context, self jail.Self, c *Command) (*Result, error) {
+	// What takes time is done at once: the record, the start of the child, and the look at the project.
+	recorded := make(chan error, 1)
+	go func(c *Command) { recorded <- c.record() }(c)
 	c, err := c.named()
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, <-recorded)
 	}
+	child := c.child(ctx, self)
+	defer child.Close()
+	defer context.AfterFunc(ctx, func() { child.End(context.Cause(ctx)) })()
+	closed := make(chan []string, 1)
+	go func() { closed <- hidden() }()
 	w, err := c.prepare(ctx)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, <-recorded)
 	}
 	h := c.listen()
 	looked, stop := w.watch(c)
-	out, err := c.run(ctx, self, w)
+	w.closed = <-closed
+	out, err := c.run(child, recorded, w)
 	stop()
 	left, settleErr := w.settle(ctx, c)
 	if out != nil {
@@ -102,23 +116,36 @@ func Run(ctx context.Context, self []string, c *Command) (*Result, error) {
 	return out, errors.Join(err, settleErr)
 }
 
-func (c *Command) run(ctx context.Context, self []string, w *work) (*Result, error) {
+// child is the child that the command runs in: the one that the caller began, if it fits the profile.
+func (c *Command) child(ctx context.Context, self jail.Self) *jail.Begun {
+	o := jail.Options{Network: c.Profile.Network, Grace: time.Duration(c.Grace * float64(time.Second))}
+	if c.Child != nil && c.Child.Has(o) {
+		return c.Child
+	}
+	return jail.Begin(ctx, self, o)
+}
+
+func (c *Command) record() error {
+	if c.Record == nil {
+		return nil
+	}
+	return c.Record()
+}
+
+// run starts the command in the child, and waits for it.
+func (c *Command) run(child *jail.Begun, recorded <-chan error, w *work) (*Result, error) {
 	way, err := c.wayOut()
-	if err != nil {
+	if err == nil {
+		w.spec, err = c.spec(w, way)
+	}
+	if err := errors.Join(err, <-recorded); err != nil {
 		return nil, err
 	}
-	spec, err := c.spec(w, way)
-	if err != nil {
-		return nil, err
-	}
-	w.spec = spec
-	began := time.Now()
+	spec, began := w.spec, time.Now()
 	if limit := c.Profile.Timeout(); limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, limit)
-		defer cancel()
+		defer time.AfterFunc(limit, func() { child.End(context.DeadlineExceeded) }).Stop()
 	}
-	j, err := jail.Start(ctx, self, spec, jail.Streams{In: c.In, Out: c.Out, Err: c.Err, Grace: time.Duration(c.Grace * float64(time.Second))})
+	j, err := child.Start(spec, jail.Streams{In: c.In, Out: c.Out, Err: c.Err})
 	if err != nil {
 		return nil, withHint(err)
 	}
@@ -129,7 +156,7 @@ func (c *Command) run(ctx context.Context, self []string, w *work) (*Result, err
 		return nil, err
 	}
 	return &Result{Left: left, ExitCode: code, MemoryExceeded: code != 0 && spec.Memory > 0 && most > spec.Memory/10*9,
-		TimedOut: errors.Is(ctx.Err(), context.DeadlineExceeded), Seconds: time.Since(began).Seconds()}, nil
+		TimedOut: errors.Is(child.Ended(), context.DeadlineExceeded), Seconds: time.Since(began).Seconds()}, nil
 }
 
 // withHint says how to find out what is wrong.
@@ -157,6 +184,10 @@ func (c *Command) spec(w *work, way *proxy.Proxy) (*jail.Spec, error) {
 		return nil, text.Hinted(errors.New("/ is the whole machine, which a command in the sandbox does not see"),
 			"nothing was run; go to a folder of the files that it needs (cd), or name them (--read)")
 	}
+	if w.closed == nil {
+		w.closed = hidden()
+	}
+	masks = append(masks, w.closed...)
 	if err := c.places(binds); err != nil {
 		return nil, err
 	}

@@ -31,6 +31,7 @@ type work struct {
 	lock    *atomicfile.Lock
 	copies  []copied
 	files   string     // the copy of Command.Files; empty: there is none
+	closed  []string   // files of the machine that are covered, see hidden
 	spec    *jail.Spec // what the child was told; nil before it was
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
@@ -47,7 +48,26 @@ func AgentHere(environ []string) string {
 	if mark := markIn([]byte(strings.Join(environ, "\x00"))); mark != "" {
 		return "this process carries " + mark
 	}
-	return AgentBehind(os.Getppid())
+	return behind.of(os.Getppid())
+}
+
+// behind is what was found of the ancestors of this process. A command asks several times, and looks only once.
+var behind found
+
+type found struct {
+	mu     sync.Mutex
+	parent int // 0: nothing was found yet
+	why    string
+}
+
+// of is AgentBehind. It looks again if the parent is another one.
+func (f *found) of(parent int) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.parent != parent {
+		f.parent, f.why = parent, AgentBehind(parent)
+	}
+	return f.why
 }
 
 func markIn(environ []byte) string {

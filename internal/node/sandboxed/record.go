@@ -45,11 +45,18 @@ func Run(ctx context.Context, p *config.Project, c *sandbox.Command) (*sandbox.R
 	for _, m := range c.Masks {
 		began.Masks = append(began.Masks, m.Name+"@"+strings.Join(m.Hosts, ","))
 	}
-	id, err := Record(ctx, p, began, fmt.Sprintf("%s in the sandbox, profile %s", began.Program, began.Profile))
-	if err != nil {
-		return nil, err
+	id, recorded := "", *c
+	recorded.Record = func() error {
+		made, err := Record(ctx, p, began, fmt.Sprintf("%s in the sandbox, profile %s", began.Program, began.Profile))
+		if err == nil {
+			id = made
+		}
+		return err
 	}
-	result, err := sandbox.Run(ctx, self, c)
+	result, err := sandbox.Run(ctx, self, &recorded)
+	if id == "" {
+		return nil, err // its beginning is not on record, so it did not run
+	}
 	ended := Act{Act: "sandbox exec ended", Run: id, Program: began.Program, Profile: began.Profile}
 	note := "did not run"
 	if result != nil {

@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/config/profiles"
 	"mycelium/internal/sandbox"
+	"mycelium/internal/sandbox/jail"
 	"mycelium/internal/sandbox/proxy"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
@@ -118,7 +119,7 @@ func Serve(ctx context.Context) int {
 	c, err := given()
 	var result *sandbox.Result
 	if err == nil {
-		var self []string
+		var self jail.Self
 		if self, err = Self(); err == nil {
 			result, err = sandbox.Run(ctx, self, c)
 		}

@@ -1,14 +1,17 @@
 // Package jail is the inside of the sandbox: what the re-executed child does before the command runs, and while it runs.
 //
-// The parent ([Start]) starts this program again in namespaces of its own. The child ([Main]) builds a root of what the [Spec] names and
-// nothing else, gives up every privilege on the thread that starts the command, and waits for it. Restrictions of Linux belong to a thread:
-// they are made on a locked thread, and the command is started from that very thread, so it has all of them.
+// The parent ([Begin]) starts this program again in namespaces of its own, or a small program of the same [Build]. The child ([Main])
+// builds a root of what the [Spec] names and nothing else, gives up every privilege on the thread that starts the command, and waits for
+// it. Restrictions of Linux belong to a thread: they are made on a locked thread, and the command is started from that very thread, so it
+// has all of them.
 package jail
 
 import "fmt"
 
 // Spec is a command and all that it finds. The parent sends it to the child as JSON.
 type Spec struct {
+	Build string // of the parent: the child is of the same, or refuses
+
 	Argv  []string // the program and its arguments; the program is found in the PATH of Env, inside
 	Env   []string // all of the environment
 	Dir   string   // the working directory, inside
@@ -46,6 +49,12 @@ const (
 	Link Kind = "link" // a symbolic link
 	File Kind = "file" // a file in memory
 )
+
+// ChildName is the argument with which a program that can be the child becomes it.
+const ChildName = "sandbox-child"
+
+// IsChild reports whether the arguments of a program are those of the child.
+func IsChild(args []string) bool { return len(args) == 1 && args[0] == ChildName }
 
 // ListenAddr is where the command finds the parent, on a loopback that has nobody else. Proxies are usually at this port.
 const ListenAddr = "127.0.0.1:3128"

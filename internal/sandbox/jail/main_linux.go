@@ -23,19 +23,24 @@ import (
 // Main is the body of the child. It returns the exit code of the command.
 func Main() int {
 	// The command gets the three streams and nothing else that somebody left open.
-	if err := unix.CloseRange(controlFD, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		_, _ = os.Stderr.WriteString("myc: the sandbox needs Linux 5.11 or later: close_range: " + err.Error() + "\n")
+	closeErr := unix.CloseRange(controlFD, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
+	_ = os.WriteFile("/proc/self/comm", []byte("myc"), 0) // else lists of processes would have the number of a descriptor
+	build := Build()
+	control := os.NewFile(controlFD, "sandbox")
+	c := &child{control: control, in: bufio.NewReader(control), spec: &Spec{}}
+	if closeErr != nil {
+		c.say(report{Failed: failed(User, "close what is open (Linux 5.11 or later)", closeErr)})
 		return 1
 	}
-	control := os.NewFile(controlFD, "sandbox")
-	in := bufio.NewReader(control)
-	line, err := in.ReadBytes('\n')
-	var spec Spec
-	if err != nil || json.Unmarshal(line, &spec) != nil {
+	c.say(report{Build: build})
+	if err := c.receive(); err != nil {
 		_, _ = os.Stderr.WriteString("myc: no command on descriptor 3 (this command is started by Mycelium, not by people)\n")
 		return 2
 	}
-	c := &child{spec: &spec, control: control, in: in}
+	if c.spec.Build != build {
+		c.say(report{Failed: &StageError{Layer: User, Doing: "start the program again", Cause: "it is of another build than the first one"}})
+		return 1
+	}
 	runtime.LockOSThread()
 	if unix.Gettid() != os.Getpid() {
 		return c.main()
@@ -63,9 +68,40 @@ func (c *child) main() int {
 	return c.run()
 }
 
+// receive takes over the streams, which come with the first byte, and reads the specification.
+func (c *child) receive() error {
+	first, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(3*4))
+	n, got, _, _, err := unix.Recvmsg(controlFD, first, rights, unix.MSG_CMSG_CLOEXEC)
+	for errors.Is(err, unix.EINTR) {
+		n, got, _, _, err = unix.Recvmsg(controlFD, first, rights, unix.MSG_CMSG_CLOEXEC)
+	}
+	if err != nil || n == 0 {
+		return errors.Join(err, io.ErrUnexpectedEOF)
+	}
+	messages, err := unix.ParseSocketControlMessage(rights[:got])
+	if err != nil || len(messages) != 1 {
+		return errors.Join(err, errors.New("the streams did not come"))
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil {
+		return err
+	}
+	for i, fd := range fds {
+		if err := unix.Dup3(fd, i, 0); err != nil {
+			return err
+		}
+		_ = unix.Close(fd)
+	}
+	line, err := c.in.ReadBytes('\n')
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(append(first, line...), c.spec)
+}
+
 // child is the state of the child before the command runs.
 type child struct {
-	in       io.Reader // of control
+	in       *bufio.Reader // of control
 	spec     *Spec
 	control  *os.File
 	listener int // a descriptor, for the parent; 0: there is none

@@ -8,11 +8,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -20,20 +21,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Streams are the standard streams of a command.
-type Streams struct {
-	In       io.Reader
-	Out, Err io.Writer
-
-	Grace time.Duration // from SIGTERM to SIGKILL when the context ends; 0: SIGKILL at once
-}
-
 // controlFD is the descriptor of the child's socket. The specification comes through it, and the child's report goes back. The child ends
 // when the other end closes, however the parent ended.
 const controlFD = 3
 
-// report is what the child says once, before the command runs.
+// report is what the child says: first who it is, and then once more, before the command runs.
 type report struct {
+	Build  string      `json:"build,omitzero"` // of the child, as [Build] says it
 	Failed *StageError `json:"failed,omitzero"`
 	Start  string      `json:"start,omitzero"` // why the program could not be started
 	ABI    int         `json:"abi,omitzero"`   // of Landlock
@@ -44,6 +38,19 @@ type StartError struct{ Reason string }
 
 func (e *StartError) Error() string { return "start the command in the sandbox: " + e.Reason }
 
+// Self says how the child is started.
+type Self struct {
+	Argv  []string // this program, with arguments with which it runs [Main]
+	Small string   // a program that does so with the same arguments and starts faster; it is used if it is of the same [Build]
+}
+
+// Options are what is known of a command before its specification.
+type Options struct {
+	Network bool          // it has the network of the machine
+	Without []Layer       // as in [Spec]
+	Grace   time.Duration // from SIGTERM to SIGKILL when the context ends; 0: SIGKILL at once
+}
+
 // Jailed is a command that runs.
 type Jailed struct {
 	ABI      int          // of Landlock, by the kernel's count
@@ -51,53 +58,178 @@ type Jailed struct {
 
 	cmd     *exec.Cmd
 	control *os.File
+	grace   time.Duration
+	streams *passed
 }
 
-// Start starts the command of a specification. self is the argument vector with which this program runs [Main]. It returns when the
-// command has been started in all its walls, and a [*StageError] if one of them could not be built. The command ends with the context.
-func Start(ctx context.Context, self []string, spec *Spec, streams Streams) (*Jailed, error) {
+// Begun is a child that waits for its command, or is about to.
+type Begun struct {
+	options Options
+	ctx     context.Context //nolint:containedctx // the life of the child
+	end     context.CancelCauseFunc
+
+	done chan struct{} // closed when the others are set
+	j    *Jailed
+	err  error
+}
+
+// Begin starts the child, which takes a while, and returns at once. Nothing of a command is in the child before [Begun.Start]. The child
+// and its command end with the context. The caller calls Close.
+func Begin(ctx context.Context, self Self, o Options) *Begun {
+	b := &Begun{options: o, done: make(chan struct{})}
+	b.ctx, b.end = context.WithCancelCause(ctx)
+	go func() {
+		defer close(b.done)
+		b.j, b.err = begin(b.ctx, self, o)
+	}()
+	return b
+}
+
+// Has reports whether the child was begun with these options.
+func (b *Begun) Has(o Options) bool {
+	return b.options.Network == o.Network && b.options.Grace == o.Grace && slices.Equal(b.options.Without, o.Without)
+}
+
+// Start starts a command in the child. It returns when the command has been started in all its walls, and a [*StageError] if one of them
+// could not be built.
+func (b *Begun) Start(spec *Spec, streams Streams) (*Jailed, error) {
+	<-b.done
+	if b.err != nil {
+		return nil, b.err
+	}
+	j := b.j
+	b.j = nil
+	if err := j.handOver(spec, streams); err != nil {
+		j.kill()
+		return nil, err
+	}
+	return j, nil
+}
+
+// End ends the child and its command as the end of the context does, for a reason.
+func (b *Begun) End(why error) { b.end(why) }
+
+// Ended returns the reason why the child was ended, or that of the context; nil if neither ended it.
+func (b *Begun) Ended() error { return context.Cause(b.ctx) }
+
+// Close ends the child if no command was started in it. It may be called more than once.
+func (b *Begun) Close() {
+	<-b.done
+	defer b.end(nil)
+	if b.j != nil {
+		b.j.kill()
+		b.j = nil
+	}
+}
+
+// Start is [Begin] and [Begun.Start].
+func Start(ctx context.Context, self Self, spec *Spec, streams Streams) (*Jailed, error) {
+	return Begin(ctx, self, Options{Network: spec.Network, Without: spec.Without}).Start(spec, streams)
+}
+
+func begin(ctx context.Context, self Self, o Options) (*Jailed, error) {
+	if f := openSmall(self.Small); f != nil {
+		j, err := launch(ctx, self.Argv, f, o)
+		_ = f.Close()
+		if err == nil {
+			return j, nil
+		}
+		// The whole program tells what is wrong.
+	}
+	return launch(ctx, self.Argv, nil, o)
+}
+
+// openSmall opens the small program; nil if there is none, or if somebody else than this user and root can change it. The open file is
+// executed, so that what was looked at is what runs.
+func openSmall(path string) *os.File {
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	var st unix.Stat_t
+	const others = 0o022
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Mode&others != 0 ||
+		st.Uid != 0 && int(st.Uid) != os.Getuid() {
+		_ = f.Close()
+		return nil
+	}
+	return f
+}
+
+// launch starts the child, from a file if there is one, and finds out whether it builds the walls that are meant. Until then it has no
+// stream of the command.
+func launch(ctx context.Context, argv []string, program *os.File, o Options) (*Jailed, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("make socket pair: %w", err)
 	}
 	ours, theirs := os.NewFile(uintptr(pair[0]), "sandbox"), os.NewFile(uintptr(pair[1]), "sandbox")
 	defer theirs.Close()
-	cmd := exec.CommandContext(ctx, self[0], self[1:]...) //nolint:gosec // this very program
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // this very program, or the small one of its build
 	cmd.Env = []string{}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = streams.In, streams.Out, streams.Err
 	cmd.ExtraFiles = []*os.File{theirs}
-	cmd.SysProcAttr = attributes(spec)
-	if streams.Grace > 0 { // the child passes the signal on
-		cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, streams.Grace
+	if program != nil {
+		cmd.Path = "/proc/self/fd/" + strconv.Itoa(controlFD+len(cmd.ExtraFiles))
+		cmd.ExtraFiles = append(cmd.ExtraFiles, program)
+	}
+	cmd.SysProcAttr = attributes(o)
+	if o.Grace > 0 { // the child passes the signal on
+		cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, o.Grace
 	}
 	if err := cmd.Start(); err != nil {
 		_ = ours.Close()
 		return nil, cloneError(err)
 	}
 	_ = theirs.Close()
-	j := &Jailed{cmd: cmd, control: ours}
-	if err := j.handOver(spec); err != nil {
-		_ = ours.Close()
-		if j.Listener != nil {
-			_ = j.Listener.Close()
-		}
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+	j := &Jailed{cmd: cmd, control: ours, grace: o.Grace}
+	if err := j.agree(Build()); err != nil {
+		j.kill()
 		return nil, err
 	}
 	return j, nil
 }
 
+// agree reads who the child is.
+func (j *Jailed) agree(build string) error {
+	r, err := j.receive()
+	switch {
+	case err != nil:
+		return err
+	case r.Failed != nil:
+		return r.Failed
+	case r.Build != build:
+		return &StageError{Layer: User, Doing: "start the program again", Cause: "it is of another build, and its walls may be others"}
+	}
+	return nil
+}
+
+// kill ends a child in which nothing runs.
+func (j *Jailed) kill() {
+	_ = j.control.Close()
+	if j.Listener != nil {
+		_ = j.Listener.Close()
+	}
+	_ = j.cmd.Process.Kill()
+	_ = j.cmd.Wait()
+	if j.streams != nil {
+		j.streams.sent()
+		j.streams.wait(0)
+	}
+}
+
 // attributes are the namespaces of the child and its rights in them: all that building the root needs. It loses them before the command
 // starts.
-func attributes(spec *Spec) *syscall.SysProcAttr {
+func attributes(o Options) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	flags := map[Layer]uintptr{
 		User: syscall.CLONE_NEWUSER, Mount: syscall.CLONE_NEWNS, PID: syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
 		Net: syscall.CLONE_NEWNET,
 	}
 	for layer, flag := range flags {
-		if slices.Contains(spec.Without, layer) || layer == Net && spec.Network {
+		if slices.Contains(o.Without, layer) || layer == Net && o.Network {
 			continue
 		}
 		a.Cloneflags |= flag
@@ -121,25 +253,25 @@ func cloneError(err error) error {
 	return &StageError{Layer: User, Doing: "make the namespaces", Errno: int(errno), Cause: errno.Error()}
 }
 
-// handOver sends the specification, and reads whether the command was started.
-func (j *Jailed) handOver(spec *Spec) error {
-	data, err := json.Marshal(spec)
+// handOver sends the streams and the specification, and reads whether the command was started.
+func (j *Jailed) handOver(spec *Spec, streams Streams) (err error) {
+	sent := *spec
+	sent.Build = Build()
+	data, err := json.Marshal(&sent)
 	if err != nil {
 		return fmt.Errorf("the command or its environment is not valid UTF-8: %w", err)
 	}
-	if _, err := j.control.Write(append(data, '\n')); err != nil {
+	if j.streams, err = streams.open(); err != nil {
+		return fmt.Errorf("open the streams of the command: %w", err)
+	}
+	defer j.streams.sent()
+	if err := j.send(append(data, '\n')); err != nil {
 		return fmt.Errorf("send the command to the sandbox: %w", err)
 	}
-	line, err := j.receive()
-	if err != nil {
-		return &StageError{Layer: User, Doing: "start the program again", Cause: "it ended before it said anything"}
-	}
-	var r report
-	if err := json.Unmarshal(line, &r); err != nil {
-		return fmt.Errorf("read the report of the sandbox: %w", err)
-	}
-	j.ABI = r.ABI
+	r, err := j.receive()
 	switch {
+	case err != nil:
+		return err
 	case r.Failed != nil:
 		return r.Failed
 	case r.Start != "":
@@ -147,11 +279,41 @@ func (j *Jailed) handOver(spec *Spec) error {
 	case spec.Listen && j.Listener == nil && !slices.Contains(spec.Without, Net):
 		return &StageError{Layer: Net, Doing: "listen on the loopback", Cause: "the listener did not come"}
 	}
+	j.ABI = r.ABI
 	return nil
 }
 
-// receive reads the report, and the listener that comes with its first byte.
-func (j *Jailed) receive() ([]byte, error) {
+// send sends a line, and the streams with its first byte.
+func (j *Jailed) send(line []byte) error {
+	var fds [3]int
+	for i, f := range j.streams.files {
+		fds[i] = int(f.Fd())
+	}
+	err := error(unix.EINTR)
+	for errors.Is(err, unix.EINTR) {
+		err = unix.Sendmsg(int(j.control.Fd()), line[:1], unix.UnixRights(fds[:]...), nil, 0)
+	}
+	runtime.KeepAlive(j.streams)
+	if err == nil {
+		_, err = j.control.Write(line[1:])
+	}
+	return err
+}
+
+// receive reads a report.
+func (j *Jailed) receive() (r report, err error) {
+	line, err := j.line()
+	if err != nil {
+		return r, &StageError{Layer: User, Doing: "start the program again", Cause: "it ended before it said anything"}
+	}
+	if err := json.Unmarshal(line, &r); err != nil {
+		return r, fmt.Errorf("read the report of the sandbox: %w", err)
+	}
+	return r, nil
+}
+
+// line reads a line, and the listener that may come with its first byte.
+func (j *Jailed) line() ([]byte, error) {
 	buf, rights := make([]byte, 64<<10), make([]byte, unix.CmsgSpace(4))
 	n, got, _, _, err := unix.Recvmsg(int(j.control.Fd()), buf, rights, unix.MSG_CMSG_CLOEXEC)
 	for errors.Is(err, unix.EINTR) {
@@ -160,8 +322,10 @@ func (j *Jailed) receive() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.Listener, err = listenerOf(rights[:got]); err != nil {
-		return nil, err
+	if got > 0 {
+		if j.Listener, err = listenerOf(rights[:got]); err != nil {
+			return nil, err
+		}
 	}
 	if bytes.HasSuffix(buf[:n], []byte("\n")) {
 		return buf[:n], nil
@@ -190,6 +354,7 @@ func listenerOf(rights []byte) (net.Listener, error) {
 func (j *Jailed) Wait() (code int, most uint64, err error) {
 	err = j.cmd.Wait()
 	_ = j.control.Close()
+	j.streams.wait(j.grace)
 	if usage, ok := j.cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		most = uint64(max(usage.Maxrss, 0)) * 1024 //nolint:gosec // getrusage(2) counts in KiB
 	}

@@ -37,16 +37,16 @@ var definitions string
 
 // Server runs commands for the agents of one project. It is safe for concurrent use.
 type Server struct {
-	self         []string
+	self         jail.Self
 	interpreters map[string][]string
 	base         func() (sandbox.Command, error) // what every command has: project, home, caches
 	profiles     atomic.Pointer[[]sandbox.Profile]
 	tools        *builtin.Table[*Server]
 }
 
-// New makes the server. self is the argument vector of the sandbox's child; interpreters are the programs that run a script, by its ending;
+// New makes the server. self says how the sandbox's child is started; interpreters are the programs that run a script, by its ending;
 // base returns what every command has, each time anew. There are the shipped profiles until SetProfiles says otherwise.
-func New(self []string, interpreters map[string][]string, base func() (sandbox.Command, error)) (*Server, error) {
+func New(self jail.Self, interpreters map[string][]string, base func() (sandbox.Command, error)) (*Server, error) {
 	tools, err := builtin.Parse(Name, definitions, map[string]builtin.Func[*Server]{
 		"bash":                 builtin.With(bash),
 		"sandbox_capabilities": builtin.With(capabilities),

@@ -23,15 +23,15 @@ func (a *app) capabilitiesCmd() *cobra.Command {
 		Long:    "Exit 0: all stand, and commands may run in the sandbox. Exit 1: one of them cannot be built, so that the sandbox refuses.",
 		Example: "  myc sandbox capabilities\n  myc sandbox capabilities --apparmor | sudo tee /etc/apparmor.d/myc",
 		RunE: func(c *cobra.Command, _ []string) error {
-			argv, err := sandboxed.Self()
+			self, err := sandboxed.Self()
 			if err != nil {
 				return err
 			}
 			if apparmor {
-				_, err := fmt.Fprint(a.Out, sandbox.AppArmor(argv[0]))
+				_, err := fmt.Fprint(a.Out, sandbox.AppArmor(self.Argv[0]))
 				return err
 			}
-			found := sandbox.Probe(c.Context(), argv)
+			found := sandbox.Probe(c.Context(), self)
 			if a.JSON {
 				err = a.PrintJSON(found)
 			} else {
@@ -67,13 +67,13 @@ func (a *app) printCapabilities(c *sandbox.Capabilities) {
 
 // doctor tells whether the sandbox holds here, and what is in quarantine. That it refuses is a problem only where the files want it.
 func (a *app) doctor(ctx context.Context, v *project.View, add base.Report) {
-	argv, err := sandboxed.Self()
+	self, err := sandboxed.Self()
 	if err != nil {
 		add("problem", "sandbox", err.Error(), "")
 		return
 	}
 	const more = "myc sandbox capabilities shows every layer"
-	found := sandbox.Probe(ctx, argv)
+	found := sandbox.Probe(ctx, self)
 	failed, bad := found.Failed()
 	switch {
 	case found.Holds && slices.ContainsFunc(v.Project.Rules, func(r policy.Rule) bool { return !r.Sandbox.None() }):

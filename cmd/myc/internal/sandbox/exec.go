@@ -57,6 +57,12 @@ func (a *app) execCmd() *cobra.Command {
 }
 
 func (a *app) exec(c *cobra.Command, r request, args []string) error {
+	self, err := sandboxed.Self()
+	if err != nil {
+		return err
+	}
+	child := jail.Begin(c.Context(), self, jail.Options{Network: r.network}) // beside all that follows: it takes as long
+	defer child.Close()
 	if err := a.NeedPerson("run a command in the sandbox"); err != nil {
 		return err
 	}
@@ -64,7 +70,8 @@ func (a *app) exec(c *cobra.Command, r request, args []string) error {
 	if err != nil {
 		return err
 	}
-	result, err := a.run(c.Context(), in, command)
+	command.Child = child
+	result, err := a.run(c.Context(), self, in, command)
 	if result != nil {
 		result.Left.Say(a.Err, command.Quarantine)
 	}
@@ -85,15 +92,11 @@ func (a *app) exec(c *cobra.Command, r request, args []string) error {
 }
 
 // run runs a command, and records it if it is about a project.
-func (a *app) run(ctx context.Context, in *config.Project, command *sandbox.Command) (*sandbox.Result, error) {
+func (a *app) run(ctx context.Context, self jail.Self, in *config.Project, command *sandbox.Command) (*sandbox.Result, error) {
 	if in != nil {
 		return sandboxed.Run(ctx, in, command)
 	}
-	argv, err := sandboxed.Self()
-	if err != nil {
-		return nil, err
-	}
-	return sandbox.Run(ctx, argv, command)
+	return sandbox.Run(ctx, self, command)
 }
 
 // The exit codes with which env(1) and timeout(1) say the same.

@@ -19,7 +19,7 @@ type app struct{ *base.App }
 // Quick runs the child of the sandbox, or a server in it, if the arguments ask for that, before anything else is set up.
 func Quick(ctx context.Context, args []string) (code int, ok bool) {
 	switch {
-	case sandboxed.IsChild(args):
+	case jail.IsChild(args):
 		return jail.Main(), true
 	case sandboxed.IsServer(args):
 		return sandboxed.Serve(ctx), true
