@@ -14,6 +14,7 @@ import (
 
 	"mycelium/internal/policy/paths"
 	"mycelium/internal/sandbox/gitconfig"
+	"mycelium/internal/sandbox/jail"
 )
 
 // The bounds of what is looked at. A project beyond the first has to be narrowed by the caller. A folder beyond the others counts as
@@ -145,7 +146,7 @@ func (l *look) read(r *os.Root) ([]entry, error) {
 		}
 		for _, d := range some {
 			e := entry{d.Name(), paths.FoldString(d.Name()), d.Type()}
-			if e.mode&(fs.ModeDir|fs.ModeSymlink) != 0 || gitParts[e.folded] || l.forms.last[e.folded] || len(l.forms.ends[e.folded]) > 0 {
+			if e.mode&(fs.ModeDir|fs.ModeSymlink) != 0 || e.mode&fs.ModeSocket != 0 && !l.after || gitParts[e.folded] || l.forms.last[e.folded] || len(l.forms.ends[e.folded]) > 0 {
 				out = append(out, e)
 			}
 		}
@@ -174,6 +175,10 @@ func (l *look) entry(r *os.Root, path string, e entry, level int) error {
 		return nil
 	}
 	switch {
+	case e.mode&fs.ModeSocket != 0:
+		if !l.after && jail.Bound(r, e.name) {
+			l.out.Sockets = append(l.out.Sockets, path)
+		}
 	case e.folded == gitName && !e.mode.IsDir():
 		l.pointer(r, path, e.name)
 	case e.mode.IsDir() && (level >= mostLevels || len(path) > mostPath):
