@@ -29,6 +29,7 @@ type job struct {
 	Bait    bait
 	Home    string
 	Without []jail.Layer
+	Backend jail.Backend
 }
 
 // driveMain runs the attacks in a sandbox without some layers. It reads a job and prints the verdicts.
@@ -72,7 +73,7 @@ func driveMain() int {
 	if err != nil {
 		return 2
 	}
-	spec.Without = j.Without
+	spec.Without, spec.Backend, spec.Program = j.Without, j.Backend, "/usr/bin/bwrap"
 	run, err := jail.Start(context.Background(), []string{self, "sandbox-child"}, spec, jail.Streams{Out: c.Out, Err: c.Err})
 	if err != nil {
 		_, _ = os.Stderr.WriteString(err.Error())
@@ -126,9 +127,11 @@ func TestEscapes(t *testing.T) {
 	for name, uid := range users() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for attack, why := range try(t, uid, nil) {
-				if why == "" {
-					t.Errorf("escaped: %s", attack)
+			for _, backend := range []jail.Backend{jail.Own, jail.Bubblewrap} {
+				for attack, why := range try(t, uid, backend, nil) {
+					if why == "" {
+						t.Errorf("escaped with back end %q: %s", backend, attack)
+					}
 				}
 			}
 		})
@@ -136,11 +139,11 @@ func TestEscapes(t *testing.T) {
 }
 
 // try runs the attacks as a user in a sandbox without some layers.
-func try(t *testing.T, uid int, without []jail.Layer) map[string]string {
+func try(t *testing.T, uid int, backend jail.Backend, without []jail.Layer) map[string]string {
 	t.Helper()
 	dir := open(t, uid)
 	self := copyOfSelf(t, dir)
-	in, err := json.Marshal(job{Bait: *lay(t, dir, uid), Home: filepath.Join(dir, "home"), Without: without})
+	in, err := json.Marshal(job{Bait: *lay(t, dir, uid), Home: filepath.Join(dir, "home"), Without: without, Backend: backend})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +299,7 @@ func TestLayers(t *testing.T) {
 			if layer == jail.User && uid != 0 {
 				continue // an ordinary user has no namespace without a user namespace: the sandbox refuses
 			}
-			for attack, why := range try(t, uid, []jail.Layer{layer}) {
+			for attack, why := range try(t, uid, jail.Own, []jail.Layer{layer}) {
 				if why == "" {
 					if opened[attack] == nil {
 						opened[attack] = map[string][]string{}

@@ -66,7 +66,17 @@ func Start(ctx context.Context, self []string, spec *Spec, streams Streams) (*Ja
 	cmd.Env = []string{}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = streams.In, streams.Out, streams.Err
 	cmd.ExtraFiles = []*os.File{theirs}
-	cmd.SysProcAttr = attributes(spec)
+	if spec.Backend == Bubblewrap {
+		if spec, err = bubblewrap(cmd, self, spec); err != nil {
+			_ = ours.Close()
+			return nil, err
+		}
+		for _, f := range cmd.ExtraFiles[1:] {
+			defer f.Close()
+		}
+	} else {
+		cmd.SysProcAttr = attributes(spec)
+	}
 	if streams.Grace > 0 { // the child passes the signal on
 		cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, streams.Grace
 	}
@@ -132,6 +142,9 @@ func (j *Jailed) handOver(spec *Spec) error {
 	}
 	line, err := j.receive()
 	if err != nil {
+		if spec.Backend == Bubblewrap {
+			return &StageError{Layer: Mount, Doing: "start the program in bubblewrap", Cause: "bubblewrap ended; why is on standard error"}
+		}
 		return &StageError{Layer: User, Doing: "start the program again", Cause: "it ended before it said anything"}
 	}
 	var r report
