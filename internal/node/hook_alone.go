@@ -86,7 +86,7 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 		}
 	}
 	runs := run.New(run.Options{Gate: g, Spec: v.AgentSession, People: nobody{}, Waiting: files, Logger: l.Logger(), Alone: true,
-		Abstains: abstains, Book: bookAlone(l, v, e), Unanswered: unansweredIn(v.Project), Shell: agentshell.Of(v.Project.State)})
+		Abstains: abstains, Book: bookAlone(l, v, e), Unanswered: unansweredIn(v.Project), Shell: agentshell.Of(v.Project.State, v.Project.File.Sandbox.Find)})
 	return runs.Event(ctx, s, e), nil
 }
 

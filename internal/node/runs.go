@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/run"
 	"mycelium/internal/run/book"
+	"mycelium/internal/sandbox"
 	"mycelium/internal/state"
 )
 
@@ -31,8 +32,9 @@ func newRuns(n *Node) *Runs {
 		Gate: n.gate, Spec: func() session.Spec { return files.View().AgentSession() }, People: atWork{n.chats, n.Approvals},
 		Queue:   n.Approvals.queue,
 		Waiting: func() string { return waiting(files.Project()) }, Unanswered: unansweredIn(files.Project()),
-		Book:    book.Open(n.state.Agents(), n.logger, nil),
-		Shell:   &agentshell.Gate{State: func() state.Paths { return files.Project().State }},
+		Book: book.Open(n.state.Agents(), n.logger, nil),
+		Shell: &agentshell.Gate{State: func() state.Paths { return files.Project().State },
+			Find: func(name string) (sandbox.Profile, bool) { return files.Project().File.Sandbox.Find(name) }},
 		Notices: n.chats, Budget: n.judge.budget, Logger: n.logger,
 		Denials: &run.Denials{Limits: func() (int, int) { return files.Project().File.Agents.Denials.Limits() }},
 	})

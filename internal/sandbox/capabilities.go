@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -14,12 +16,13 @@ import (
 
 // Capabilities say what holds here, now: the whole chain was built in a child, and a program ran in it.
 type Capabilities struct {
-	Holds  bool         `json:"holds"` // every layer stands: a command may run in the sandbox
-	System string       `json:"system"`
-	Kernel string       `json:"kernel,omitzero"`
-	ABI    int          `json:"landlockABI,omitzero"`
-	User   string       `json:"user"` // root or ordinary
-	Layers []Capability `json:"layers"`
+	Holds   bool         `json:"holds"` // every layer stands: a command may run in the sandbox
+	System  string       `json:"system"`
+	Backend jail.Backend `json:"backend"`
+	Kernel  string       `json:"kernel,omitzero"`
+	ABI     int          `json:"landlockABI,omitzero"`
+	User    string       `json:"user"` // root or ordinary
+	Layers  []Capability `json:"layers"`
 }
 
 // Capability is one layer.
@@ -32,37 +35,41 @@ type Capability struct {
 	Mend  string     `json:"mend,omitzero"`
 }
 
-// Probe builds the walls around a program that does nothing. A layer that fails is left out then, so that the later ones are tried too.
-func Probe(ctx context.Context, self []string) *Capabilities {
-	out := &Capabilities{System: runtime.GOOS + "/" + runtime.GOARCH, Kernel: kernel(), User: "ordinary"}
+// Probe builds the walls around a program that does nothing. A layer that fails is left out then, so that the later ones are tried too,
+// except for those that depend on it: all depend on the user namespace, and what bubblewrap makes is made as a whole.
+func Probe(ctx context.Context, self []string, backend jail.Backend) *Capabilities {
+	out := &Capabilities{System: runtime.GOOS + "/" + runtime.GOARCH, Kernel: kernel(), User: "ordinary",
+		Backend: cmp.Or(backend, jail.Own)}
 	if os.Getuid() == 0 {
 		out.User = "root"
 	}
 	profile, _ := Find("standard")
+	profile.Backend = backend
 	c := &Command{Argv: []string{"true"}, Dir: "/", Profile: profile, Environ: []string{"PATH=/usr/bin:/bin"}}
 	spec, err := c.spec(&work{guarded: &Guarded{}}, nil)
 	failed := map[jail.Layer]Capability{}
-	for err == nil {
-		var j *jail.Jailed
-		if j, err = jail.Start(ctx, self, spec, jail.Streams{}); err == nil {
-			out.ABI = j.ABI
-			_, _, err = j.Wait()
-			break
+	for {
+		said := &beginning{}
+		if err == nil {
+			out.ABI, err = attempt(ctx, self, spec, said)
 		}
 		var stage *jail.StageError
 		if !errors.As(err, &stage) {
 			break
 		}
-		failed[stage.Layer] = Capability{Layer: stage.Layer, Tried: true, Doing: stage.Doing, Cause: stage.Cause, Mend: mend(stage)}
-		if stage.Layer == jail.User || slices.Contains(spec.Without, stage.Layer) {
+		failed[stage.Layer] = Capability{Layer: stage.Layer, Tried: true, Doing: stage.Doing, Cause: cmp.Or(said.line(), stage.Cause),
+			Mend: mend(stage)}
+		if stage.Layer == jail.User || backend == jail.Bubblewrap || slices.Contains(spec.Without, stage.Layer) {
 			break
 		}
 		spec.Without, err = append(spec.Without, stage.Layer), nil
 	}
 	out.Holds = err == nil && len(failed) == 0
+	_, none := failed[jail.User]
+	none = none || backend == jail.Bubblewrap && len(failed) > 0
 	for _, l := range jail.Layers() {
 		c, bad := failed[l]
-		if _, none := failed[jail.User]; !bad && none {
+		if !bad && none {
 			c = Capability{Layer: l}
 		} else if !bad {
 			c = Capability{Layer: l, Tried: true, Holds: err == nil}
@@ -70,6 +77,31 @@ func Probe(ctx context.Context, self []string) *Capabilities {
 		out.Layers = append(out.Layers, c)
 	}
 	return out
+}
+
+// attempt runs the program once. It returns the version of Landlock.
+func attempt(ctx context.Context, self []string, spec *jail.Spec, errs io.Writer) (abi int, err error) {
+	j, err := jail.Start(ctx, self, spec, jail.Streams{Err: errs})
+	if err != nil {
+		return 0, err
+	}
+	_, _, err = j.Wait()
+	return j.ABI, err
+}
+
+// beginning keeps the beginning of what a program says on its standard error.
+type beginning struct{ said []byte }
+
+func (b *beginning) Write(p []byte) (int, error) {
+	const most = 4096
+	b.said = append(b.said, p[:min(len(p), most-len(b.said))]...)
+	return len(p), nil
+}
+
+// line is the first line.
+func (b *beginning) line() string {
+	line, _, _ := strings.Cut(string(b.said), "\n")
+	return strings.TrimSpace(line)
 }
 
 // Failed returns the first layer that cannot be built; false if there is none.
@@ -95,6 +127,9 @@ var settings = []struct{ file, bad, mend string }{
 func mend(e *jail.StageError) string {
 	switch e.Layer {
 	case jail.User:
+		if e.Doing == findBubblewrap {
+			return "install it: apt-get install bubblewrap"
+		}
 		for _, s := range settings {
 			if value, err := os.ReadFile(s.file); err == nil && strings.TrimSpace(string(value)) == s.bad {
 				return s.mend

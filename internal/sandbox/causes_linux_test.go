@@ -33,7 +33,7 @@ func probeMain() int {
 	profile, _ := Find("standard")
 	var said strings.Builder
 	c := &Command{Argv: []string{"echo", "ran"}, Dir: "/", Profile: profile, Environ: []string{"PATH=/usr/bin:/bin"}, Out: &said}
-	out := probed{Found: Probe(context.Background(), self)}
+	out := probed{Found: Probe(context.Background(), self, jail.Own)}
 	_, err := Run(context.Background(), self, c)
 	var stage *jail.StageError
 	if errors.As(err, &stage) {

@@ -159,7 +159,12 @@ func (c *Command) spec(w *work, way *proxy.Proxy) (*jail.Spec, error) {
 		env = append(env, way.Environ(jail.ListenAddr, authorities)...)
 		binds = append(binds, trusted(way)...)
 	}
+	program, err := program(p.Backend)
+	if err != nil {
+		return nil, err
+	}
 	return &jail.Spec{
+		Backend: p.Backend, Program: program,
 		Argv: c.Argv, Env: env, Dir: c.Dir, Host: "sandbox", Binds: binds, Masks: masks,
 		Network: p.Network, Listen: way != nil, Fork: p.Fork, Procs: p.Procs, Files: p.Files, Memory: p.Memory,
 	}, nil

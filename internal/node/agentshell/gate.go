@@ -13,13 +13,16 @@ import (
 // Gate hands the commands that were admitted to the shells of agents. It is safe for concurrent use.
 type Gate struct {
 	State func() state.Paths
+	Find  sandboxed.Find
 
 	mu    sync.Mutex
 	holds bool // the sandbox was built once
 }
 
 // Of is a gate for the agents of one project whose state does not move.
-func Of(paths state.Paths) *Gate { return &Gate{State: func() state.Paths { return paths }} }
+func Of(paths state.Paths, find sandboxed.Find) *Gate {
+	return &Gate{State: func() state.Paths { return paths }, Find: find}
+}
 
 // Governs reports whether the program before an agent's shell is ours, and that of this session.
 func (g *Gate) Governs(session, prefix string) bool { return prefix == Program(g.State().Run(session)) }
@@ -35,7 +38,8 @@ func (g *Gate) Unbound(ctx context.Context) string {
 	if err != nil {
 		return err.Error()
 	}
-	found := sandbox.Probe(ctx, self)
+	standard, _ := g.Find("standard")
+	found := sandbox.Probe(ctx, self, standard.Backend)
 	if g.holds = found.Holds; g.holds {
 		return ""
 	}
@@ -49,5 +53,9 @@ func (g *Gate) Unbound(ctx context.Context) string {
 
 // Admit lets the shell of a session run a command once, in a folder and in the sandbox of a profile; "" is outside.
 func (g *Gate) Admit(session, toolUse, command, dir, profile string) error {
-	return leave(g.State().Run(session), command, toolUse, Ticket{profile, dir, time.Now().Add(ticketFor)})
+	t := Ticket{Profile: profile, Dir: dir, Until: time.Now().Add(ticketFor)}
+	if box, ok := g.Find(profile); ok {
+		t.Box = &box
+	}
+	return leave(g.State().Run(session), command, toolUse, t)
 }

@@ -121,8 +121,7 @@ func find(shell string) (string, error) {
 
 // command makes the command of the sandbox, without its arguments.
 func (s *Shell) command(folder string, n *Note, w *harness.Wrapped, t Ticket, dir string) (*sandbox.Command, error) {
-	profile, ok := sandbox.Find(t.Profile)
-	if !ok {
+	if t.Box == nil {
 		return nil, fmt.Errorf("there is no profile %q of the sandbox", t.Profile)
 	}
 	paths, err := n.paths()
@@ -133,7 +132,7 @@ func (s *Shell) command(folder string, n *Note, w *harness.Wrapped, t Ticket, di
 	if err != nil {
 		return nil, err
 	}
-	c.Dir, c.Profile, c.In, c.Out, c.Err = dir, profile, s.In, s.Out, s.Err
+	c.Dir, c.Profile, c.In, c.Out, c.Err = dir, *t.Box, s.In, s.Out, s.Err
 	c.Temp, c.Read, c.Write = filepath.Join(folder, tempName), []string{w.Snapshot}, []string{w.Folder}
 	c.Hide = []string{n.State}
 	if file := filepath.Join(folder, gitName); exists(file) {

@@ -12,13 +12,15 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/sandbox"
 )
 
 // Ticket lets a command run once.
 type Ticket struct {
-	Profile string    `json:"profile"` // of the sandbox; empty: it runs outside, as it is
-	Dir     string    `json:"dir"`     // the folder in which it was decided
-	Until   time.Time `json:"until"`
+	Profile string           `json:"profile"`      // of the sandbox; empty: it runs outside, as it is
+	Box     *sandbox.Profile `json:"box,omitzero"` // what the profile says
+	Dir     string           `json:"dir"`          // the folder in which it was decided
+	Until   time.Time        `json:"until"`
 }
 
 // ticketFor is how long a ticket is good. Between the hook and the command a person may be asked in the agent's own terminal.

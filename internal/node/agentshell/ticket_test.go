@@ -19,7 +19,7 @@ func TestTickets(t *testing.T) {
 	}
 	put := func(command, toolUse, profile string, until time.Time) {
 		t.Helper()
-		if err := leave(folder, command, toolUse, Ticket{profile, folder, until}); err != nil {
+		if err := leave(folder, command, toolUse, Ticket{Profile: profile, Dir: folder, Until: until}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,6 +17,9 @@ import (
 	"mycelium/internal/worktree"
 )
 
+// Find finds a profile by its name, as the files of now have it.
+type Find func(name string) (sandbox.Profile, bool)
+
 // childName is the command with which the sandbox starts this program.
 const childName = "sandbox-child"
 

@@ -35,7 +35,7 @@ type Backend string
 
 // The back ends.
 const (
-	Own        Backend = ""           // this program
+	Own        Backend = "own"        // this program; so is the empty one
 	Bubblewrap Backend = "bubblewrap" // bwrap(1)
 )
 

@@ -106,7 +106,7 @@ func (c *child) build() *StageError {
 		}
 	}
 	if c.has(Net) && !c.spec.Network {
-		if c.spec.Backend == Own { // bubblewrap has done it
+		if c.spec.Backend != Bubblewrap { // bubblewrap has done it
 			if err := loopback(); err != nil {
 				return failed(Net, "bring up the loopback", err)
 			}
@@ -115,7 +115,7 @@ func (c *child) build() *StageError {
 			return failed(Net, "listen on the loopback", err)
 		}
 	}
-	if c.has(PID) && c.spec.Host != "" && c.spec.Backend == Own {
+	if c.has(PID) && c.spec.Host != "" && c.spec.Backend != Bubblewrap {
 		if err := unix.Sethostname([]byte(c.spec.Host)); err != nil {
 			return failed(PID, "set the host name", err)
 		}

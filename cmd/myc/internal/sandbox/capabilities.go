@@ -3,18 +3,22 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
+	"mycelium/internal/sandbox/jail"
 	"mycelium/internal/text"
 )
 
 func (a *app) capabilitiesCmd() *cobra.Command {
-	apparmor := false
+	apparmor, backend := false, ""
 	c := &cobra.Command{
 		Use: "capabilities", Short: "Build every wall on this machine, now, and say which ones stand", Args: base.NoArgs,
 		Long:    "Exit 0: all stand, and commands may run in the sandbox. Exit 1: one of them cannot be built, so that the sandbox refuses.",
@@ -28,7 +32,12 @@ func (a *app) capabilitiesCmd() *cobra.Command {
 				_, err := fmt.Fprint(a.Out, sandbox.AppArmor(argv[0]))
 				return err
 			}
-			found := sandbox.Probe(c.Context(), argv)
+			if backend == "" {
+				backend = a.backend()
+			} else if err := checkBackend(backend); err != nil {
+				return err
+			}
+			found := sandbox.Probe(c.Context(), argv, jail.Backend(backend))
 			if a.JSON {
 				err = a.PrintJSON(found)
 			} else {
@@ -40,12 +49,33 @@ func (a *app) capabilitiesCmd() *cobra.Command {
 			return err
 		},
 	}
+	c.Flags().StringVar(&backend, "backend", "", backendUsage)
 	c.Flags().BoolVar(&apparmor, "apparmor", false, "print a profile of AppArmor that lets this program make the walls")
 	return c
 }
 
+const backendUsage = "who makes the namespaces and the root: own or bubblewrap; default: sandbox.backend of your own mycelium.yaml"
+
+// checkBackend looks whether there is a back end of a name.
+func checkBackend(name string) error {
+	all := sandbox.Backends()
+	if slices.Contains(all, name) {
+		return nil
+	}
+	return text.Hinted(failure.Usagef("there is no back end %q of the sandbox", name), "there are "+strings.Join(all, " and "))
+}
+
+// backend is the back end of the files that are in force; where they cannot be read, that of ours.
+func (a *app) backend() string {
+	in, err := a.config(a.Find(project.NeedsProject) != nil)
+	if err != nil {
+		return string(jail.Own)
+	}
+	return string(in.File.Sandbox.Backend)
+}
+
 func (a *app) printCapabilities(c *sandbox.Capabilities) {
-	a.Facts([][]string{{"system", c.System + ", kernel " + c.Kernel}, {"user", c.User},
+	a.Facts([][]string{{"system", c.System + ", kernel " + c.Kernel}, {"user", c.User}, {"back end", string(c.Backend)},
 		{"Landlock ABI", number(uint64(c.ABI))}}) //nolint:gosec // a small number
 	var rows [][]string
 	for _, l := range c.Layers {
@@ -70,7 +100,7 @@ func (a *app) doctor(ctx context.Context, v *project.View, add base.Report) {
 		return
 	}
 	const more = "myc sandbox capabilities shows every layer"
-	found := sandbox.Probe(ctx, argv)
+	found := sandbox.Probe(ctx, argv, v.Project.File.Sandbox.Backend)
 	failed, bad := found.Failed()
 	switch {
 	case found.Holds:
