@@ -86,8 +86,13 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 		}
 	}
 	runs := run.New(run.Options{Gate: g, Spec: v.AgentSession, People: nobody{}, Waiting: files, Logger: l.Logger(), Alone: true,
-		Abstains: abstains, Book: bookAlone(l, v, e), Unanswered: unansweredIn(v.Project), Shell: agentshell.Of(v.Project.State, v.Project.File.Sandbox.Find)})
+		Abstains: abstains, Book: bookAlone(l, v, e), Unanswered: unansweredIn(v.Project), Shell: shellAlone(v)})
 	return runs.Event(ctx, s, e), nil
+}
+
+// shellAlone is what admits commands to the shells of agents.
+func shellAlone(v *project.View) *agentshell.Gate {
+	return agentshell.Of(v.Project.State, v.Project.File.Sandbox.Find)
 }
 
 // bookAlone is the book of the project, for an event after which it is saved. A call is quicker without it.

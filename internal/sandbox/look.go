@@ -146,7 +146,8 @@ func (l *look) read(r *os.Root) ([]entry, error) {
 		}
 		for _, d := range some {
 			e := entry{d.Name(), paths.FoldString(d.Name()), d.Type()}
-			if e.mode&(fs.ModeDir|fs.ModeSymlink) != 0 || e.mode&fs.ModeSocket != 0 && !l.after || gitParts[e.folded] || l.forms.last[e.folded] || len(l.forms.ends[e.folded]) > 0 {
+			governs := l.forms.last[e.folded] || len(l.forms.ends[e.folded]) > 0
+			if governs || gitParts[e.folded] || e.mode&(fs.ModeDir|fs.ModeSymlink|fs.ModeSocket) != 0 {
 				out = append(out, e)
 			}
 		}

@@ -3,6 +3,7 @@
 package jail
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -16,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// childProgram is where the child's program is in a root that bubblewrap made. Landlock keeps the command from reading it.
+// childProgram is where the child's program is in a root that bubblewrap made, until the child runs. The folder lies in memory.
 const childProgram = "/run/mycelium-child"
 
 // spaces are the namespaces, with the option of bwrap(1) that makes each.
@@ -35,7 +36,8 @@ func bubblewrap(cmd *exec.Cmd, self []string, spec *Spec) (*Spec, error) {
 	if err := told.look(); err != nil {
 		return nil, err
 	}
-	args := []string{spec.Program, "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"}
+	args := []string{spec.Program, "--die-with-parent", "--as-pid-1",
+		"--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"}
 	for _, s := range spaces {
 		if told.wants(s.layer) && s.option != "" {
 			args = append(args, s.option)
@@ -212,6 +214,9 @@ func (c *child) complete() *StageError {
 		}
 	}
 	_ = os.Remove(filepath.Join(memory, emptyName))
+	if err := errors.Join(unix.Unmount(childProgram, unix.MNT_DETACH), os.Remove(childProgram)); err != nil {
+		return failed(Mount, "take the child's program away", err)
+	}
 	return nil
 }
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -185,20 +183,4 @@ func (r request) of(section profiles.Section) (sandbox.Profile, error) {
 		p.Seconds = r.timeout.Seconds()
 	}
 	return p, nil
-}
-
-// resolve returns the absolute path of what exists, without links.
-func resolve(name string) (string, error) {
-	path, err := filepath.Abs(name)
-	if err == nil {
-		path, err = filepath.EvalSymlinks(path)
-	}
-	if err != nil {
-		var at *os.PathError
-		if errors.As(err, &at) {
-			err = at.Err
-		}
-		return "", failure.Usagef("%s: %w", name, err)
-	}
-	return path, nil
 }
