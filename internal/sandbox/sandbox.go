@@ -117,6 +117,9 @@ func (c *Command) run(ctx context.Context, self []string, w *work) (*Result, err
 		defer cancel()
 	}
 	j, err := jail.Start(ctx, self, spec, jail.Streams{In: c.In, Out: c.Out, Err: c.Err, Grace: time.Duration(c.Grace * float64(time.Second))})
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && err != nil { // while the walls were built
+		return &Result{ExitCode: killed, TimedOut: true, Seconds: time.Since(began).Seconds()}, nil
+	}
 	if err != nil {
 		return nil, withHint(err)
 	}
@@ -129,6 +132,9 @@ func (c *Command) run(ctx context.Context, self []string, w *work) (*Result, err
 	return &Result{Left: left, ExitCode: code, MemoryExceeded: code != 0 && spec.Memory > 0 && most > spec.Memory/10*9,
 		TimedOut: errors.Is(ctx.Err(), context.DeadlineExceeded), Seconds: time.Since(began).Seconds()}, nil
 }
+
+// killed is the exit code of a command that SIGKILL ended, as shells say it.
+const killed = 128 + 9
 
 // withHint says how to find out what is wrong.
 func withHint(err error) error {
