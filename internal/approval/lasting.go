@@ -25,8 +25,8 @@ func (r *Request) Refuses(how For) string {
 	return ""
 }
 
-// RuleSandbox is the sandbox that a rule for the request names, with what the call lacked. Only the shell of an agent is bound to one by a rule; the tools of ours
-// that run in a sandbox do so whatever the rules say.
+// RuleSandbox is the sandbox that a rule for the request names, with what the call lacked. Only the shell of an agent is bound to one by a
+// rule; the tools of ours that run in a sandbox do so whatever the rules say.
 func (r *Request) RuleSandbox() box.Box {
 	if r.Tool != policy.AgentServer+"__Bash" {
 		return box.Box{}

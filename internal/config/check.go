@@ -68,7 +68,8 @@ func (l *layer) checkDocument() {
 
 // checkOwn checks the keys of the user's own file. Other programs of ours read state: from the text of the file.
 func (l *layer) checkOwn(bad source.Report) {
-	for key, value := range map[string]string{"trust": l.doc.Trust, "state": l.doc.State} {
+	for key, value := range map[string]string{"trust": l.doc.Trust, "state": l.doc.State,
+		"sandbox.backend": string(value(l.doc.Sandbox).Backend)} {
 		if value != "" && l.origin == ofProject {
 			bad(key, key+" is not read from a project", "write it into "+source.MainFile+" of your own folder, ~/.config/mycelium")
 		}

@@ -282,7 +282,7 @@ func (a *Admission) question(d policy.Decision) approval.Request {
 	r := approval.Request{
 		Kind: approval.Call, Call: a.id, Session: a.session.ID, Principal: p.ID, Role: p.Role, Agent: a.Agent,
 		Label: cmp.Or(a.Label, a.session.Name), Dir: a.facts.Dir, Surface: a.Surface, Tool: a.Item.String(), Facts: a.facts,
-		Rule: d.Rule, Reason: d.Reason, Pane: a.Pane, Sandbox: a.sandboxOf(d),
+		Rule: d.Rule, Reason: d.Reason, Pane: a.Pane, Sandbox: sandboxOf(a, d),
 	}
 	r.Risk, r.Category = risk.Assess(a.Item, a.caller.World.Annotations(a.Item), a.facts)
 	if a.Item.Server == "" {
@@ -310,7 +310,7 @@ func (a *Admission) question(d policy.Decision) approval.Request {
 
 // sandboxOf is the sandbox in which a call would run: that of the decision, or that of a tool of ours which runs
 // everything in one, with the profile standard unless it is told another.
-func (a *Admission) sandboxOf(d policy.Decision) box.Box {
+func sandboxOf(a *Admission, d policy.Decision) box.Box {
 	switch {
 	case a.Item.RunsScript():
 		return box.Of(control.ScriptSandbox(a.caller, a.args))

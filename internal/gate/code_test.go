@@ -269,7 +269,8 @@ func TestOnlyInTheSandboxForTheSession(t *testing.T) {
 	r = h.waits()
 	h.answer(r.ID, approval.Answer{Allow: true})
 	again := h.waits()
-	if !r.Sandbox.Same(box.Of("project")) || !again.Sandbox.None() || !strings.Contains(again.Changed, "no sandbox now, and not in the sandbox project") {
+	if !r.Sandbox.Same(box.Of("project")) || !again.Sandbox.None() ||
+		!strings.Contains(again.Changed, "no sandbox now, and not in the sandbox project") {
 		t.Errorf("in %q, and then in %q: %q", r.Sandbox, again.Sandbox, again.Changed)
 	}
 	h.answer(again.ID, approval.Answer{})

@@ -155,7 +155,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.gate, err = gate.New(gate.Options{
 		Backends: n.pool, Log: n.log, DB: n.db, World: view.World(), Dir: n.dir, Home: view.Project.Home, Written: n.state.Written(),
 		Limits:  limit.Options{Folder: n.state.Limits()},
-		Scripts: sandboxed.Scripts(n.dir, n.state, view.Project.Home, n.options.Environ),
+		Scripts: sandboxed.Scripts(view.Sandbox.Find, n.dir, n.state, view.Project.Home, n.options.Environ),
 		Gone:    n.place.Gone, Reload: n.files.Reload, Logger: n.logger, Meter: n.metrics.meter, Tracer: n.metrics.tracer, Approvals: queue,
 		Reach: n.reach,
 	})

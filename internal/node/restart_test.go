@@ -252,7 +252,8 @@ func changes() []change {
 			all = append(all, change{"limits.NAME" + at + "." + figure, "", is, limits})
 		}
 	}
-	return append(all, change{"trust", "", "user: {trust: folder}", unaccepted},
+	return append(all, change{"sandbox.backend", "", "user: {sandbox: {backend: bubblewrap}}", boxes},
+		change{"trust", "", "user: {trust: folder}", unaccepted},
 		// with files that nobody has accepted: strict refuses that a role inherits, and what does not load cannot be accepted
 		change{"policy.strict", "policy: {strict: false}", "policy: {strict: true}", func(w *rig) any { return w.files.Broken() }})
 }

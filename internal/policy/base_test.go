@@ -50,6 +50,11 @@ var baseSamples = map[string][]string{
 	"gemini-settings": {"/p/.gemini/settings.json", "/home/dev/.gemini/settings.json", "/tmp/wt/.gemini/settings.json"},
 	"crush-settings": {"/p/crush.json", "/p/.crush.json", "/home/dev/.config/crush/crush.json", "/tmp/wt/crush.json",
 		"/p/sub/.crush.json"},
+	"cursor-settings": {"/p/.cursor/mcp.json", "/p/sub/.cursor/hooks.json", "/p/.cursor/cli.json", "/home/dev/.cursor/mcp.json",
+		"/home/dev/.cursor/cli-config.json", ".cursor/mcp.json"},
+	"windsurf-settings": {"/p/.windsurf/hooks.json", "/home/dev/.codeium/windsurf/mcp_config.json", "/home/dev/.codeium/windsurf"},
+	"vscode-settings":   {"/p/.vscode/mcp.json", "/p/sub/.vscode/mcp.json", "/home/dev/.config/Code/User/mcp.json"},
+	"zed-settings":      {"/p/.zed/settings.json", "/home/dev/.config/zed/settings.json"},
 }
 
 func TestBaseConstraints(t *testing.T) {
@@ -90,7 +95,7 @@ func TestBaseConstraintsLeaveAlone(t *testing.T) {
 		for _, s := range []string{"/a.go", "/.env.example", "/.env", "/src/secret_santa.md", "/src/secrets/a.go", "/skillset/a",
 			"/my.credentials.json.md", "/config.json.bak", "/sub/config.json", "/sub/skills/a.go", "/id_rsa.pub", "/sub/.mcp.json",
 			"/sub/settings.json", "/.vscode/settings.json", "/x.claude/settings.json", "/.claude/commands/a.md", "/sub/mycelium.yaml.md",
-			"/.gemini/GEMINI.md", "/mycrush.json"} {
+			"/.gemini/GEMINI.md", "/mycrush.json", "/.cursor/rules/a.mdc", "/.windsurf/rules/a.md", "/mcp.json", "/.zed/tasks.json"} {
 			p := Path{Access: Write, Raw: "." + s, Clean: dir + s, Resolved: dir + s}
 			if r := b.refuses(&Facts{Dir: dir}, &p); r != nil {
 				t.Errorf("%s refused by %s", p.Clean, r.name)

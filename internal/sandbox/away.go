@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"mycelium/internal/sandbox/gitconfig"
+	"mycelium/internal/sandbox/quarantine"
 )
 
 // away moves what governs out of the project. Every folder is opened from the one above, without links: another command in the sandbox may
@@ -104,7 +105,7 @@ func gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(e
 
 // place opens the folder of the quarantine in which a path is put, and says under which name.
 func (a *away) place(path string) (dir *os.Root, name string, err error) {
-	q, err := newEntry(a.c.Quarantine, path)
+	q, err := quarantine.New(a.c.Quarantine, path)
 	if err != nil {
 		return nil, "", err
 	}

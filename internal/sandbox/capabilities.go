@@ -1,26 +1,28 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 
+	"mycelium/internal/sandbox/cause"
 	"mycelium/internal/sandbox/jail"
 )
 
 // Capabilities say what holds here, now: the whole chain was built in a child, and a program ran in it.
 type Capabilities struct {
-	Holds  bool         `json:"holds"` // every layer stands: a command may run in the sandbox
-	System string       `json:"system"`
-	Kernel string       `json:"kernel,omitzero"`
-	ABI    int          `json:"landlockABI,omitzero"`
-	User   string       `json:"user"` // root or ordinary
-	Layers []Capability `json:"layers"`
+	Holds   bool         `json:"holds"` // every layer stands: a command may run in the sandbox
+	System  string       `json:"system"`
+	Backend jail.Backend `json:"backend"`
+	Kernel  string       `json:"kernel,omitzero"`
+	ABI     int          `json:"landlockABI,omitzero"`
+	User    string       `json:"user"` // root or ordinary
+	Layers  []Capability `json:"layers"`
 }
 
 // Capability is one layer.
@@ -33,37 +35,41 @@ type Capability struct {
 	Mend  string     `json:"mend,omitzero"`
 }
 
-// Probe builds the walls around a program that does nothing. A layer that fails is left out then, so that the later ones are tried too.
-func Probe(ctx context.Context, self jail.Self) *Capabilities {
-	out := &Capabilities{System: runtime.GOOS + "/" + runtime.GOARCH, Kernel: kernel(), User: "ordinary"}
+// Probe builds the walls around a program that does nothing. A layer that fails is left out then, so that the later ones are tried too,
+// except for those that depend on it: all depend on the user namespace, and what bubblewrap makes is made as a whole.
+func Probe(ctx context.Context, self jail.Self, backend jail.Backend) *Capabilities {
+	out := &Capabilities{System: runtime.GOOS + "/" + runtime.GOARCH, Kernel: kernel(), User: "ordinary",
+		Backend: cmp.Or(backend, jail.Own)}
 	if os.Getuid() == 0 {
 		out.User = "root"
 	}
 	profile, _ := Find("standard")
+	profile.Backend = backend
 	c := &Command{Argv: []string{"true"}, Dir: "/", Profile: profile, Environ: []string{"PATH=/usr/bin:/bin"}}
 	spec, err := c.spec(&work{guarded: &Guarded{}}, nil)
 	failed := map[jail.Layer]Capability{}
-	for err == nil {
-		var j *jail.Jailed
-		if j, err = jail.Start(ctx, self, spec, jail.Streams{}); err == nil {
-			out.ABI = j.ABI
-			_, _, err = j.Wait()
-			break
+	for {
+		said := &beginning{}
+		if err == nil {
+			out.ABI, err = attempt(ctx, self, spec, said)
 		}
 		var stage *jail.StageError
 		if !errors.As(err, &stage) {
 			break
 		}
-		failed[stage.Layer] = Capability{Layer: stage.Layer, Tried: true, Doing: stage.Doing, Cause: stage.Cause, Mend: mend(stage)}
-		if stage.Layer == jail.User || slices.Contains(spec.Without, stage.Layer) {
+		failed[stage.Layer] = Capability{Layer: stage.Layer, Tried: true, Doing: stage.Doing, Cause: cmp.Or(said.line(), stage.Cause),
+			Mend: cause.Mend(stage)}
+		if stage.Layer == jail.User || backend == jail.Bubblewrap || slices.Contains(spec.Without, stage.Layer) {
 			break
 		}
 		spec.Without, err = append(spec.Without, stage.Layer), nil
 	}
 	out.Holds = err == nil && len(failed) == 0
+	_, none := failed[jail.User]
+	none = none || backend == jail.Bubblewrap && len(failed) > 0
 	for _, l := range jail.Layers() {
 		c, bad := failed[l]
-		if _, none := failed[jail.User]; !bad && none {
+		if !bad && none {
 			c = Capability{Layer: l}
 		} else if !bad {
 			c = Capability{Layer: l, Tried: true, Holds: err == nil}
@@ -71,6 +77,31 @@ func Probe(ctx context.Context, self jail.Self) *Capabilities {
 		out.Layers = append(out.Layers, c)
 	}
 	return out
+}
+
+// attempt runs the program once. It returns the version of Landlock.
+func attempt(ctx context.Context, self jail.Self, spec *jail.Spec, errs io.Writer) (abi int, err error) {
+	j, err := jail.Start(ctx, self, spec, jail.Streams{Err: errs})
+	if err != nil {
+		return 0, err
+	}
+	_, _, err = j.Wait()
+	return j.ABI, err
+}
+
+// beginning keeps the beginning of what a program says on its standard error.
+type beginning struct{ said []byte }
+
+func (b *beginning) Write(p []byte) (int, error) {
+	const most = 4096
+	b.said = append(b.said, p[:min(len(p), most-len(b.said))]...)
+	return len(p), nil
+}
+
+// line is the first line.
+func (b *beginning) line() string {
+	line, _, _ := strings.Cut(string(b.said), "\n")
+	return strings.TrimSpace(line)
 }
 
 // Failed returns the first layer that cannot be built; false if there is none.
@@ -81,109 +112,6 @@ func (c *Capabilities) Failed() (Capability, bool) {
 		}
 	}
 	return Capability{}, false
-}
-
-// settings are settings of the kernel that forbid namespaces, each with the value that does and what to do.
-var settings = []struct{ file, bad, mend string }{
-	{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
-		"AppArmor forbids user namespaces to programs without a profile (Ubuntu 23.10 and later): " +
-			"myc sandbox capabilities --apparmor prints one for myc"},
-	{"/proc/sys/kernel/unprivileged_userns_clone", "0", "user namespaces are switched off: sysctl kernel.unprivileged_userns_clone=1"},
-	{"/proc/sys/user/max_user_namespaces", "0", "user namespaces are switched off: sysctl user.max_user_namespaces=10000"},
-	{"/proc/sys/user/max_mnt_namespaces", "0", "mount namespaces are switched off: sysctl user.max_mnt_namespaces=10000"},
-	{"/proc/sys/user/max_pid_namespaces", "0", "process namespaces are switched off: sysctl user.max_pid_namespaces=10000"},
-	{"/proc/sys/user/max_ipc_namespaces", "0", "IPC namespaces are switched off: sysctl user.max_ipc_namespaces=10000"},
-	{"/proc/sys/user/max_uts_namespaces", "0", "host-name namespaces are switched off: sysctl user.max_uts_namespaces=10000"},
-	{"/proc/sys/user/max_net_namespaces", "0", "network namespaces are switched off: sysctl user.max_net_namespaces=10000"},
-}
-
-// mend says what makes a layer possible.
-func mend(e *jail.StageError) string {
-	switch e.Layer {
-	case jail.User:
-		for _, s := range settings {
-			if value, err := os.ReadFile(s.file); err == nil && strings.TrimSpace(string(value)) == s.bad {
-				return s.mend
-			}
-		}
-		if profile := confined(); profile != "" {
-			return "this program runs under AppArmor's profile " + profile + ", which forbids namespaces: " +
-				"myc sandbox capabilities --apparmor prints one for myc"
-		}
-		if filtered() {
-			return filterMend
-		}
-		if inContainer() {
-			return "this is a container, whose own profile forbids namespaces: run myc outside of it, or give the container that right"
-		}
-	case jail.Mount, jail.PID, jail.Net:
-		if e.Doing == jail.ChangeRoot && syscall.Errno(e.Errno) == syscall.EINVAL {
-			return "the root of this machine is the first file system of its kernel (initramfs), which cannot be left: " +
-				"mount it on itself, or use switch_root"
-		}
-		if e.Doing == jail.MountProc && procCovered() {
-			return "parts of /proc are covered, as engines of containers do it, and then the kernel mounts no new /proc: " +
-				"run myc outside of the container, or start it with --security-opt systempaths=unconfined (Docker) or unmask=ALL (Podman)"
-		}
-		if filtered() {
-			return filterMend
-		}
-		if inContainer() {
-			return "this is a container, whose own profile forbids mounts: run myc outside of it, or give the container that right"
-		}
-		return "user namespaces are there and have no rights: AppArmor or another security module forbids it"
-	case jail.Privilege, jail.Seccomp: // every kernel that has the layers before them has them
-	case jail.Landlock:
-		if syscall.Errno(e.Errno) == syscall.ENOSYS && filtered() {
-			return filterMend + "; or the kernel has no Landlock, and then it is Linux 6.2 or later that is needed"
-		}
-		return "Linux 6.2 or later, with Landlock among the security modules (lsm=landlock,… on the kernel's command line)"
-	}
-	return ""
-}
-
-// confined returns the profile of AppArmor that this program runs under, "" if there is none that forbids anything (apparmor(7): a name and
-// a mode, or "unconfined").
-func confined() string {
-	label, err := os.ReadFile("/proc/self/attr/apparmor/current")
-	profile, enforced := strings.CutSuffix(strings.Trim(string(label), "\x00\n"), " (enforce)")
-	if err != nil || !enforced {
-		return ""
-	}
-	return strconv.Quote(profile)
-}
-
-// filterMend says what to do about a filter of system calls that this program was started under.
-const filterMend = "this program was started under a filter of system calls, as engines of containers and some services set, which may " +
-	"refuse this: run myc outside of it, or widen the filter"
-
-// filtered reports whether this program runs under a filter of system calls (proc_pid_status(5), Seccomp).
-func filtered() bool {
-	status, err := os.ReadFile("/proc/self/status")
-	return err == nil && strings.Contains(string(status), "\nSeccomp:\t2\n")
-}
-
-// procCovered reports whether something is mounted below /proc (proc_pid_mountinfo(5): the fifth field is the place). The mount that
-// systemd makes there on every machine covers an empty folder, which the kernel does not mind.
-func procCovered() bool {
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
-	for line := range strings.Lines(string(mounts)) {
-		fields := strings.Fields(line)
-		if len(fields) > 4 && strings.HasPrefix(fields[4], "/proc/") && fields[4] != "/proc/sys/fs/binfmt_misc" {
-			return true
-		}
-	}
-	return err != nil
-}
-
-// inContainer reports whether this machine is a container, as far as engines say so.
-func inContainer() bool {
-	for _, mark := range []string{"/.dockerenv", "/run/.containerenv"} {
-		if _, err := os.Stat(mark); err == nil {
-			return true
-		}
-	}
-	return os.Getenv("container") != ""
 }
 
 // kernel returns the release of the kernel; "" where it is not to be had.

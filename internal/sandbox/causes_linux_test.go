@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
 
+	"mycelium/internal/sandbox/cause"
 	"mycelium/internal/sandbox/jail"
 )
 
@@ -33,7 +34,7 @@ func probeMain() int {
 	profile, _ := Find("standard")
 	var said strings.Builder
 	c := &Command{Argv: []string{"echo", "ran"}, Dir: "/", Profile: profile, Environ: []string{"PATH=/usr/bin:/bin"}, Out: &said}
-	out := probed{Found: Probe(context.Background(), self)}
+	out := probed{Found: Probe(context.Background(), self, jail.Own)}
 	_, err := Run(context.Background(), self, c)
 	var stage *jail.StageError
 	if errors.As(err, &stage) {
@@ -144,7 +145,7 @@ func TestCauses(t *testing.T) {
 			}
 		})
 	}
-	if got := AppArmor("/opt/my programs/myc"); !strings.Contains(got, `"/opt/my programs/{myc,myc-hook}" flags=(unconfined)`) {
+	if got := cause.AppArmor("/opt/my programs/myc"); !strings.Contains(got, `"/opt/my programs/{myc,myc-hook}" flags=(unconfined)`) {
 		t.Error(got)
 	}
 }

@@ -435,7 +435,7 @@ func content(path string, out map[string]string) {
 // putAwayFrom reports whether a quarantine has what was at a path, alone or in a folder.
 func putAwayFrom(quarantine, path string) bool {
 	all, err := Waiting(quarantine)
-	return err == nil && slices.ContainsFunc(all, func(q Quarantined) bool {
+	return err == nil && slices.ContainsFunc(all, func(q quarantine.Entry) bool {
 		_, err := os.Lstat(q.File + strings.TrimPrefix(path, q.Path))
 		return below(path, q.Path) && err == nil
 	})

@@ -15,6 +15,9 @@ var passed = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC
 	"RUSTFLAGS", "RUST_BACKTRACE", "JAVA_HOME", "MAVEN_OPTS", "GRADLE_USER_HOME", "CC", "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "MAKEFLAGS",
 	"DEBUG", "VERBOSE", "PAGER", "GIT_PAGER", "GIT_EDITOR", "CLAUDECODE"}
 
+// offline tells npm and npx that there is no network. Otherwise they try for more than a minute before they say so.
+const offline = "npm_config_offline=true"
+
 // environ is the environment of the command.
 func (c *Command) environ() []string {
 	var out []string
@@ -33,6 +36,9 @@ func (c *Command) environ() []string {
 	out = append(out, "TMPDIR=/tmp", "MYCELIUM_SANDBOX="+c.Profile.Name)
 	if c.GitConfig != "" {
 		out = append(out, "GIT_CONFIG_GLOBAL="+gitConfig)
+	}
+	if !c.Profile.Network && len(c.Hosts)+len(c.Masks) == 0 {
+		out = append(out, offline)
 	}
 	for _, v := range c.Env {
 		name, _, _ := strings.Cut(v, "=")

@@ -36,6 +36,7 @@ type job struct {
 	Home    string
 	Without []jail.Layer
 	Small   string // the child
+	Backend jail.Backend
 }
 
 // driveMain runs the attacks in a sandbox without some layers. It reads a job and prints the verdicts.
@@ -79,7 +80,7 @@ func driveMain() int {
 	if err != nil {
 		return 2
 	}
-	spec.Without = j.Without
+	spec.Without, spec.Backend, spec.Program = j.Without, j.Backend, "/usr/bin/bwrap"
 	child := jail.Self{Argv: []string{self, jail.ChildName}, Small: j.Small}
 	run, err := jail.Start(context.Background(), child, spec, jail.Streams{Out: c.Out, Err: c.Err})
 	if err != nil {
@@ -134,9 +135,11 @@ func TestEscapes(t *testing.T) {
 	for name, uid := range users() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for attack, why := range try(t, uid, nil) {
-				if why == "" {
-					t.Errorf("escaped: %s", attack)
+			for _, backend := range []jail.Backend{jail.Own, jail.Bubblewrap} {
+				for attack, why := range try(t, uid, backend, nil) {
+					if why == "" {
+						t.Errorf("escaped with back end %q: %s", backend, attack)
+					}
 				}
 			}
 		})
@@ -144,11 +147,12 @@ func TestEscapes(t *testing.T) {
 }
 
 // try runs the attacks as a user in a sandbox without some layers.
-func try(t *testing.T, uid int, without []jail.Layer) map[string]string {
+func try(t *testing.T, uid int, backend jail.Backend, without []jail.Layer) map[string]string {
 	t.Helper()
 	dir := open(t, uid)
 	self := copyOfSelf(t, dir)
-	in, err := json.Marshal(job{Bait: *lay(t, dir, uid), Home: filepath.Join(dir, "home"), Without: without, Small: small(t)})
+	in, err := json.Marshal(job{Bait: *lay(t, dir, uid), Home: filepath.Join(dir, "home"), Without: without, Small: small(t),
+		Backend: backend})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,12 +211,12 @@ func open(t *testing.T, uid int) string {
 // copyOfSelf copies the test binary to where every user may execute it.
 func copyOfSelf(t *testing.T, dir string) string {
 	t.Helper()
-	data, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
 	path := filepath.Join(dir, "attacker")
-	if err := os.WriteFile(path, data, 0o755); err != nil {
+	// Another process writes it: a child that is started meanwhile would have our descriptor open, and nobody could execute the file.
+	if out, err := exec.CommandContext(t.Context(), "cp", fmt.Sprintf("/proc/%d/exe", os.Getpid()), path).CombinedOutput(); err != nil {
+		t.Fatalf("copy this program: %v: %s", err, out)
+	}
+	if err := os.Chmod(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -308,7 +312,7 @@ func TestLayers(t *testing.T) {
 				}
 				t.Run(string(layer)+" as "+name, func(t *testing.T) {
 					t.Parallel()
-					verdicts := try(t, uid, []jail.Layer{layer})
+					verdicts := try(t, uid, jail.Own, []jail.Layer{layer})
 					mu.Lock()
 					defer mu.Unlock()
 					note(opened, name, layer, verdicts)

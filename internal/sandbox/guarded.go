@@ -17,6 +17,9 @@ type Guarded struct {
 	Configs []string // the configurations of git repositories: the command finds a private copy of each
 	Targets []string // read-only: what links of Fixed lead to, inside the project
 
+	// Sockets look empty: path sockets at which a program outside may listen. They are looked for before a command only.
+	Sockets []string
+
 	// Links are the symbolic links of Fixed, with the places that they lead to; "" if they lead nowhere.
 	Links map[string]string
 	// Through are the places of files that govern because a link leads to their folder, each with the link.
@@ -70,7 +73,7 @@ func (g *Guarded) within(other *Guarded) *Guarded {
 
 // sort puts the lists in order, without repetitions.
 func (g *Guarded) sort() {
-	for _, list := range []*[]string{&g.Fixed, &g.Hidden, &g.Configs, &g.Targets, &g.Inside} {
+	for _, list := range []*[]string{&g.Fixed, &g.Hidden, &g.Configs, &g.Targets, &g.Inside, &g.Sockets} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}

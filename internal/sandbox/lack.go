@@ -90,7 +90,7 @@ var (
 	noFile    = lazy.Regexp(`(?i)no such file or directory|permission denied|\bENOENT\b|\bEACCES\b`)
 	noWrite   = lazy.Regexp(`(?i)read-only file system|\bEROFS\b`)
 	noNetwork = lazy.Regexp(`(?i)(?:could not resolve host(?:name)?:? *|getaddrinfo (?:EAI_AGAIN|ENOTFOUND) *|` +
-		`dial tcp: lookup )([a-z0-9.-]+)|` +
+		`dial tcp: lookup |^npm error request to https://)([a-z0-9.-]+)|` +
 		`temporary failure in name resolution|name or service not known|network is unreachable|\bENETUNREACH\b|\bEAI_AGAIN\b`)
 	inQuotes = lazy.Regexp("'([^']+)'|\"([^\"]+)\"|‘([^’]+)’|`([^`]+)`")
 )

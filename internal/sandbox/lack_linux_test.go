@@ -46,6 +46,7 @@ func TestLack(t *testing.T) {
 		"curl: (6) Could not resolve host: example.com":                            "network example.com",
 		"fatal: unable to access 'https://x.org/': Could not resolve host: x.org":  "network x.org",
 		"npm error errno EAI_AGAIN":                                                "network",
+		"npm error request to https://registry.npmjs.org/tsx failed: no cache":     "network registry.npmjs.org",
 		"Error: getaddrinfo EAI_AGAIN registry.npmjs.org":                          "network registry.npmjs.org",
 		"dial tcp: lookup proxy.golang.org: no such host":                          "network proxy.golang.org",
 		"socket.gaierror: [Errno -3] Temporary failure in name resolution":         "network",

@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/policy/paths"
 	"mycelium/internal/sandbox/folder"
 	"mycelium/internal/sandbox/gitconfig"
+	"mycelium/internal/sandbox/jail"
 )
 
 // The bounds of what is looked at. A project beyond the first has to be narrowed by the caller. A folder beyond the others counts as
@@ -144,7 +145,7 @@ func (l *look) read(r *os.Root) (out []entry, err error) {
 			return fmt.Errorf("there are more than %d files: the sandbox cannot tell in time which of them govern agents", mostEntries)
 		}
 		l.folded = paths.Fold(l.folded[:0], name)
-		if mode&(fs.ModeDir|fs.ModeSymlink) != 0 || gitParts[string(l.folded)] || l.forms.last[string(l.folded)] ||
+		if mode&(fs.ModeDir|fs.ModeSymlink|fs.ModeSocket) != 0 || gitParts[string(l.folded)] || l.forms.last[string(l.folded)] ||
 			len(l.forms.ends[string(l.folded)]) > 0 {
 			out = append(out, entry{name, string(l.folded), mode})
 		}
@@ -172,6 +173,10 @@ func (l *look) entry(r *os.Root, path string, e entry, level int) error {
 		return nil
 	}
 	switch {
+	case e.mode&fs.ModeSocket != 0:
+		if !l.after && jail.Bound(r, e.name) {
+			l.out.Sockets = append(l.out.Sockets, path)
+		}
 	case e.folded == gitName && !e.mode.IsDir():
 		l.pointer(r, path, e.name)
 	case e.mode.IsDir() && (level >= mostLevels || len(path) > mostPath):

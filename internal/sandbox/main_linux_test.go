@@ -24,6 +24,10 @@ func TestMain(m *testing.M) {
 			exit(attacksMain(os.Args[2:]))
 		case "run-endless":
 			exit(runEndless(os.Args[2:]))
+		case "dial":
+			exit(dialMain(os.Args[2:]))
+		case "run":
+			exit(runMain(os.Args[2]))
 		case "send":
 			exit(sendMain(os.Args[2:]))
 		case "chains":

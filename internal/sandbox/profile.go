@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"mycelium/internal/sandbox/jail"
 	"mycelium/internal/sandbox/proxy"
 )
 
@@ -14,6 +15,9 @@ type Profile struct {
 	Name string `json:"name"`
 	Says string `json:"says"`           // one sentence for people
 	Base string `json:"base,omitempty"` // of a profile that people wrote: the shipped one that it was made of
+
+	// Backend makes the namespaces and the root of every command, whatever the profile: what the user's own file says.
+	Backend jail.Backend `json:"backend,omitzero"`
 
 	Network bool    `json:"network"` // the network of the machine; otherwise there is a loopback of its own
 	Fork    bool    `json:"fork"`    // it may start processes

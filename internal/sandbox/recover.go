@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/go-json-experiment/json"
+
 	"mycelium/internal/atomicfile"
 )
 

@@ -72,7 +72,7 @@ func (c *Command) root(w *work) (binds []jail.Bind, masks []string) {
 	if c.Worktree != nil {
 		binds = append(binds, c.Worktree.own(c.Profile.Project)...)
 	}
-	return append(binds, w.binds()...), slices.Concat(w.guarded.Hidden, c.Hide)
+	return append(binds, w.binds()...), slices.Concat(w.guarded.Hidden, w.guarded.Sockets, c.Hide)
 }
 
 // own shows the worktree's own part of the repository, without those of others. What says where it belongs stays.

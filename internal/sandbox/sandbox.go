@@ -118,7 +118,7 @@ func Run(ctx context.Context, self jail.Self, c *Command) (*Result, error) {
 
 // child is the child that the command runs in: the one that the caller began, if it fits the profile.
 func (c *Command) child(ctx context.Context, self jail.Self) *jail.Begun {
-	o := jail.Options{Network: c.Profile.Network, Grace: time.Duration(c.Grace * float64(time.Second))}
+	o := jail.Options{Network: c.Profile.Network, Backend: c.Profile.Backend, Grace: time.Duration(c.Grace * float64(time.Second))}
 	if c.Child != nil && c.Child.Has(o) {
 		return c.Child
 	}
@@ -146,6 +146,9 @@ func (c *Command) run(child *jail.Begun, recorded <-chan error, w *work) (*Resul
 		defer time.AfterFunc(limit, func() { child.End(context.DeadlineExceeded) }).Stop()
 	}
 	j, err := child.Start(spec, jail.Streams{In: c.In, Out: c.Out, Err: c.Err})
+	if err != nil && errors.Is(child.Ended(), context.DeadlineExceeded) { // while the walls were built
+		return &Result{ExitCode: killed, TimedOut: true, Seconds: time.Since(began).Seconds()}, nil
+	}
 	if err != nil {
 		return nil, withHint(err)
 	}
@@ -158,6 +161,9 @@ func (c *Command) run(child *jail.Begun, recorded <-chan error, w *work) (*Resul
 	return &Result{Left: left, ExitCode: code, MemoryExceeded: code != 0 && spec.Memory > 0 && most > spec.Memory/10*9,
 		TimedOut: errors.Is(child.Ended(), context.DeadlineExceeded), Seconds: time.Since(began).Seconds()}, nil
 }
+
+// killed is the exit code of a command that SIGKILL ended, as shells say it.
+const killed = 128 + 9
 
 // withHint says how to find out what is wrong.
 func withHint(err error) error {
@@ -196,7 +202,12 @@ func (c *Command) spec(w *work, way *proxy.Proxy) (*jail.Spec, error) {
 		env = append(way.Conceal(env), way.Environ(jail.ListenAddr, authorities)...)
 		binds = append(binds, trusted(way)...)
 	}
+	program, err := program(p.Backend)
+	if err != nil {
+		return nil, err
+	}
 	return &jail.Spec{
+		Backend: p.Backend, Program: program,
 		Argv: c.Argv, Env: env, Dir: c.Dir, Host: "sandbox", Binds: binds, Masks: masks,
 		Network: p.Network, Listen: way != nil, Fork: p.Fork, Procs: p.Procs, Files: p.Files, Memory: p.Memory,
 	}, nil

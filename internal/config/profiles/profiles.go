@@ -1,7 +1,7 @@
 // Package profiles has the sandbox section of mycelium.yaml: the profiles that people write besides the shipped ones.
 //
 // A profile is a shipped one, its base, with changes. A shipped profile itself can only be narrowed. If the user's file and a project's
-// have a profile of the same name, a command has what both allow.
+// have a profile of the same name, a command has what both allow. The back end is the user's choice.
 package profiles
 
 import (
@@ -13,11 +13,13 @@ import (
 
 	"mycelium/internal/config/source"
 	"mycelium/internal/sandbox"
+	"mycelium/internal/sandbox/jail"
 )
 
 // Section is the sandbox: section.
 type Section struct {
 	Profiles map[string]Profile `yaml:"profiles" json:"profiles,omitempty"`
+	Backend  jail.Backend       `yaml:"backend" json:"backend,omitempty"` // of the user's file only
 }
 
 // Profile is a profile as it stands in a file. What it does not say is as in its base.
@@ -48,6 +50,9 @@ const mostLimit = 1 << 22
 
 // Check reports what is wrong with the section.
 func (s *Section) Check(bad source.Report) {
+	if all := sandbox.Backends(); s.Backend != "" && !slices.Contains(all, string(s.Backend)) {
+		bad("sandbox.backend", "sandbox.backend is "+strconv.Quote(string(s.Backend)), source.Suggest(string(s.Backend), all))
+	}
 	var shipped []string
 	for _, p := range sandbox.Profiles() {
 		shipped = append(shipped, p.Name)
@@ -130,9 +135,9 @@ func declared(p sandbox.Profile) Profile {
 // the project that have no effect.
 func Bound(user, project Section, ignored func(key string)) Section {
 	if len(user.Profiles)+len(project.Profiles) == 0 {
-		return Section{}
+		return Section{Backend: user.Backend}
 	}
-	out := Section{maps.Clone(project.Profiles)}
+	out := Section{maps.Clone(project.Profiles), user.Backend}
 	if out.Profiles == nil {
 		out.Profiles = map[string]Profile{}
 	}
@@ -163,6 +168,9 @@ func (s Section) All() []sandbox.Profile {
 		if _, shipped := sandbox.Find(name); !shipped {
 			out = append(out, s.Profiles[name].resolved(name))
 		}
+	}
+	for i := range out {
+		out[i].Backend = s.Backend
 	}
 	return out
 }

@@ -53,6 +53,7 @@ var sections = []section{
 	{at: "approval.notify", reload: "ntfy.url ntfy.token slack.url slack.token desktop bell"},
 	{at: "spawn", reload: "searchPaths command"},
 	{at: "agents", reload: "budget.session budget.total budget.warn turns denials.alert denials.end"},
+	{at: "sandbox", reload: "backend"},
 	{at: "sandbox.profiles.NAME", reload: "base network processes files memory timeout read write hosts masks"},
 	{reload: "env trust", restart: "store state"},
 }

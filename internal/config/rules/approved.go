@@ -166,7 +166,7 @@ func appendTo(path, comment, reason string, r policy.Rule) error {
 	} else {
 		file = append(file, item...)
 	}
-	if problems := yamlfile.Decode(name, file, &after); source.Faulty(problems) || len(after.Rules) != len(want) || !sameRules(want, after.Rules) {
+	if source.Faulty(yamlfile.Decode(name, file, &after)) || len(after.Rules) != len(want) || !sameRules(want, after.Rules) {
 		return text.Hinted(fmt.Errorf("write rule: %s cannot be extended in the form that it has", name), "add it by hand:\n"+item)
 	}
 	if err := atomicfile.Write(path, file, 0o644); err != nil {

@@ -43,7 +43,8 @@ func (g *Gate) Unbound(ctx context.Context) string {
 	if err != nil {
 		return err.Error()
 	}
-	found := sandbox.Probe(ctx, self)
+	standard, _ := g.Profiles().Find("standard")
+	found := sandbox.Probe(ctx, self, standard.Backend)
 	if g.holds = found.Holds; g.holds {
 		return ""
 	}

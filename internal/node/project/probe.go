@@ -32,7 +32,7 @@ func (l *Loader) Probe(ctx context.Context, p *config.Project, s backend.Server,
 		return Probe{Err: err}
 	}
 	o := backend.Options{Dir: p.Dir, Tokens: p.State.ServerTokens(), MayStart: may, Secrets: secret.New(p.SecretOptions()),
-		Confine: sandboxed.Confine(p.Dir, p.State, p.Home),
+		Confine: sandboxed.Confine(p.File.Sandbox.Find, p.Dir, p.State, p.Home),
 		Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version, Keepers: p.State.Keepers(),
 		Memory: rpc.NewMemory(rpc.DefaultMemory)}
 	if keep {

@@ -6,7 +6,7 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/policy"
 	"mycelium/internal/run"
-	"mycelium/internal/sandbox"
+	"mycelium/internal/sandbox/quarantine"
 	"mycelium/internal/skill"
 )
 
@@ -30,7 +30,7 @@ func (v *View) Status() api.StatusReply {
 		}
 	}
 	r.Damage = []string{}
-	if kept, err := sandbox.Waiting(v.Project.State.Sandbox("quarantine")); err == nil { // myc doctor says why it cannot be read
+	if kept, err := quarantine.Waiting(v.Project.State.Sandbox("quarantine")); err == nil { // myc doctor says why it cannot be read
 		for _, q := range kept {
 			r.Quarantined = append(r.Quarantined, q.Path)
 		}

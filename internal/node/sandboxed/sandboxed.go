@@ -19,6 +19,9 @@ import (
 	"mycelium/internal/worktree"
 )
 
+// Find finds a profile by its name, as the files of now have it.
+type Find func(name string) (sandbox.Profile, bool)
+
 // Self says how the sandbox's child is started: by the small program beside this one, which starts in a fourth of the time, else by this
 // one.
 func Self() (jail.Self, error) {

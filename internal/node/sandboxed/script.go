@@ -15,9 +15,9 @@ import (
 )
 
 // Scripts returns how scripts of skills run on a project: in the sandbox, in a copy of the skill's folder.
-func Scripts(folder string, paths state.Paths, home string, environ []string) control.Runner {
+func Scripts(find Find, folder string, paths state.Paths, home string, environ []string) control.Runner {
 	return func(ctx context.Context, s control.Script) (out control.ScriptResult, err error) {
-		c, err := scriptCommand(folder, paths, home, environ, s)
+		c, err := scriptCommand(find, folder, paths, home, environ, s)
 		if err != nil {
 			return out, err
 		}
@@ -43,12 +43,12 @@ func Scripts(folder string, paths state.Paths, home string, environ []string) co
 }
 
 // scriptCommand is the command of the sandbox that runs a script (requirements, A20).
-func scriptCommand(folder string, paths state.Paths, home string, environ []string, s control.Script) (*sandbox.Command, error) {
+func scriptCommand(find Find, folder string, paths state.Paths, home string, environ []string, s control.Script) (*sandbox.Command, error) {
 	name := s.Sandbox
 	if name == "" {
 		name = "standard"
 	}
-	p, ok := sandbox.Find(name)
+	p, ok := find(name)
 	if !ok || !slices.Contains(skill.Sandboxes(), name) {
 		return nil, fmt.Errorf("the skill asks for a profile %q of the sandbox, which scripts do not get", name)
 	}

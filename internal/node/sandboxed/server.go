@@ -29,13 +29,13 @@ const (
 )
 
 // Confine returns how servers of a project are started in the sandbox.
-func Confine(folder string, paths state.Paths, home string) backend.Confine {
+func Confine(find Find, folder string, paths state.Paths, home string) backend.Confine {
 	return func(s backend.Confined) (argv, env []string, err error) {
 		self, err := os.Executable()
 		if err != nil {
 			return nil, nil, fmt.Errorf("find this program: %w", err)
 		}
-		c, err := serverCommand(folder, paths, home, s)
+		c, err := serverCommand(find, folder, paths, home, s)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -49,8 +49,8 @@ func Confine(folder string, paths state.Paths, home string) backend.Confine {
 
 // serverCommand is the command of the sandbox that runs a server. The server lives as long as it is needed, whatever time the profile gives
 // to a command.
-func serverCommand(folder string, paths state.Paths, home string, s backend.Confined) (*sandbox.Command, error) {
-	p, err := wallsOf(s)
+func serverCommand(find Find, folder string, paths state.Paths, home string, s backend.Confined) (*sandbox.Command, error) {
+	p, err := wallsOf(find, s)
 	if err != nil {
 		return nil, err
 	}
@@ -93,12 +93,12 @@ func serverCommand(folder string, paths state.Paths, home string, s backend.Conf
 	return &c, nil
 }
 
-// wallsOf is the profile with which a server runs.
-func wallsOf(s backend.Confined) (sandbox.Profile, error) {
+// wallsOf is the profile with which a server runs: as it was when the entry was read, or that of now for an entry that is only tried.
+func wallsOf(find Find, s backend.Confined) (sandbox.Profile, error) {
 	if s.Walls != "" {
 		return profiles.ReadWalls(s.Walls)
 	}
-	p, ok := sandbox.Find(s.Profile)
+	p, ok := find(s.Profile)
 	if !ok {
 		return p, text.Hinted(fmt.Errorf("there is no profile %q of the sandbox", s.Profile), "myc sandbox profiles lists them")
 	}

@@ -78,4 +78,13 @@ var table = []Constraint{
 		"the hook that guards this agent"},
 	{"crush-settings", []string{"./crush.json", "**/crush.json", "./.crush.json", "**/.crush.json", "./.crush", "~/.config/crush",
 		"~/.local/share/crush"}, changes, "the hook that guards this agent"},
+	// Editors with an agent of their own. These files name the programs and servers that the editor starts, and what it asks about.
+	{"cursor-settings", []string{"**/.cursor/mcp.json", "**/.cursor/hooks.json", "**/.cursor/cli.json", "~/.cursor/mcp.json",
+		"~/.cursor/hooks.json", "~/.cursor/cli-config.json"}, changes, "what governs the agent of an editor"},
+	{"windsurf-settings", []string{"**/.windsurf/hooks.json", "**/.codeium/mcp_config.json", "**/.codeium/windsurf/mcp_config.json",
+		"**/.codeium/windsurf/hooks.json", "~/.codeium/mcp_config.json", "~/.codeium/windsurf"}, changes,
+		"what governs the agent of an editor"},
+	{"vscode-settings", []string{"**/.vscode/mcp.json", "~/.config/Code/User/mcp.json",
+		"~/Library/Application Support/Code/User/mcp.json"}, changes, "what governs the agent of an editor"},
+	{"zed-settings", []string{"**/.zed/settings.json", "~/.config/zed/settings.json"}, changes, "what governs the agent of an editor"},
 }

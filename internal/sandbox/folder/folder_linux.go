@@ -65,6 +65,8 @@ func modeOf(fd int, name string, kind byte) (fs.FileMode, error) {
 		return fs.ModeDir, nil
 	case unix.DT_LNK:
 		return fs.ModeSymlink, nil
+	case unix.DT_SOCK:
+		return fs.ModeSocket, nil
 	}
 	return fs.ModeIrregular, nil
 }

@@ -26,8 +26,30 @@ type Spec struct {
 	Files   uint64 // most open files of one process; 0: no limit
 	Memory  uint64 // most bytes of data of one process; 0: no limit
 
+	Backend Backend // who makes the namespaces and the root
+	Program string  // of Bubblewrap: its path
+	Outside Outside // of Bubblewrap: what the child compares with; [Start] sets it
+
 	Without []Layer // layers that are left out: for the test of escapes, which takes each away in turn
 }
+
+// Backend is a program that makes the namespaces and mounts the parts of the root. The rest is always the child's.
+type Backend string
+
+// The back ends.
+const (
+	Own        Backend = "own"        // this program; so is the empty one
+	Bubblewrap Backend = "bubblewrap" // bwrap(1)
+)
+
+// Outside tells the child how the machine looks from outside, so that it can tell whether another program built what it was told to.
+type Outside struct {
+	Spaces map[string]string   // the namespaces that must be others, by their names in /proc/self/ns, with what these links say
+	Files  map[string]Identity // the sources of the trees, by their path
+}
+
+// Identity is the file that a path leads to.
+type Identity struct{ Dev, Ino uint64 }
 
 // Bind is a part of the root.
 type Bind struct {

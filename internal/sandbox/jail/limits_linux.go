@@ -29,7 +29,7 @@ func (c *child) limits() *StageError {
 	}
 	if c.spec.Procs > 0 {
 		// This process and its threads count: they are those of the Go runtime, and come on top.
-		all = append(all, limit{"processes", unix.RLIMIT_NPROC, c.spec.Procs + ownThreads})
+		all = append(all, limit{"processes", unix.RLIMIT_NPROC, tasks(c.spec.Procs) + ownThreads})
 	}
 	for _, l := range all {
 		var now unix.Rlimit
@@ -48,11 +48,18 @@ func (c *child) limits() *StageError {
 // machine's, which may not be written from here.
 func (c *child) limitNumbers(proc string) {
 	if c.spec.Procs > 0 && os.Getuid() == 0 {
-		_ = os.WriteFile(filepath.Join(proc, pidMax), []byte(strconv.FormatUint(max(c.spec.Procs, leastPIDs), 10)), 0o600)
+		_ = os.WriteFile(filepath.Join(proc, pidMax), []byte(strconv.FormatUint(max(tasks(c.spec.Procs), leastPIDs), 10)), 0o600)
 	}
 }
 
+// tasks is how many threads a number of processes may have together. The kernel has no limit of processes: it counts threads, and an
+// interpreter has a dozen of them (node 11, on any machine).
+func tasks(procs uint64) uint64 { return max(procs, min(procs*threadsEach, mostTasks)) }
+
 const (
+	threadsEach = 16   // threads of a process, on average
+	mostTasks   = 4096 // threads of a command, unless there may be more processes
+
 	ownThreads = 16                   // threads that this process may have while the command runs
 	pidMax     = "sys/kernel/pid_max" // in /proc, of this namespace
 	leastPIDs  = 301                  // the least that the kernel takes (RESERVED_PIDS + 1)

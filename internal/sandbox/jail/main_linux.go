@@ -131,20 +131,27 @@ func (c *child) has(l Layer) bool { return !slices.Contains(c.spec.Without, l) }
 
 // build builds every layer, in order. The last ones hold for this thread and for what it starts.
 func (c *child) build() *StageError {
-	if c.has(Mount) {
+	switch {
+	case c.spec.Backend == Bubblewrap:
+		if err := c.complete(); err != nil {
+			return err
+		}
+	case c.has(Mount):
 		if err := c.root(); err != nil {
 			return err
 		}
 	}
 	if c.has(Net) && !c.spec.Network {
-		if err := loopback(); err != nil {
-			return failed(Net, "bring up the loopback", err)
+		if c.spec.Backend != Bubblewrap { // bubblewrap has done it
+			if err := loopback(); err != nil {
+				return failed(Net, "bring up the loopback", err)
+			}
 		}
 		if err := c.listen(); err != nil {
 			return failed(Net, "listen on the loopback", err)
 		}
 	}
-	if c.has(PID) && c.spec.Host != "" {
+	if c.has(PID) && c.spec.Host != "" && c.spec.Backend != Bubblewrap {
 		if err := unix.Sethostname([]byte(c.spec.Host)); err != nil {
 			return failed(PID, "set the host name", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"runtime"
 	"time"
 )
@@ -71,6 +72,9 @@ func Start(ctx context.Context, self Self, spec *Spec, streams Streams) (*Jailed
 
 // Wait has nothing to wait for.
 func (*Jailed) Wait() (code int, most uint64, err error) { return 0, 0, errors.New("nothing runs") }
+
+// Bound reports whether a program may have a path socket.
+func Bound(*os.Root, string) bool { return true }
 
 // Main is the body of the child.
 func Main() int { return 1 }

@@ -250,6 +250,11 @@ func (c *child) mountProc(base string, own bool) *StageError {
 	if err := unix.Mount("proc", proc, "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return failed(PID, MountProc, err)
 	}
+	return c.fixProc(proc, base)
+}
+
+// fixProc limits the numbers of processes, and takes away what of /proc is the machine's. base is a folder in memory.
+func (c *child) fixProc(proc, base string) *StageError {
 	c.limitNumbers(proc)
 	for _, name := range procFixed {
 		if err := fix(filepath.Join(proc, name)); err != nil {
@@ -257,7 +262,7 @@ func (c *child) mountProc(base string, own bool) *StageError {
 		}
 	}
 	for _, name := range procHidden {
-		if err := mask(base, "/proc/"+name); err != nil {
+		if err := cover(base, filepath.Join(proc, name)); err != nil {
 			return failed(PID, "cover /proc/"+name, err)
 		}
 	}
@@ -275,8 +280,10 @@ func fix(path string) error {
 }
 
 // mask covers a path by an empty file or folder that cannot be written. What does not exist stays so.
-func mask(base, path string) error {
-	target := filepath.Join(base, path)
+func mask(base, path string) error { return cover(base, filepath.Join(base, path)) }
+
+// cover covers a path; base is a folder in memory.
+func cover(base, target string) error {
 	st, err := os.Lstat(target)
 	if err != nil {
 		return nil //nolint:nilerr // there is nothing to cover
@@ -297,9 +304,11 @@ func mask(base, path string) error {
 	return t.put(target)
 }
 
+const emptyName = ".empty"
+
 // emptyFile makes the file that covers other files, and opens it.
 func emptyFile(base string) (tree, error) {
-	path := filepath.Join(base, ".empty")
+	path := filepath.Join(base, emptyName)
 	if _, err := os.Lstat(path); err != nil {
 		if err := os.WriteFile(path, nil, 0o400); err != nil {
 			return tree{}, err
@@ -310,6 +319,13 @@ func emptyFile(base string) (tree, error) {
 
 // devices are the devices that every program may need. None of them reaches anything outside.
 var devices = []string{"null", "zero", "full", "random", "urandom", "tty"}
+
+// deviceLinks are the links in /dev, with where they lead; deviceFolders are the folders.
+var (
+	deviceLinks = [][2]string{{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"},
+		{"stderr", "/proc/self/fd/2"}, {"ptmx", "pts/ptmx"}}
+	deviceFolders = []string{"pts", "shm"}
+)
 
 // mountDevices makes /dev.
 func mountDevices(base string) error {
@@ -327,17 +343,21 @@ func mountDevices(base string) error {
 			return err
 		}
 	}
-	for name, to := range map[string]string{"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1",
-		"stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx"} {
-		if err := os.Symlink(to, filepath.Join(dev, name)); err != nil {
+	for _, l := range deviceLinks {
+		if err := os.Symlink(l[1], filepath.Join(dev, l[0])); err != nil {
 			return err
 		}
 	}
-	for _, name := range []string{"pts", "shm"} {
+	for _, name := range deviceFolders {
 		if err := os.Mkdir(filepath.Join(dev, name), 0o755); err != nil { //nolint:gosec // as above
 			return err
 		}
 	}
+	return mountDeviceFolders(dev)
+}
+
+// mountDeviceFolders mounts the terminals of the sandbox, and its shared memory.
+func mountDeviceFolders(dev string) error {
 	if err := unix.Mount("devpts", filepath.Join(dev, "pts"), "devpts", unix.MS_NOSUID|unix.MS_NOEXEC,
 		"newinstance,ptmxmode=0666,mode=620"); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -48,6 +49,7 @@ type Self struct {
 type Options struct {
 	Network bool          // it has the network of the machine
 	Without []Layer       // as in [Spec]
+	Backend Backend       // likewise
 	Grace   time.Duration // from SIGTERM to SIGKILL when the context ends; 0: SIGKILL at once
 }
 
@@ -64,6 +66,7 @@ type Jailed struct {
 
 // Begun is a child that waits for its command, or is about to.
 type Begun struct {
+	self    Self
 	options Options
 	ctx     context.Context //nolint:containedctx // the life of the child
 	end     context.CancelCauseFunc
@@ -73,11 +76,16 @@ type Begun struct {
 	err  error
 }
 
-// Begin starts the child, which takes a while, and returns at once. Nothing of a command is in the child before [Begun.Start]. The child
-// and its command end with the context. The caller calls Close.
+// Begin starts the child, which takes a while, and returns at once. Nothing of a command is in the child before [Begun.Start]. Bubblewrap
+// has to be told the whole specification, so that its child starts there. The child and its command end with the context. The caller calls
+// Close.
 func Begin(ctx context.Context, self Self, o Options) *Begun {
-	b := &Begun{options: o, done: make(chan struct{})}
+	b := &Begun{self: self, options: o, done: make(chan struct{})}
 	b.ctx, b.end = context.WithCancelCause(ctx)
+	if o.Backend == Bubblewrap {
+		close(b.done)
+		return b
+	}
 	go func() {
 		defer close(b.done)
 		b.j, b.err = begin(b.ctx, self, o)
@@ -87,13 +95,17 @@ func Begin(ctx context.Context, self Self, o Options) *Begun {
 
 // Has reports whether the child was begun with these options.
 func (b *Begun) Has(o Options) bool {
-	return b.options.Network == o.Network && b.options.Grace == o.Grace && slices.Equal(b.options.Without, o.Without)
+	return b.options.Network == o.Network && b.options.Grace == o.Grace && b.options.Backend == o.Backend &&
+		slices.Equal(b.options.Without, o.Without)
 }
 
 // Start starts a command in the child. It returns when the command has been started in all its walls, and a [*StageError] if one of them
 // could not be built.
 func (b *Begun) Start(spec *Spec, streams Streams) (*Jailed, error) {
 	<-b.done
+	if b.options.Backend == Bubblewrap {
+		spec, b.j, b.err = launchWrapped(b.ctx, b.self.Argv, b.options, spec, streams.Err)
+	}
 	if b.err != nil {
 		return nil, b.err
 	}
@@ -124,19 +136,47 @@ func (b *Begun) Close() {
 
 // Start is [Begin] and [Begun.Start].
 func Start(ctx context.Context, self Self, spec *Spec, streams Streams) (*Jailed, error) {
-	return Begin(ctx, self, Options{Network: spec.Network, Without: spec.Without}).Start(spec, streams)
+	return Begin(ctx, self, Options{Network: spec.Network, Without: spec.Without, Backend: spec.Backend}).Start(spec, streams)
 }
 
 func begin(ctx context.Context, self Self, o Options) (*Jailed, error) {
 	if f := openSmall(self.Small); f != nil {
-		j, err := launch(ctx, self.Argv, f, o)
+		j, err := launch(ctx, self.Argv, o, func(cmd *exec.Cmd) error {
+			cmd.Path = "/proc/self/fd/" + strconv.Itoa(controlFD+len(cmd.ExtraFiles))
+			cmd.ExtraFiles = append(cmd.ExtraFiles, f)
+			cmd.SysProcAttr = attributes(o)
+			return nil
+		})
 		_ = f.Close()
 		if err == nil {
 			return j, nil
 		}
 		// The whole program tells what is wrong.
 	}
-	return launch(ctx, self.Argv, nil, o)
+	return launch(ctx, self.Argv, o, func(cmd *exec.Cmd) error {
+		cmd.SysProcAttr = attributes(o)
+		return nil
+	})
+}
+
+// launchWrapped starts the child by bubblewrap, and returns the specification with what the child compares. What bubblewrap says goes to
+// out.
+func launchWrapped(ctx context.Context, argv []string, o Options, spec *Spec, out io.Writer) (told *Spec, j *Jailed, err error) {
+	var data []*os.File
+	j, err = launch(ctx, argv, o, func(cmd *exec.Cmd) (err error) {
+		cmd.Stderr = out
+		told, err = bubblewrap(cmd, argv, spec)
+		data = cmd.ExtraFiles[1:]
+		return err
+	})
+	for _, f := range data {
+		_ = f.Close()
+	}
+	var stage *StageError
+	if errors.As(err, &stage) && stage.Layer == User {
+		err = &StageError{Layer: Mount, Doing: "start the program in bubblewrap", Cause: "bubblewrap ended; why is on standard error"}
+	}
+	return told, j, err
 }
 
 // openSmall opens the small program; nil if there is none, or if somebody else than this user and root can change it. The open file is
@@ -159,9 +199,9 @@ func openSmall(path string) *os.File {
 	return f
 }
 
-// launch starts the child, from a file if there is one, and finds out whether it builds the walls that are meant. Until then it has no
-// stream of the command.
-func launch(ctx context.Context, argv []string, program *os.File, o Options) (*Jailed, error) {
+// launch starts the child, in the way that shape makes of its command, and finds out whether it builds the walls that are meant. Until then
+// it has no stream of the command.
+func launch(ctx context.Context, argv []string, o Options, shape func(*exec.Cmd) error) (*Jailed, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("make socket pair: %w", err)
@@ -171,11 +211,10 @@ func launch(ctx context.Context, argv []string, program *os.File, o Options) (*J
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // this very program, or the small one of its build
 	cmd.Env = []string{}
 	cmd.ExtraFiles = []*os.File{theirs}
-	if program != nil {
-		cmd.Path = "/proc/self/fd/" + strconv.Itoa(controlFD+len(cmd.ExtraFiles))
-		cmd.ExtraFiles = append(cmd.ExtraFiles, program)
+	if err := shape(cmd); err != nil {
+		_ = ours.Close()
+		return nil, err
 	}
-	cmd.SysProcAttr = attributes(o)
 	if o.Grace > 0 { // the child passes the signal on
 		cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, o.Grace
 	}

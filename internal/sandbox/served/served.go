@@ -65,8 +65,8 @@ func New(self jail.Self, interpreters map[string][]string, base func() (sandbox.
 // SetProfiles sets the profiles that there are, for the calls that follow.
 func (s *Server) SetProfiles(all []sandbox.Profile) { s.profiles.Store(&all) }
 
-// find returns the profile of a name.
-func (s *Server) find(name string) (sandbox.Profile, bool) {
+// Find returns the profile of a name, as the files of now have it.
+func (s *Server) Find(name string) (sandbox.Profile, bool) {
 	all := *s.profiles.Load()
 	if i := slices.IndexFunc(all, func(p sandbox.Profile) bool { return p.Name == name }); i >= 0 {
 		return all[i], true
@@ -197,7 +197,7 @@ func (s *Server) command(r request, argv []string) (*sandbox.Command, error) {
 	if name == "" {
 		name = "standard"
 	}
-	p, ok := s.find(name)
+	p, ok := s.Find(name)
 	if !ok || p.Network || len(p.Masks) > 0 {
 		return nil, fmt.Errorf("there is no profile %q here: sandbox_profiles lists them, and those with a network or with masks are for people",
 			name)
@@ -246,14 +246,14 @@ func within(project, name string) (string, error) {
 }
 
 func capabilities(ctx context.Context, s *Server, _ policy.Scope, _ struct{}) (builtin.Answer, error) {
-	return structured(sandbox.Probe(ctx, s.self))
+	return structured(sandbox.Probe(ctx, s.self, (*s.profiles.Load())[0].Backend))
 }
 
 func profiles(_ context.Context, s *Server, _ policy.Scope, r request) (builtin.Answer, error) {
 	if r.Profile == "" {
 		return structured(map[string]any{"profiles": *s.profiles.Load()})
 	}
-	p, ok := s.find(r.Profile)
+	p, ok := s.Find(r.Profile)
 	if !ok {
 		return builtin.Answer{}, fmt.Errorf("there is no profile %q", r.Profile)
 	}

@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/config/scaffold"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
+	"mycelium/internal/sandbox/jail"
 )
 
 // OfferSandbox asks a person whether code of the project shall run in the sandbox, and reports whether it shall. The default is yes. Where
@@ -43,7 +44,7 @@ func NoSandbox(ctx context.Context) string {
 	if err != nil {
 		return err.Error()
 	}
-	found := sandbox.Probe(ctx, argv)
+	found := sandbox.Probe(ctx, argv, jail.Own)
 	if found.Holds {
 		return ""
 	}

@@ -4,20 +4,25 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/hook/install"
+	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/policy"
 	"mycelium/internal/sandbox"
+	"mycelium/internal/sandbox/cause"
+	"mycelium/internal/sandbox/jail"
+	"mycelium/internal/sandbox/quarantine"
 	"mycelium/internal/text"
 )
 
 func (a *app) capabilitiesCmd() *cobra.Command {
-	apparmor := false
+	apparmor, backend := false, ""
 	c := &cobra.Command{
 		Use: "capabilities", Short: "Build every wall on this machine, now, and say which ones stand", Args: base.NoArgs,
 		Long:    "Exit 0: all stand, and commands may run in the sandbox. Exit 1: one of them cannot be built, so that the sandbox refuses.",
@@ -28,10 +33,15 @@ func (a *app) capabilitiesCmd() *cobra.Command {
 				return err
 			}
 			if apparmor {
-				_, err := fmt.Fprint(a.Out, sandbox.AppArmor(self.Argv[0]))
+				_, err := fmt.Fprint(a.Out, cause.AppArmor(self.Argv[0]))
 				return err
 			}
-			found := sandbox.Probe(c.Context(), self)
+			if backend == "" {
+				backend = a.backend()
+			} else if err := checkBackend(backend); err != nil {
+				return err
+			}
+			found := sandbox.Probe(c.Context(), self, jail.Backend(backend))
 			if a.JSON {
 				err = a.PrintJSON(found)
 			} else {
@@ -43,12 +53,33 @@ func (a *app) capabilitiesCmd() *cobra.Command {
 			return err
 		},
 	}
+	c.Flags().StringVar(&backend, "backend", "", backendUsage)
 	c.Flags().BoolVar(&apparmor, "apparmor", false, "print a profile of AppArmor that lets this program make the walls")
 	return c
 }
 
+const backendUsage = "who makes the namespaces and the root: own or bubblewrap; default: sandbox.backend of your own mycelium.yaml"
+
+// checkBackend looks whether there is a back end of a name.
+func checkBackend(name string) error {
+	all := sandbox.Backends()
+	if slices.Contains(all, name) {
+		return nil
+	}
+	return text.Hinted(failure.Usagef("there is no back end %q of the sandbox", name), "there are "+strings.Join(all, " and "))
+}
+
+// backend is the back end of the files that are in force; where they cannot be read, that of ours.
+func (a *app) backend() string {
+	in, err := a.config(a.Find(project.NeedsProject) != nil)
+	if err != nil {
+		return string(jail.Own)
+	}
+	return string(in.File.Sandbox.Backend)
+}
+
 func (a *app) printCapabilities(c *sandbox.Capabilities) {
-	a.Facts([][]string{{"system", c.System + ", kernel " + c.Kernel}, {"user", c.User},
+	a.Facts([][]string{{"system", c.System + ", kernel " + c.Kernel}, {"user", c.User}, {"back end", string(c.Backend)},
 		{"Landlock ABI", number(uint64(c.ABI))}}) //nolint:gosec // a small number
 	var rows [][]string
 	for _, l := range c.Layers {
@@ -73,7 +104,7 @@ func (a *app) doctor(ctx context.Context, v *project.View, add base.Report) {
 		return
 	}
 	const more = "myc sandbox capabilities shows every layer"
-	found := sandbox.Probe(ctx, self)
+	found := sandbox.Probe(ctx, self, v.Project.File.Sandbox.Backend)
 	failed, bad := found.Failed()
 	switch {
 	case found.Holds && slices.ContainsFunc(v.Project.Rules, func(r policy.Rule) bool { return !r.Sandbox.None() }):
@@ -96,7 +127,7 @@ func (a *app) doctor(ctx context.Context, v *project.View, add base.Report) {
 	for _, own := range install.InOwnSandboxes(v.Project.Dir, a.Environ) {
 		add("warning", "sandbox", own, "to have its commands in Mycelium's, switch off the other one")
 	}
-	waiting, err := sandbox.Waiting(v.Project.State.Sandbox("quarantine"))
+	waiting, err := quarantine.Waiting(v.Project.State.Sandbox("quarantine"))
 	switch {
 	case err != nil:
 		add("problem", "quarantine", err.Error(), "look into the folder, and move away what is no entry")

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -25,6 +23,7 @@ import (
 // request is what `myc sandbox exec` was asked for.
 type request struct {
 	profile     string
+	backend     string
 	network     bool
 	read, write []string
 	hosts       []string
@@ -46,6 +45,7 @@ func (a *app) execCmd() *cobra.Command {
 	}
 	c.Flags().SetInterspersed(false) // what follows the command is its own
 	c.Flags().StringVar(&r.profile, "profile", "standard", "strict, standard, permissive, project, or one of your own (myc sandbox profiles)")
+	c.Flags().StringVar(&r.backend, "backend", "", backendUsage)
 	c.Flags().BoolVar(&r.network, "allow-network", false, "with the network of this machine")
 	c.Flags().StringArrayVar(&r.read, "read", nil, "a further file or folder that it may read")
 	c.Flags().StringArrayVar(&r.write, "write", nil, "a file or folder that it may write")
@@ -176,24 +176,14 @@ func (r request) of(section profiles.Section) (sandbox.Profile, error) {
 		return p, text.Hinted(err, "myc sandbox profiles lists them")
 	}
 	p.Network = p.Network || r.network
+	if r.backend != "" {
+		if err := checkBackend(r.backend); err != nil {
+			return p, err
+		}
+		p.Backend = jail.Backend(r.backend)
+	}
 	if r.timeout > 0 {
 		p.Seconds = r.timeout.Seconds()
 	}
 	return p, nil
-}
-
-// resolve returns the absolute path of what exists, without links.
-func resolve(name string) (string, error) {
-	path, err := filepath.Abs(name)
-	if err == nil {
-		path, err = filepath.EvalSymlinks(path)
-	}
-	if err != nil {
-		var at *os.PathError
-		if errors.As(err, &at) {
-			err = at.Err
-		}
-		return "", failure.Usagef("%s: %w", name, err)
-	}
-	return path, nil
 }

@@ -1,7 +1,10 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"mycelium/internal/config"
 	"mycelium/internal/node/failure"
@@ -39,4 +42,20 @@ func (a *app) config(outside bool) (*config.Project, error) {
 			fmt.Errorf("it cannot be told what the profiles of the sandbox are: %s", p.Broken.All), "myc doctor says what is wrong")
 	}
 	return p, nil
+}
+
+// resolve returns the absolute path of what exists, without links.
+func resolve(name string) (string, error) {
+	path, err := filepath.Abs(name)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		var at *os.PathError
+		if errors.As(err, &at) {
+			err = at.Err
+		}
+		return "", failure.Usagef("%s: %w", name, err)
+	}
+	return path, nil
 }

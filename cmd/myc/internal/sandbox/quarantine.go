@@ -10,7 +10,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
-	"mycelium/internal/sandbox"
+	"mycelium/internal/sandbox/quarantine"
 	"mycelium/internal/text"
 )
 
@@ -38,7 +38,7 @@ func (a *app) quarantineCmd() *cobra.Command {
 			}
 			if a.JSON {
 				return a.PrintJSON(struct {
-					sandbox.Quarantined
+					quarantine.Entry
 					Content string `json:"content"`
 				}{q, text.Visible(said)})
 			}
@@ -81,7 +81,7 @@ func (a *app) restoreCmd() *cobra.Command {
 }
 
 // waiting is the project, and what is in its quarantine.
-func (a *app) waiting() (*config.Project, []sandbox.Quarantined, error) {
+func (a *app) waiting() (*config.Project, []quarantine.Entry, error) {
 	if err := a.NeedPerson("look into the quarantine of the sandbox"); err != nil {
 		return nil, nil, err
 	}
@@ -89,7 +89,7 @@ func (a *app) waiting() (*config.Project, []sandbox.Quarantined, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := sandbox.Waiting(p.State.Sandbox("quarantine"))
+	all, err := quarantine.Waiting(p.State.Sandbox("quarantine"))
 	return p, all, err
 }
 
@@ -99,7 +99,7 @@ func (a *app) quarantined() error {
 		return err
 	}
 	if a.JSON {
-		return a.PrintJSON(append([]sandbox.Quarantined{}, all...))
+		return a.PrintJSON(append([]quarantine.Entry{}, all...))
 	}
 	if len(all) == 0 {
 		fmt.Fprintln(a.Out, "The quarantine is empty.")
@@ -114,22 +114,22 @@ func (a *app) quarantined() error {
 }
 
 // entry finds an entry of the quarantine.
-func (a *app) entry(id string) (*config.Project, sandbox.Quarantined, error) {
+func (a *app) entry(id string) (*config.Project, quarantine.Entry, error) {
 	p, all, err := a.waiting()
 	if err != nil {
-		return nil, sandbox.Quarantined{}, err
+		return nil, quarantine.Entry{}, err
 	}
 	for _, q := range all {
 		if q.ID == id {
 			return p, q, nil
 		}
 	}
-	return nil, sandbox.Quarantined{}, text.Hinted(failure.Usagef("there is nothing in quarantine with the id %q", id),
+	return nil, quarantine.Entry{}, text.Hinted(failure.Usagef("there is nothing in quarantine with the id %q", id),
 		"myc sandbox quarantine lists what there is")
 }
 
 // settle records what a person does with an entry, and does it.
-func settle(c *cobra.Command, p *config.Project, q sandbox.Quarantined, verb string, do func() error) error {
+func settle(c *cobra.Command, p *config.Project, q quarantine.Entry, verb string, do func() error) error {
 	act := sandboxed.Act{Act: "quarantine " + verb, Path: q.Path}
 	if _, err := sandboxed.Record(c.Context(), p, act, verb+" "+q.Path); err != nil {
 		return err

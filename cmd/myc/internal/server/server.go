@@ -3,11 +3,13 @@ package server
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/backend"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/node/failure"
 )
@@ -86,10 +88,13 @@ func (a *app) list() error {
 	}
 	defer v.Close()
 	tools := map[string]int{}
+	rows := []serverRow{}
 	for _, s := range v.Pool.Status() {
 		tools[s.Name] = s.Tools
+		if s.State == backend.StateBuiltin && s.Name != servers.Files { // the one that has an entry always
+			rows = append(rows, serverRow{Name: s.Name, Kind: "builtin", Start: s.Name, Tools: s.Tools, State: "known"})
+		}
 	}
-	rows := []serverRow{}
 	for _, s := range v.Project.Servers {
 		r := serverRow{Name: s.Name, Kind: "stdio", Start: strings.Join(append([]string{s.Command}, s.Args...), " "),
 			Tools: tools[s.Name], State: "known", Sandbox: s.Sandbox}
@@ -107,6 +112,7 @@ func (a *app) list() error {
 		}
 		rows = append(rows, r)
 	}
+	slices.SortFunc(rows, func(x, y serverRow) int { return strings.Compare(x.Name, y.Name) })
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}

@@ -1,4 +1,5 @@
-package sandbox
+// Package quarantine keeps what a command of the sandbox made and what would govern agents, until a person looks at it.
+package quarantine
 
 import (
 	"cmp"
@@ -17,8 +18,8 @@ import (
 	"mycelium/internal/text"
 )
 
-// Quarantined is a file or folder that a command made and that would govern agents. It waits until a person looks at it.
-type Quarantined struct {
+// Entry is a file or folder that a command made and that would govern agents. It waits until a person looks at it.
+type Entry struct {
 	ID   string    `json:"id"`
 	Path string    `json:"path"` // absolute: where the command had made it
 	Time time.Time `json:"time"` // when it was put away
@@ -32,10 +33,10 @@ const idForm = "20060102-150405.000000"
 // pathSuffix is the ending of the file beside an entry that says where it was.
 const pathSuffix = ".json"
 
-// newEntry makes a folder of the quarantine for what was at a path, with its note.
-func newEntry(quarantine, path string) (*Quarantined, error) {
+// New makes a folder of the quarantine for what was at a path, with its note.
+func New(quarantine, path string) (*Entry, error) {
 	path = strings.ToValidUTF8(path, "�") // names may have any bytes, and a note is text
-	q := Quarantined{Path: path, Name: filepath.Base(path)}
+	q := Entry{Path: path, Name: filepath.Base(path)}
 	if len(q.Name) > mostName {
 		q.Name = "content"
 	}
@@ -61,7 +62,7 @@ func newEntry(quarantine, path string) (*Quarantined, error) {
 const mostName = 255
 
 // Waiting lists what is in a quarantine, the oldest first.
-func Waiting(quarantine string) (all []Quarantined, err error) {
+func Waiting(quarantine string) (all []Entry, err error) {
 	entries, err := os.ReadDir(quarantine)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -73,7 +74,7 @@ func Waiting(quarantine string) (all []Quarantined, err error) {
 		if !e.IsDir() {
 			continue
 		}
-		q := Quarantined{ID: e.Name()}
+		q := Entry{ID: e.Name()}
 		data, err := os.ReadFile(filepath.Join(quarantine, e.Name()+pathSuffix))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // the program was killed before the note was written: nothing had been moved
@@ -94,7 +95,7 @@ func Waiting(quarantine string) (all []Quarantined, err error) {
 }
 
 // Restore moves something back to where it was. It never replaces what is there, nor follows a link that was made meanwhile.
-func (q Quarantined) Restore() error {
+func (q Entry) Restore() error {
 	dir := filepath.Dir(q.Path)
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a folder of the project
 		return fmt.Errorf("make the folder for %s: %w", q.Path, err)
@@ -136,7 +137,7 @@ func move(path, to string) error {
 }
 
 // Drop removes something from the quarantine, for good.
-func (q Quarantined) Drop() error {
+func (q Entry) Drop() error {
 	folder := filepath.Dir(q.File)
 	if err := errors.Join(os.RemoveAll(folder), os.Remove(folder+pathSuffix)); err != nil {
 		return fmt.Errorf("remove %s from the quarantine: %w", q.ID, err)
@@ -145,7 +146,7 @@ func (q Quarantined) Drop() error {
 }
 
 // Show returns what a person has to read of it: the content of a file, or the names of what a folder has. It is bounded.
-func (q Quarantined) Show() (string, error) {
+func (q Entry) Show() (string, error) {
 	st, err := os.Lstat(q.File)
 	if err != nil {
 		return "", fmt.Errorf("read %s of the quarantine: %w", q.ID, err)
