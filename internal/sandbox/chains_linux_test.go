@@ -22,6 +22,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/sandbox/jail"
+	"mycelium/internal/sandbox/quarantine"
 )
 
 var (
@@ -433,8 +434,8 @@ func content(path string, out map[string]string) {
 }
 
 // putAwayFrom reports whether a quarantine has what was at a path, alone or in a folder.
-func putAwayFrom(quarantine, path string) bool {
-	all, err := Waiting(quarantine)
+func putAwayFrom(folder, path string) bool {
+	all, err := quarantine.Waiting(folder)
 	return err == nil && slices.ContainsFunc(all, func(q quarantine.Entry) bool {
 		_, err := os.Lstat(q.File + strings.TrimPrefix(path, q.Path))
 		return below(path, q.Path) && err == nil
