@@ -24,7 +24,7 @@ func OfferSandbox(ctx context.Context, out io.Writer, ask func(question string) 
 	}
 	for {
 		answer, ok := ask("Run code of the project (tests, builds, scripts) in the sandbox? " +
-			"Under myc claude it then runs without a question; in other agents it asks. [Y/n] ")
+			"In Claude Code it then runs without a question; in other agents it asks. [Y/n] ")
 		switch strings.ToLower(answer) {
 		case "", "y", "yes":
 			return ok

@@ -108,7 +108,7 @@ func (a *app) doctor(ctx context.Context, v *project.View, add base.Report) {
 	failed, bad := found.Failed()
 	switch {
 	case found.Holds && slices.ContainsFunc(v.Project.Rules, func(r policy.Rule) bool { return !r.Sandbox.None() }):
-		add("ok", "sandbox", "holds: every wall stands; rules run an agent's commands in it, under myc claude", "")
+		add("ok", "sandbox", "holds: every wall stands; rules run commands of Claude Code in it", "")
 	case found.Holds:
 		add("ok", "sandbox", "holds: every wall stands; no rule runs an agent's commands in it (myc init --sandbox yes)", "")
 	case !bad:
