@@ -42,7 +42,7 @@ claude() {
 
 // TestReadme runs the recipes of README.md as they are written, with the real Claude Code and a scripted model: under `myc claude`, and
 // then as a person starts it, under the hook. Both have their hands: a file is written by the agent's own tool, and one by the gateway's.
-// Code of the project runs in the sandbox under `myc claude`, without a question; under the hook it asks, and the rule says why.
+// Code of the project runs in the sandbox under `myc claude`, without a question; under the hook of a plain `claude` too.
 func TestReadme(t *testing.T) {
 	realAgent(t, "claude")
 	if !withoutNetwork(t) {
