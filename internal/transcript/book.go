@@ -261,8 +261,8 @@ func insertMessage(ctx context.Context, tx *sql.Tx, id string, m *Message) error
 func resize(ctx context.Context, tx *sql.Tx, id string) error {
 	var count, size int
 	if err := tx.QueryRowContext(ctx, `UPDATE conversations SET bytes = (SELECT coalesce(sum(octet_length(content) + octet_length(thinking) +
-		octet_length(calls)), 0) FROM conversation_messages WHERE conversation = id) WHERE id = ? RETURNING bytes,
-		(SELECT count(*) FROM conversation_messages WHERE conversation = id)`, id).Scan(&size, &count); err != nil {
+		octet_length(calls)), 0) FROM conversation_messages WHERE conversation = conversations.id) WHERE id = ? RETURNING bytes,
+		(SELECT count(*) FROM conversation_messages WHERE conversation = conversations.id)`, id).Scan(&size, &count); err != nil {
 		return fmt.Errorf("measure conversation %s: %w", id, err)
 	}
 	if count > maxMessages || size > maxBytes {

@@ -43,6 +43,9 @@ func extract(all []Message, tokens int) string {
 		case s.role == "assistant" && last:
 			s.score = 1.5*s.score + 0.5
 		}
+		if len(terms) < 3 { // thanks, ok
+			s.score /= 4
+		}
 	}
 	ranked := slices.Clone(list)
 	slices.SortStableFunc(ranked, func(a, b sentence) int { return cmp.Compare(b.score, a.score) })

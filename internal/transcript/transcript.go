@@ -146,10 +146,10 @@ func prepare(m Message, mask func(string) string, now time.Time, cut bool) (Mess
 	if len(m.Calls) > maxCalls {
 		m.Calls = m.Calls[:maxCalls]
 	}
-	calls := make([]Call, len(m.Calls))
-	for i, c := range m.Calls {
-		calls[i] = Call{Name: text.Truncate(text.Flatten(strings.ToValidUTF8(c.Name, "�")), maxName), Input: maskInput(c.Input, mask),
-			Output: shorten(mask(strings.ToValidUTF8(c.Output, "�")), maxCall), Failed: c.Failed}
+	var calls []Call
+	for _, c := range m.Calls {
+		calls = append(calls, Call{Name: text.Truncate(text.Flatten(mask(strings.ToValidUTF8(c.Name, "�"))), maxName),
+			Input: maskInput(c.Input, mask), Output: shorten(mask(strings.ToValidUTF8(c.Output, "�")), maxCall), Failed: c.Failed})
 	}
 	m.Calls, m.ID, m.n = calls, newID("m"), 0
 	if m.Time.IsZero() || m.Time.After(now) {
