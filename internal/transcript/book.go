@@ -216,9 +216,9 @@ func insert(ctx context.Context, tx *sql.Tx, c *Conversation) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO conversations (id, principal, role, name, tags, agent, agent_id, dir, model, fork_of, fork_at,
-		created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, c.ID, c.Principal, c.Role, c.Name, string(tags), c.Agent,
-		c.AgentID, c.Dir, c.Model, c.ForkOf, c.ForkAt, c.Created.UnixMicro(), c.Updated.UnixMicro()); err != nil {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO conversations (id, principal, role, name, tags, agent, agent_id, dir, model, fork_of,
+		fork_at, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, c.ID, c.Principal, c.Role, c.Name, string(tags),
+		c.Agent, c.AgentID, c.Dir, c.Model, c.ForkOf, c.ForkAt, c.Created.UnixMicro(), c.Updated.UnixMicro()); err != nil {
 		return fmt.Errorf("save conversation: %w", err)
 	}
 	return appendTo(ctx, tx, c.ID, c.Messages)
@@ -249,8 +249,9 @@ func insertMessage(ctx context.Context, tx *sql.Tx, id string, m *Message) error
 		}
 		calls = string(raw)
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO conversation_messages (conversation, n, id, role, summary, content, thinking, calls, tokens, time)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, id, m.n, m.ID, m.Role, m.Summary, m.Content, m.Thinking, calls, m.Tokens, m.Time.UnixMicro())
+	_, err := tx.ExecContext(ctx, `INSERT INTO conversation_messages (conversation, n, id, role, summary, content, thinking, calls,
+		tokens, time) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, id, m.n, m.ID, m.Role, m.Summary, m.Content, m.Thinking, calls, m.Tokens,
+		m.Time.UnixMicro())
 	if err != nil {
 		return fmt.Errorf("save a message: %w", err)
 	}
@@ -260,14 +261,15 @@ func insertMessage(ctx context.Context, tx *sql.Tx, id string, m *Message) error
 // resize notes how large a conversation is, and refuses one that is too large.
 func resize(ctx context.Context, tx *sql.Tx, id string) error {
 	var count, size int
-	if err := tx.QueryRowContext(ctx, `UPDATE conversations SET bytes = (SELECT coalesce(sum(octet_length(content) + octet_length(thinking) +
-		octet_length(calls)), 0) FROM conversation_messages WHERE conversation = conversations.id) WHERE id = ? RETURNING bytes,
-		(SELECT count(*) FROM conversation_messages WHERE conversation = conversations.id)`, id).Scan(&size, &count); err != nil {
+	if err := tx.QueryRowContext(ctx, `UPDATE conversations SET bytes = (SELECT coalesce(sum(octet_length(content) +
+		octet_length(thinking) + octet_length(calls)), 0) FROM conversation_messages WHERE conversation = conversations.id) WHERE id = ?
+		RETURNING bytes, (SELECT count(*) FROM conversation_messages WHERE conversation = conversations.id)`, id).
+		Scan(&size, &count); err != nil {
 		return fmt.Errorf("measure conversation %s: %w", id, err)
 	}
 	if count > maxMessages || size > maxBytes {
-		return text.Hinted(fmt.Errorf("a conversation has at most %d messages and %d MiB; this one would have %d and %d", maxMessages, maxBytes>>20,
-			count, size>>20), "compress it first: session_compress, or myc chat compress")
+		return text.Hinted(fmt.Errorf("a conversation has at most %d messages and %d MiB; this one would have %d and %d",
+			maxMessages, maxBytes>>20, count, size>>20), "compress it first: session_compress, or myc chat compress")
 	}
 	return nil
 }

@@ -71,7 +71,8 @@ func (b *Book) Compress(ctx context.Context, w Caller, id string, o Compression)
 	case Truncate:
 		b.truncate(c, &p, o.Target)
 	default:
-		return Compressed{}, fmt.Errorf("there is no strategy %q: there are %s, %s and %s", text.Truncate(o.Strategy, 40), Summarize, Truncate, SlidingWindow)
+		return Compressed{}, fmt.Errorf("there is no strategy %q: there are %s, %s and %s", text.Truncate(o.Strategy, 40), Summarize,
+			Truncate, SlidingWindow)
 	}
 	if p.keep == p.lead && p.last == nil {
 		done.Note = "there is nothing to leave out"

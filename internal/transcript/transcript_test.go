@@ -75,7 +75,8 @@ func talk(n int) Conversation {
 	c := Conversation{Name: "talk", Tags: []string{"a"}}
 	for i := range n {
 		role := []string{"user", "assistant"}[i%2]
-		c.Messages = append(c.Messages, Message{Role: role, Content: fmt.Sprintf("Message %d about the mushrooms in the forest. きのこは森にある。", i)})
+		c.Messages = append(c.Messages, Message{Role: role,
+			Content: fmt.Sprintf("Message %d about the mushrooms in the forest. きのこは森にある。", i)})
 	}
 	return c
 }
@@ -155,8 +156,8 @@ func TestSecretsAreMasked(t *testing.T) {
 	t.Parallel()
 	b, path := newBook(t)
 	const secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789-ABCDEFGHIJ"
-	c := Conversation{Name: "n " + secret, Messages: []Message{{Role: "user", Content: secret + "\nexport DB_PASSWORD=hunter2222", Thinking: secret,
-		Calls: []Call{{Name: "sh", Input: jsontext.Value(`{"token":"hunter2222","x":"` + secret + `"}`), Output: secret}}}}}
+	c := Conversation{Name: "n " + secret, Messages: []Message{{Role: "user", Content: secret + "\nexport DB_PASSWORD=hunter2222",
+		Thinking: secret, Calls: []Call{{Name: "sh", Input: jsontext.Value(`{"token":"hunter2222","x":"` + secret + `"}`), Output: secret}}}}}
 	saved := b.mustSave(t, dev, c)
 	if _, _, err := b.AddMessage(t.Context(), dev, saved.ID, Message{Role: "user", Content: "then " + secret}); err != nil {
 		t.Fatal(err)
@@ -328,7 +329,8 @@ func TestExport(t *testing.T) {
 			t.Errorf("%s: %v\n%s", format, err, short)
 		}
 		long, err := Export(saved, format, page.Options{Calls: true, Thinking: true, Metadata: true})
-		if err != nil || !strings.Contains(long, "deep thought") || !strings.Contains(long, "secret output") || !strings.Contains(long, "developer") {
+		if err != nil || !strings.Contains(long, "deep thought") || !strings.Contains(long, "secret output") ||
+			!strings.Contains(long, "developer") {
 			t.Errorf("%s: %v\n%s", format, err, long)
 		}
 	}
@@ -445,8 +447,8 @@ func TestTools(t *testing.T) {
 	answer, _ := s.call(t, dev, "session_save", `{"name":"a","roleId":"developer","tags":["x"]}`)
 	id := idOf(t, answer)
 	for i := range 12 {
-		if got, failed := s.call(t, dev, "session_add_message", fmt.Sprintf(`{"sessionId":%q,"role":"user","content":"message %d"}`, id, i)); failed ||
-			!strings.Contains(got, fmt.Sprintf(`"index":%d`, i)) {
+		args := fmt.Sprintf(`{"sessionId":%q,"role":"user","content":"message %d"}`, id, i)
+		if got, failed := s.call(t, dev, "session_add_message", args); failed || !strings.Contains(got, fmt.Sprintf(`"index":%d`, i)) {
 			t.Fatal(got)
 		}
 	}
@@ -456,7 +458,8 @@ func TestTools(t *testing.T) {
 		{"session_load", `{"sessionId":"ID","limit":1}`, `"content":"message 11"`},
 		{"session_load", `{"sessionId":"ID","fromMessageIndex":99}`, `"fromMessageIndex":12`},
 		{"session_fork", `{"sessionId":"ID","fromMessageIndex":0,"name":"f"}`, `"forkAt":1`},
-		{"session_export", `{"sessionId":"ID","format":"json","includeMetadata":false,"includeToolCalls":true,"includeThinking":true}`, `"message 3"`},
+		{"session_export", `{"sessionId":"ID","format":"json","includeMetadata":false,"includeToolCalls":true,"includeThinking":true}`,
+			`"message 3"`},
 		{"session_compress", `{"sessionId":"ID","strategy":"summarize","keepRecentMessages":0}`, `"messagesAfter":1`},
 		{"session_compress", `{"sessionId":"ID","keepRecentMessages":0}`, `a summary already`},
 	} {
@@ -464,7 +467,8 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s %s: %s", c.tool, c.args, got)
 		}
 	}
-	for _, c := range [][2]string{{"session_export", `{"sessionId":"ID","format":"pdf"}`}, {"session_compress", `{"sessionId":"ID","strategy":"zip"}`},
+	for _, c := range [][2]string{{"session_export", `{"sessionId":"ID","format":"pdf"}`},
+		{"session_compress", `{"sessionId":"ID","strategy":"zip"}`},
 		{"session_add_message", `{"sessionId":"ID","role":"tool","content":"x"}`}, {"session_compress", `{"sessionId":"ID","targetTokens":0}`}} {
 		if got, failed := s.call(t, dev, c[0], strings.ReplaceAll(c[1], "ID", id)); !failed {
 			t.Errorf("%v: %s", c, got)
@@ -541,7 +545,8 @@ func TestExtract(t *testing.T) {
 		{Role: "assistant", Content: "I look at the files. There are many. I renamed the module kinoko to mushroom in twelve files."},
 		{Role: "user", Content: "ok"}, {Role: "user", Content: "モジュールの名前を変更してください。"}}
 	got := extract(all, 80)
-	for _, want := range []string{"- user: Please rename the module kinoko to mushroom.", "I renamed the module kinoko to mushroom in twelve files.",
+	for _, want := range []string{"- user: Please rename the module kinoko to mushroom.",
+		"I renamed the module kinoko to mushroom in twelve files.",
 		"モジュールの名前を変更してください。"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%s", want, got)

@@ -123,8 +123,8 @@ func plain(s string) string {
 	return b.String()
 }
 
-// quote writes a text as a quotation, in which HTML and images are text. Code between fences at the beginning of a line stays as it is; after
-// a fence that is indented nobody knows where the code ends, so everything counts as prose.
+// quote writes a text as a quotation, in which HTML and images are text. Code between fences at the beginning of a line stays as it is;
+// after a fence that is indented nobody knows where the code ends, so everything counts as prose.
 func quote(b *strings.Builder, s string) {
 	open, unsure := "", false
 	for line := range strings.SplitSeq(text.Visible(unix(s)), "\n") {

@@ -14,7 +14,8 @@ var injections = []string{
 	`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `<svg/onload=alert(1)>`, `<iframe src="https://example.com"></iframe>`,
 	`"><script>alert(1)</script>`, `'><img src=https://example.com/x>`, `</p></article></main><form action=https://example.com><button>`,
 	`</title><script>alert(1)</script>`, `</style><script>alert(1)</script>`, `<!-- <script> -->`, `--><script>alert(1)</script>`,
-	`<![CDATA[<script>alert(1)</script>]]>`, `<a href="javascript:alert(1)">x</a>`, `[x](javascript:alert(1))`, `![x](https://example.com/t.png)`,
+	`<![CDATA[<script>alert(1)</script>]]>`, `<a href="javascript:alert(1)">x</a>`, `[x](javascript:alert(1))`,
+	`![x](https://example.com/t.png)`,
 	`<base href="https://example.com/">`, `<meta http-equiv="refresh" content="0;url=https://example.com">`,
 	`<link rel="stylesheet" href="https://example.com/x.css">`, `<object data="https://example.com"></object>`, `<embed src=x>`,
 	`<style>@import "https://example.com"</style>`, `" onmouseover="alert(1)`, `&lt;script&gt;alert(1)&lt;/script&gt;`, `&#60;script&#62;`,
@@ -35,8 +36,9 @@ func hostile(s string) *Conversation {
 var everything = Options{Calls: true, Thinking: true, Metadata: true}
 
 // attributes are the elements of a page with the attributes that they may have.
-var attributes = map[string]string{"html": "lang", "head": "", "meta": "charset http-equiv content name", "title": "", "style": "", "body": "",
-	"main": "", "header": "", "p": "class dir", "h1": "dir", "h2": "", "dl": "", "div": "", "dt": "", "dd": "dir", "ul": "class", "li": "dir",
+var attributes = map[string]string{"html": "lang", "head": "", "meta": "charset http-equiv content name", "title": "", "style": "",
+	"body": "", "main": "", "header": "", "p": "class dir", "h1": "dir", "h2": "", "dl": "", "div": "", "dt": "", "dd": "dir", "ul": "class",
+	"li":      "dir",
 	"article": "class", "time": "datetime", "details": "class", "summary": "", "pre": "tabindex", "code": "", "span": "class"}
 
 // TestInjections parses each page as a browser does: it has the elements of an innocent page, and no other; and what was said is its text.
@@ -140,13 +142,14 @@ func TestSample(t *testing.T) {
 	c := &Conversation{Title: "Why the build of きのこ図鑑 fails", Tags: []string{"build", "野生"}, Facts: []Fact{{"Role", "developer"},
 		{"Agent", "claude"}, {"Model", "claude-opus-4-8"}, {"Began", "2026-11-25 09:30:00 UTC"}, {"Length", "5 messages, about 1840 tokens"}},
 		Messages: []Message{
-			{Role: "system", Summary: true, Text: "Summary of 12 messages that came before:\n\n- user: The build fails since yesterday.\n- assistant: " +
-				"The module was renamed, and one import has the old name.", Time: at},
-			{Role: "user", Text: "Please mend the import, and tell me in one sentence what was wrong.\n\nテストも実行してください。", Time: at.Add(time.Minute)},
+			{Role: "system", Summary: true, Text: "Summary of 12 messages that came before:\n\n- user: The build fails " +
+				"since yesterday.\n- assistant: The module was renamed, and one import has the old name.", Time: at},
+			{Role: "user", Text: "Please mend the import, and tell me in one sentence what was wrong.\n\n" +
+				"テストも実行してください。", Time: at.Add(time.Minute)},
 			{Role: "assistant", Thinking: "The import in cmd/list.go has the old path. One edit, then the tests.", Time: at.Add(2 * time.Minute),
-				Text: "One file imported `kinoko/old`, which is now `kinoko/list`. I changed this line:\n\n```go\nimport \"kinoko/list\"\n```\n\n" +
-					"All 42 tests pass.",
-				Calls: []Call{{Name: "Edit", Input: `{"file_path":"cmd/list.go","old_string":"kinoko/old","new_string":"kinoko/list"}`, Output: "done"},
+				Text: "One file imported `kinoko/old`, which is now `kinoko/list`. I changed this line:\n\n```go\nimport \"kinoko/list\"\n```\n" +
+					"\nAll 42 tests pass.",
+				Calls: []Call{{Name: "Edit", Input: `{"file_path":"cmd/list.go","old_string":"old","new_string":"list"}`, Output: "done"},
 					{Name: "Bash", Input: `{"command":"go test ./..."}`, Output: "ok  kinoko/list 0.4s", Failed: true}}},
 			{Role: "user", Text: "<script>alert('text')</script> stays text?", Time: at.Add(3 * time.Minute)},
 			{Role: "assistant", Text: "Yes: what is written here is text, whoever wrote it.", Time: at.Add(4 * time.Minute)},

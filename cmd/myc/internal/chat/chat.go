@@ -26,8 +26,8 @@ func Command(base *base.App) *cobra.Command {
 	c := a.listCmd()
 	c.Use, c.Short, c.Example = "chat", "Look at saved conversations, and take over those of agents",
 		"  myc chat import claude && myc chat\n  myc chat export c-1a2b --format html -o talk.html"
-	c.Long = "Conversations that agents saved with mycelium-session, or that were imported from the files of Claude Code, Codex and Gemini CLI.\n" +
-		"Each belongs to a role: agents in other roles cannot see it."
+	c.Long = "Conversations that agents saved with mycelium-session, or that were imported from the files of Claude Code,\n" +
+		"Codex and Gemini CLI. Each belongs to a role: agents in other roles cannot see it."
 	c.AddCommand(a.listCmd(), a.showCmd(), a.resumeCmd(), a.saveCmd(), a.importCmd(), a.forkCmd(), a.compressCmd(), a.exportCmd(),
 		a.renameCmd(), a.tagCmd(), a.deleteCmd())
 	return c

@@ -171,8 +171,8 @@ func (a *app) resume(v *project.View, c *transcript.Conversation) (string, error
 			return inFolder(v.Project.Dir) + "gemini --resume " + quote(c.AgentID), nil
 		}
 	}
-	return "", failure.Hint(fmt.Errorf("%s does not have conversation %s any more: no file of it with the id %s is about this project", c.Agent,
-		c.ID, text.Flatten(c.AgentID)), read)
+	return "", failure.Hint(fmt.Errorf("%s does not have conversation %s any more: no file of it with the id %s is about this project",
+		c.Agent, c.ID, text.Flatten(c.AgentID)), read)
 }
 
 // inFolder goes to a folder first, unless the command runs there.

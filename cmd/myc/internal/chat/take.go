@@ -79,8 +79,8 @@ func (a *app) read(files []string) ([]byte, error) {
 func (a *app) importCmd() *cobra.Command {
 	var role string
 	c := &cobra.Command{Use: "import claude|codex|gemini [FILE …]", Short: "Take over conversations of coding agents",
-		Long: "Without files it takes the conversations that took place in this project. A conversation that was imported before is brought up to\n" +
-			"date, unless it was changed here. A line that cannot be read is reported and skipped. Secrets are masked.",
+		Long: "Without files it takes the conversations that took place in this project. A conversation that was imported\n" +
+			"before is brought up to date, unless it was changed here. A line that cannot be read is reported and skipped. Secrets are masked.",
 		Example: "  myc chat import claude\n  myc chat import codex ~/.codex/sessions/2026/11/25/rollout-*.jsonl",
 		Args:    base.ArgRange(1, 10_000, "claude, codex or gemini, and perhaps files"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -159,8 +159,9 @@ func (a *app) say(t talks.Taken) {
 func (a *app) compressCmd() *cobra.Command {
 	o := transcript.Compression{}
 	c := &cobra.Command{Use: "compress ID", Short: "Make a conversation shorter",
-		Long: "summarize replaces all but the last messages by a summary: of the model of approval.judge, or of sentences of the conversation where\n" +
-			"there is none. truncate keeps the last messages that fit, sliding-window the last ones. What is left out is gone.",
+		Long: "summarize replaces all but the last messages by a summary: of the model of approval.judge, or of sentences of\n" +
+			"the conversation where there is none. truncate keeps the last messages that fit, sliding-window the last ones.\n" +
+			"What is left out is gone.",
 		Example: "  myc chat fork c-1a2b && myc chat compress c-1a2b --strategy sliding-window --keep 20",
 		Args:    base.ArgRange(1, 1, "the id of a conversation"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -172,8 +173,8 @@ func (a *app) compressCmd() *cobra.Command {
 				if err == nil && done.Note != "" && !a.JSON {
 					fmt.Fprintf(a.Err, "%s: %s\n", args[0], text.OneLine(done.Note))
 				}
-				return a.done(err, done, "%s: %d of %s, about %d of %s", args[0], done.After, text.Count(done.Before, "message"), done.TokensAfter,
-					text.Count(done.TokensBefore, "token"))
+				return a.done(err, done, "%s: %d of %s, about %d of %s", args[0], done.After, text.Count(done.Before, "message"),
+					done.TokensAfter, text.Count(done.TokensBefore, "token"))
 			})
 		}}
 	c.Flags().StringVar(&o.Strategy, "strategy", transcript.Summarize, "summarize, truncate or sliding-window")
