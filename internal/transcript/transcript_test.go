@@ -568,3 +568,28 @@ func FuzzShorten(f *testing.F) {
 		}
 	})
 }
+
+// TestCompressMeanwhile: what is added while a model writes stays; if messages were removed meanwhile, the compression gives up.
+func TestCompressMeanwhile(t *testing.T) {
+	t.Parallel()
+	b, _ := newBook(t)
+	saved := b.mustSave(t, dev, talk(20))
+	adds := func(ctx context.Context, _ string, _ int) (string, error) {
+		_, _, err := b.AddMessage(ctx, dev, saved.ID, Message{Role: "user", Content: "late"})
+		return "short", err
+	}
+	done, err := b.Compress(t.Context(), dev, saved.ID, Compression{Keep: 5, Target: 600, Model: adds})
+	if err != nil || done.After != 7 || done.Summary != "model" {
+		t.Errorf("a message was added meanwhile: %+v, %v", done, err)
+	}
+	removes := func(ctx context.Context, _ string, _ int) (string, error) {
+		_, err := b.Compress(ctx, dev, saved.ID, Compression{Strategy: SlidingWindow, Keep: 2, Target: 1})
+		return "short", err
+	}
+	if done, err := b.Compress(t.Context(), dev, saved.ID, Compression{Keep: 3, Target: 600, Model: removes}); err == nil {
+		t.Errorf("messages were removed meanwhile: %+v", done)
+	}
+	if c, err := b.Load(t.Context(), dev, saved.ID); err != nil || c.Count != 2 || c.Messages[1].Content != "late" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
