@@ -35,6 +35,7 @@ skill                : policy text atomicfile yamlfile
 audit                : policy rawjson text lazy credential store atomicfile
 approval             : policy store text credential model
 memory transcript    : policy text atomicfile store
+transcript           : builtin
 protocol             : policy audit store atomicfile
 workflow             : policy store atomicfile
 backend              : policy scan rpc rawjson text credential store atomicfile secret keeper telemetry

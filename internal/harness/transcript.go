@@ -13,6 +13,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/harness/history"
 )
 
 // Claude Code keeps a transcript of each run: JSON Lines, one line for each block of a message, written about 100 ms after the block
@@ -104,59 +106,18 @@ func endOf(f io.ReaderAt, size, most int64) ([]byte, error) {
 	return raw, nil
 }
 
-// entry is a line of a transcript, with the members that are used here.
-type entry struct {
-	Type      string    `json:"type"`
-	Timestamp time.Time `json:"timestamp"`
-	Meta      bool      `json:"isMeta"`
-	APIError  bool      `json:"isApiErrorMessage"` // the agent wrote this message itself: its model could not be reached
-	Message   *struct {
-		ID      string         `json:"id"`
-		Role    string         `json:"role"`
-		Model   string         `json:"model"`
-		Content jsontext.Value `json:"content"`
-		Usage   struct {
-			CacheRead  int `json:"cache_read_input_tokens"`
-			CacheWrite int `json:"cache_creation_input_tokens"`
-		} `json:"usage"`
-	} `json:"message"`
-}
-
-// part is one block of a message.
-type part struct {
-	Type     string         `json:"type"`
-	Text     string         `json:"text"`
-	Thinking string         `json:"thinking"`
-	ID       string         `json:"id"`
-	Name     string         `json:"name"`
-	Input    jsontext.Value `json:"input"`
-}
-
 // entries returns the lines of a part of a transcript that contain a text. A part has thousands of lines, few of which are about one
 // call. It skips lines of another format silently.
-func entries(raw []byte, with string) []entry {
-	var out []entry
+func entries(raw []byte, with string) []history.ClaudeLine {
+	var out []history.ClaudeLine
 	for line := range bytes.Lines(raw) {
-		var e entry
+		var e history.ClaudeLine
 		if !bytes.Contains(line, []byte(with)) {
 			continue
 		}
 		if json.Unmarshal(line, &e) == nil && e.Message != nil {
 			out = append(out, e)
 		}
-	}
-	return out
-}
-
-// parts returns the blocks of a message. A plain string is one text block.
-func (e *entry) parts() []part {
-	content := e.Message.Content
-	if content.Kind() == '"' {
-		return []part{{Type: "text", Text: stringOf(content)}}
-	}
-	var out []part
-	if json.Unmarshal(content, &out) != nil {
-		return nil
 	}
 	return out
 }
@@ -213,7 +174,7 @@ func reasoningIn(raw []byte, toolUse string) (t *Thought, whole bool) {
 		if e.Type != "assistant" {
 			continue
 		}
-		for _, p := range e.parts() {
+		for _, p := range e.Blocks() {
 			if p.Type == "tool_use" && p.ID == toolUse {
 				message = e.Message.ID
 			}
@@ -235,7 +196,7 @@ func reasoningIn(raw []byte, toolUse string) (t *Thought, whole bool) {
 		if m.Usage.CacheRead+m.Usage.CacheWrite > 0 {
 			out.CacheRead, out.CacheWrite = m.Usage.CacheRead, m.Usage.CacheWrite
 		}
-		for _, p := range all[i].parts() {
+		for _, p := range all[i].Blocks() {
 			if p.Thinking != "" {
 				thought = append(thought, p.Thinking)
 			}
@@ -296,7 +257,7 @@ func (path Transcript) Prompt(toolUse string) string {
 		return ""
 	}
 	for _, e := range entries(raw, toolUse) {
-		for _, p := range e.parts() {
+		for _, p := range e.Blocks() {
 			if p.Type == "tool_use" && p.ID == toolUse {
 				return TaskOf(p.Input).Prompt
 			}
@@ -323,7 +284,7 @@ func (path Transcript) FirstPrompt() string {
 		for _, e := range entries(line, "") {
 			if e.Type == "user" && e.Message.Role == "user" && !e.Meta {
 				var out []string
-				for _, p := range e.parts() {
+				for _, p := range e.Blocks() {
 					out = append(out, p.Text)
 				}
 				return strings.Join(out, "\n")
@@ -381,7 +342,7 @@ func recentIn(raw []byte, n int) (out Recent) {
 		if e.Type == "assistant" {
 			out.APIError = e.APIError
 		}
-		for _, p := range e.parts() {
+		for _, p := range e.Blocks() {
 			switch {
 			case p.Type == "text" && strings.TrimSpace(p.Text) != "":
 				out.Messages = append(out.Messages, e.Message.Role+": "+strings.Join(strings.Fields(p.Text), " "))

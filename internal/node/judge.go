@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"mycelium/internal/harness"
 	"mycelium/internal/model"
 	"mycelium/internal/node/fence"
+	"mycelium/internal/node/talks"
 	"mycelium/internal/policy"
 	"mycelium/internal/run"
 )
@@ -55,6 +55,12 @@ func newJudge(n *Node) *modelJudge {
 	return j
 }
 
+// summaries returns what writes the summaries of saved conversations.
+func (j *modelJudge) summaries() *talks.Writer {
+	return &talks.Writer{Config: func() approval.JudgeConfig { return j.files.Project().File.Approval.Judge }, Expand: j.pool.Expand,
+		BaseURL: j.baseURL, Ledger: j.ledger, Logger: j.logger}
+}
+
 func (j *modelJudge) close() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -80,21 +86,10 @@ func (j *modelJudge) Judge(ctx context.Context, r approval.Request) (approval.Ve
 // configured.
 func (j *modelJudge) model() (*model.Client, approval.JudgeConfig, error) {
 	conf := j.files.Project().File.Approval.Judge
-	if conf.Off() {
-		return nil, conf, nil
+	o, ok, err := talks.Options(conf, j.pool.Expand, j.baseURL)
+	if err != nil || !ok {
+		return nil, conf, err
 	}
-	ref := conf.Key
-	if ref == "" {
-		ref = approval.JudgeKey
-	}
-	key, err := j.pool.Expand(ref)
-	if err != nil || key == "" {
-		if conf == (approval.JudgeConfig{}) {
-			return nil, conf, nil
-		}
-		return nil, conf, fmt.Errorf("approval.judge has no key: %w", errors.Join(err, model.ErrNoKey))
-	}
-	o := model.Options{Key: key, BaseURL: cmp.Or(conf.BaseURL, j.baseURL), Timeout: conf.TimeLimit(), Retries: 1}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.client == nil || j.to != o {

@@ -23,6 +23,7 @@ import (
 	"mycelium/internal/secret"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
+	"mycelium/internal/transcript"
 	"mycelium/internal/worktree"
 )
 
@@ -213,9 +214,13 @@ func (l *Loader) newPool(v *View) (*backend.Pool, error) {
 		return nil, err
 	}
 	v.Sandbox.SetProfiles(p.File.Sandbox.All())
+	if v.Talks, err = transcript.NewServer(); err != nil {
+		return nil, err
+	}
 	return backend.New(p.Servers, backend.Options{
 		Dir: p.Dir, Catalogs: paths.Catalogs(), Logs: paths.ServerLogs(), Pins: paths.Pins(),
-		Tokens: paths.ServerTokens(), Builtins: map[string]backend.Builtin{"files": v.Files, served.Name: v.Sandbox},
+		Tokens:   paths.ServerTokens(),
+		Builtins: map[string]backend.Builtin{"files": v.Files, served.Name: v.Sandbox, transcript.Name: v.Talks},
 		MayStart: p.MayStart, Confine: sandboxed.Confine(v.Sandbox.Find, p.Dir, paths, p.Home),
 		Secrets: secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version,
 		Keepers: paths.Keepers(), Memory: rpc.NewMemory(max(rpc.DefaultMemory, largestMessages*p.File.Server.MaxBody)),

@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/sandbox/served"
 	"mycelium/internal/skill"
+	"mycelium/internal/transcript"
 )
 
 // LocalPrincipal is the default principal: this user, on this machine, without a credential of ours.
@@ -32,6 +33,7 @@ type View struct {
 	Files    *files.Server // the built-in one
 	Root     string        // its folder
 	Sandbox  *served.Server
+	Talks    *transcript.Server // saved conversations
 	Close    func()
 	Outdated <-chan struct{} // closed when the servers offer something else than Catalog
 
@@ -42,7 +44,7 @@ type View struct {
 
 // With returns a view of other files on the same servers. It has to be compiled.
 func (v *View) With(p *config.Project) *View {
-	return &View{Project: p, Pool: v.Pool, Files: v.Files, Root: v.Root, Sandbox: v.Sandbox, Close: v.Close}
+	return &View{Project: p, Pool: v.Pool, Files: v.Files, Root: v.Root, Sandbox: v.Sandbox, Talks: v.Talks, Close: v.Close}
 }
 
 // Compile validates the files and compiles their policy with the present catalog.

@@ -14,6 +14,7 @@ import (
 	"mycelium/cmd/myc/internal/approvals"
 	"mycelium/cmd/myc/internal/audit"
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/chat"
 	"mycelium/cmd/myc/internal/cost"
 	"mycelium/cmd/myc/internal/demo"
 	"mycelium/cmd/myc/internal/eject"
@@ -95,7 +96,8 @@ func command(a *base.App) *cobra.Command {
 			audit.Command(a), project.Doctor(a, agents.Check(a), sandbox.Check(a))}},
 		{"What agents may do:", []*cobra.Command{roles, skills, policy.Command(a), project.Trust(a), project.Edit(a),
 			project.Watch(a)}},
-		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a), sandbox.Command(a), cost.Command(a)}},
+		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a), sandbox.Command(a), chat.Command(a),
+			cost.Command(a)}},
 		{"How agents come in:", []*cobra.Command{server.Command(a), mcp, agents.Hook(a)}},
 		{"This program:", []*cobra.Command{serve.Serve(a), project.Status(a), serve.Stop(a), project.Config(a), project.Version(a),
 			project.Completion(a), manual.Command(a), serve.Keeper(a)}},
