@@ -203,6 +203,9 @@ func (s Store) adopt(folder string, loose []Entry, now time.Time) error {
 	if _, err := parse(data); err != nil {
 		return fmt.Errorf("accept files: %w", err)
 	}
+	if err := s.keepVersions(old, &m, folder, now); err != nil {
+		return fmt.Errorf("accept files: %w", err)
+	}
 	if err := atomicfile.Write(s.Manifest(), data, 0o600); err != nil {
 		return fmt.Errorf("accept files: %w", err)
 	}
