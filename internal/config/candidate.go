@@ -159,7 +159,7 @@ func (a *Acceptance) Shown(name string) string {
 }
 
 // inFolder reports whether the files of the project are in force as they are on disk.
-func inFolder(p *Project) bool { return p.File.Trust == trustFolder && p.accepted != nil }
+func inFolder(p *Project) bool { return p.File.Trust == TrustFolder && p.accepted != nil }
 
 // faults are the problems for which files cannot be accepted: something that could restrict does not load.
 func faults(p *Project) []policy.Problem {
@@ -186,7 +186,7 @@ func Edited(p *Project, ofTheUser bool, folder, name string, data []byte) (*Cand
 	if files[name] = (accept.File{Data: data, Exec: files[name].Exec}); data == nil {
 		delete(files, name)
 	}
-	trial := accept.At(folder)
+	trial := accept.Trial(folder)
 	if err := trial.Write(files, time.Time{}); err != nil {
 		return nil, err
 	}

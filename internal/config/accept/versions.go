@@ -42,10 +42,27 @@ type versionList struct {
 func (s Store) versionsFile() string   { return filepath.Join(s.dir, "versions.json") }
 func (s Store) versionsFolder() string { return filepath.Join(s.dir, "versions") }
 
-// Versions returns the versions of a file of which something is known, the oldest first.
+// Versions returns the versions of a file of which something is known, the oldest first. What is in force is among them, also if an older
+// program accepted it.
 func (s Store) Versions(path string) ([]Version, error) {
 	all, err := s.readVersions()
-	return slices.DeleteFunc(all, func(v Version) bool { return v.Path != path }), err
+	if err != nil {
+		return nil, err
+	}
+	n := &versions{all: slices.DeleteFunc(all, func(v Version) bool { return v.Path != path })}
+	m, err := s.readManifest()
+	if errors.Is(err, fs.ErrNotExist) {
+		return n.all, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range m.Files {
+		if last := n.last(path); e.Path == path && isVersioned(path) && last.Sum != e.Sum {
+			n.all = append(n.all, Version{Path: path, Number: last.Number + 1, Sum: e.Sum, Time: e.Since})
+		}
+	}
+	return n.all, nil
 }
 
 // Content returns what a version says. The error is [fs.ErrNotExist] if nothing is kept of it.
@@ -54,6 +71,11 @@ func (s Store) Content(v Version) ([]byte, error) {
 		return nil, fs.ErrNotExist
 	}
 	data, err := os.ReadFile(filepath.Join(s.versionsFolder(), v.Sum)) //nolint:gosec // parseVersions has checked the digest
+	if a, e := s.Read(); e == nil && errors.Is(err, fs.ErrNotExist) && slices.ContainsFunc(a.Files, func(e Entry) bool {
+		return e.Path == v.Path && e.Sum == v.Sum
+	}) {
+		data, err = os.ReadFile(a.Path(v.Path))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +91,9 @@ func isVersioned(name string) bool { return strings.HasPrefix(name, source.Roles
 // keepVersions adds to the versions what an acceptance changes: was is in force, and is will be; folder has the contents of is. What is in
 // force and has no version yet, because an older program accepted it, gets one first.
 func (s Store) keepVersions(was, is *Manifest, folder string, now time.Time) error {
+	if s.trial {
+		return nil
+	}
 	all, err := s.readVersions()
 	if err != nil { // it is no part of what is in force, and must not keep a person from accepting; the file stays, for him to look at
 		all = nil
