@@ -22,6 +22,7 @@ func complete(a *base.App, root *cobra.Command) {
 		"skill preview":     {skills},
 		"skill load":        {skills},
 		"skill eject":       {skills},
+		"skill export":      {skills},
 		"roles eject":       {roles},
 		"roles edit":        {roles},
 		"roles delete":      {roles},

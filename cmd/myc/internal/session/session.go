@@ -100,13 +100,9 @@ func (a *app) sessionList(ctx context.Context) error {
 	names := a.agentNames(ctx)
 	var rows [][]string
 	for _, i := range infos {
-		expires := "with its client"
-		if !i.Expires.IsZero() {
-			expires = i.Expires.Local().Format(time.DateTime)
-		}
 		rows = append(rows, []string{i.ID, base.OrDash(cmp.Or(names[i.ID], i.Name)), base.OrDash(i.Role),
 			base.OrDash(strings.Join(i.Roles, ", ")),
-			base.OrDash(strings.Join(i.Skills, ", ")), expires})
+			base.OrDash(strings.Join(i.Skills, ", ")), expires(i)})
 	}
 	a.Table(base.Column{Name: "ID"}, base.Column{Name: "NAME", Least: 10, Drop: 1}, base.Column{Name: "ROLE", Least: 8},
 		base.Column{Name: "MAY", Least: 8, Drop: 4}, base.Column{Name: "SKILLS", Least: 12, Drop: 3}, base.Column{Name: "EXPIRES", Drop: 2}).
@@ -128,7 +124,7 @@ func (a *app) sessionShow(ctx context.Context, id string) error {
 		}
 		rows := [][]string{{"session", i.ID}, {"name", base.OrDash(i.Name)}, {"principal", i.Principal}, {"role", base.OrDash(i.Role)},
 			{"may take", base.OrDash(strings.Join(i.Roles, ", "))}, {"active skills", base.OrDash(strings.Join(i.Skills, ", "))},
-			{"created", i.Created.Local().Format(time.DateTime)}, {"expires", i.Expires.Local().Format(time.DateTime)}}
+			{"created", i.Created.Local().Format(time.DateTime)}, {"expires", expires(i)}}
 		for _, l := range i.Limits {
 			rows = append(rows, []string{"limit", limitText(l)})
 		}
@@ -136,6 +132,14 @@ func (a *app) sessionShow(ctx context.Context, id string) error {
 		return nil
 	}
 	return failure.Hint(fmt.Errorf("session: no live session has the id %q", id), "myc session list shows them")
+}
+
+// expires says when a session ends by itself.
+func expires(s session.Summary) string {
+	if s.Expires.IsZero() {
+		return "with its client"
+	}
+	return s.Expires.Local().Format(time.DateTime)
 }
 
 // limitText formats a limit and how much of it is used.

@@ -60,6 +60,7 @@ func (a *app) skillCmd() *cobra.Command {
 			RunE: func(_ *cobra.Command, args []string) error { return a.skillValidate(args) }},
 		preview,
 		a.skillApproveCmd(),
+		a.skillExportCmd(),
 		&cobra.Command{Use: "load NAME", Short: "Load a skill of the skills folder, and say whether it is valid",
 			Example: "  myc skill load reader", Args: base.ArgRange(1, 1, "one skill"),
 			RunE: func(c *cobra.Command, args []string) error { return a.skillReload(c.Context(), args[0]) }},
@@ -77,7 +78,7 @@ func (a *app) skillList() error {
 		return err
 	}
 	defer v.Close()
-	ships, err := v.Project.Shipped(v.Project)
+	ships, err := shippedFiles(v)
 	if err != nil {
 		return err
 	}
@@ -106,6 +107,19 @@ func (a *app) skillList() error {
 	}
 	a.printProblems(v, func(p policy.Problem) bool { return project.IsSkillFile(p.File) })
 	return nil
+}
+
+// shippedFiles are the files of the program that count in the project and in the user's own folder, by their names as shown.
+func shippedFiles(v *project.View) (map[string][]byte, error) {
+	ships, err := v.Project.Shipped(v.Project)
+	if err != nil || v.Project.Dir == v.Project.UserDir {
+		return ships, err
+	}
+	own, err := v.Project.User.Shipped(v.Project)
+	for name, data := range own {
+		ships[v.Project.User.Shown(name)] = data
+	}
+	return ships, err
 }
 
 // sourceOf says where a skill comes from: the project, the user's folder or the program.
@@ -151,7 +165,7 @@ func (a *app) skillShow(name string) error {
 		return a.noSkill(v, name)
 	}
 	s := all[i]
-	ships, err := v.Project.Shipped(v.Project)
+	ships, err := shippedFiles(v)
 	if err != nil {
 		return err
 	}
