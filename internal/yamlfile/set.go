@@ -53,9 +53,9 @@ func EntryOf(key string, items []string) []string {
 	return []string{key + ": [" + strings.Join(words, ", ") + "]"}
 }
 
-// SetKey puts lines in the place of a key of the document's first level, or behind everything else if the document does not have it; without
-// lines the key is taken away. The other keys keep their bytes. Comments within the former value stay: the one behind the key where it is,
-// others above the key. If the file has a form in which this cannot be done, SetKey returns an error and no text.
+// SetKey puts lines in the place of a key of the document's first level, or at the end if the document does not have it; without lines the
+// key is taken away. The other keys keep their bytes. Comments within the former value stay: the one behind the key where it is, others
+// above the key. If the file has a form in which this cannot be done, SetKey returns an error and no text.
 func SetKey(data []byte, key string, lines []string) ([]byte, error) {
 	text, crlf, err := linesOf(data)
 	if err != nil {

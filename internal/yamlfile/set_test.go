@@ -44,7 +44,8 @@ func TestSet(t *testing.T) {
 		"another order": {roleText, setList("allowedSkills", "reader", "common"),
 			roleText[strings.Index(roleText, "allowedSkills"):strings.Index(roleText, "deny")],
 			"# always\n# - editor: not yet\nallowedSkills: [reader, common]\n"},
-		"empty list":    {"a: 1\nallowedSkills:\n- x\n- y\nb: 2\n", setList("allowedSkills"), "allowedSkills:\n- x\n- y\n", "allowedSkills: []\n"},
+		"empty list": {"a: 1\nallowedSkills:\n- x\n- y\nb: 2\n", setList("allowedSkills"),
+			"allowedSkills:\n- x\n- y\n", "allowedSkills: []\n"},
 		"windows":       {"a: 1\r\nb: 2\r\n", setText("a", "x"), "a: 1", "a: x"},
 		"no end":        {"a: b", setText("c", "d"), "a: b", "a: b\nc: d\n"},
 		"empty":         {"", setText("c", "d"), "", "c: d\n"},
@@ -95,7 +96,8 @@ func TestLawSetText(t *testing.T) {
 		if !reflect.DeepEqual(was, is) {
 			t.Errorf("%v became %v", was, is)
 		}
-		for _, comment := range []string{"# the head", "# as people say", "# what it may", "# always", "# - editor: not yet", "# two", "# the tail"} {
+		for _, comment := range []string{"# the head", "# as people say", "# what it may", "# always", "# - editor: not yet", "# two",
+			"# the tail"} {
 			if !strings.Contains(string(out), comment) {
 				t.Errorf("%s was lost in\n%s", comment, out)
 			}

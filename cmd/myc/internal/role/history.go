@@ -1,14 +1,10 @@
 package role
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"mycelium/cmd/myc/internal/base"
@@ -17,7 +13,6 @@ import (
 	"mycelium/internal/config/meaning"
 	"mycelium/internal/config/source"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/skill"
 	"mycelium/internal/text"
 )
 
@@ -118,115 +113,4 @@ func (a *app) tell(p *config.Project, file string, list []accept.Version, from i
 		rows[i].InForce = rows[i].InForce && !slices.ContainsFunc(rows[:i], func(r version) bool { return r.InForce })
 	}
 	return rows, nil
-}
-
-// sumInForce is the digest of what is accepted of a file; empty if there is none.
-func sumInForce(p *config.Project, file string) string {
-	a, err := p.Store().Read()
-	if err != nil {
-		return ""
-	}
-	i := slices.IndexFunc(a.Files, func(e accept.Entry) bool { return e.Path == file })
-	if i < 0 {
-		return ""
-	}
-	return a.Files[i].Sum
-}
-
-// teller compares one version after the other.
-type teller struct {
-	*app
-	p       *config.Project
-	file    string
-	catalog skill.Catalog
-	before  *config.Project // with the version before; nil: there is none, it does not load, or nothing is kept of it
-}
-
-// step says what a version changes against the one before.
-func (n *teller) step(is accept.Version) version {
-	r := version{Changes: []meaning.Change{}}
-	was := n.before
-	n.before = nil
-	data, err := n.p.Store().Content(is)
-	switch {
-	case err != nil && is.Sum != "":
-		r.Summary = "its content is not kept"
-		if !errors.Is(err, fs.ErrNotExist) {
-			r.Summary = err.Error()
-		}
-		return r
-	case is.Sum == "":
-		data = nil
-	}
-	r.Kept = is.Sum != ""
-	c, err := n.candidate(n.p, n.file, data)
-	switch {
-	case err != nil:
-		r.Summary = err.Error()
-		return r
-	case len(c.Why) > 0:
-		r.Summary = "it does not load with the other files of now: " + c.Why[0].Message
-		return r
-	}
-	if n.before = c.Project; was != nil {
-		if changes := meaning.Compare(was, c.Project, n.catalog, []string{n.file}); len(changes) > 0 {
-			r.Changes = changes
-		}
-	}
-	if r.Summary = summary(r.Changes, was != nil, is.Sum == ""); is.Number == 1 {
-		r.Summary = "the first version"
-	}
-	return r
-}
-
-// summary says changes in one line.
-func summary(changes []meaning.Change, known, deleted bool) string {
-	var words []string
-	for _, c := range changes {
-		words = append(words, string(c.Mark)+": "+c.Text)
-	}
-	switch {
-	case deleted:
-		return strings.Join(append([]string{"deleted"}, words...), "; ")
-	case !known:
-		return "what came before is not known"
-	case len(words) == 0:
-		return "nothing in what it means"
-	}
-	return strings.Join(words, "; ")
-}
-
-// restore writes a version of a role's file again.
-func (a *app) restore(ctx context.Context, role, number string) error {
-	const act = "roles restore"
-	p, err := a.load(act)
-	if err != nil {
-		return err
-	}
-	file, list, err := versionsOf(p, act, role)
-	if err != nil {
-		return err
-	}
-	n, err := strconv.Atoi(number)
-	i := slices.IndexFunc(list, func(v accept.Version) bool { return v.Number == n })
-	switch {
-	case err != nil || i < 0:
-		return failure.New(failure.Usage, fmt.Errorf("%s: %s has no version %q", act, file, number), "myc roles history "+role+" lists them")
-	case list[i].Sum == "":
-		return failure.Usagef("%s: version %d is that the file was deleted: myc roles delete %s", act, n, role)
-	}
-	c := &change{act: act, p: p, file: file, result: result{Role: role, File: file}, said: "in force: " + file + ", as in version " + number}
-	if c.data, err = p.Store().Content(list[i]); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("the content of version %d is not kept", n)
-		}
-		return fmt.Errorf("%s: %w", act, err)
-	}
-	if c.was, c.shipped, err = read(p, file); err != nil {
-		return fmt.Errorf("%s: %w", act, err)
-	}
-	if err := a.put(c); err != nil {
-		return err
-	}
-	return a.done(ctx, c)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/gate/limit"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
@@ -132,23 +131,6 @@ func (a *app) sessionShow(ctx context.Context, id string) error {
 		return nil
 	}
 	return failure.Hint(fmt.Errorf("session: no live session has the id %q", id), "myc session list shows them")
-}
-
-// expires says when a session ends by itself.
-func expires(s session.Summary) string {
-	if s.Expires.IsZero() {
-		return "with its client"
-	}
-	return s.Expires.Local().Format(time.DateTime)
-}
-
-// limitText formats a limit and how much of it is used.
-func limitText(l limit.Use) string {
-	text := fmt.Sprintf("%s of the %s: %d of %d used", l.Limit, l.Of, l.Used, l.Max)
-	if l.Tools != "" {
-		text = l.Tools + ": " + text
-	}
-	return text
 }
 
 func (a *app) sessionChange(ctx context.Context, p api.ChangeParams) error {
