@@ -1,6 +1,11 @@
 package role
 
 import (
+	"errors"
+	"mycelium/internal/config"
+	"mycelium/internal/node/failure"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,4 +27,22 @@ func TestSlug(t *testing.T) {
 			t.Errorf("%q", id)
 		}
 	})
+}
+
+// TestChangedMeanwhile: a file that is no longer what was looked at is not overwritten, nor removed.
+func TestChangedMeanwhile(t *testing.T) {
+	p := &config.Project{Dir: t.TempDir()}
+	at := filepath.Join(p.Dir, "roles", "a.yaml")
+	if err := errors.Join(os.Mkdir(filepath.Dir(at), 0o755), os.WriteFile(at, []byte("theirs"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for _, data := range [][]byte{[]byte("mine"), nil} {
+		c := &change{act: "roles edit", p: p, file: "roles/a.yaml", was: []byte("before"), data: data}
+		if err := c.write([]string{p.Dir}); err == nil || failure.Of(err).Kind != failure.Conflict {
+			t.Errorf("%q: %v", data, err)
+		}
+		if got, err := os.ReadFile(at); err != nil || string(got) != "theirs" {
+			t.Errorf("%q: %q %v", data, got, err)
+		}
+	}
 }
