@@ -25,7 +25,7 @@ import (
 // The values of trust: in the user's file.
 const (
 	trustContent   = "content"   // the default: what is accepted is in force
-	trustFolder    = "folder"    // of a project that was accepted once, the files are in force as they are on disk
+	TrustFolder    = "folder"    // of a project that was accepted once, the files are in force as they are on disk
 	TrustNarrowing = "narrowing" // as content; and myc trust accepts without a question what only narrows
 )
 

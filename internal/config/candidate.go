@@ -159,7 +159,7 @@ func (a *Acceptance) Shown(name string) string {
 }
 
 // inFolder reports whether the files of the project are in force as they are on disk.
-func inFolder(p *Project) bool { return p.File.Trust == trustFolder && p.accepted != nil }
+func inFolder(p *Project) bool { return p.File.Trust == TrustFolder && p.accepted != nil }
 
 // faults are the problems for which files cannot be accepted: something that could restrict does not load.
 func faults(p *Project) []policy.Problem {
@@ -170,7 +170,7 @@ func faults(p *Project) []policy.Problem {
 }
 
 // Edited returns the candidate in which one file of what is accepted has another content, and nothing else differs: a file of the user, or
-// of the project. It writes a copy into an empty folder, which the caller removes.
+// of the project; nil data removes it. It writes a copy into an empty folder, which the caller removes.
 func Edited(p *Project, ofTheUser bool, folder, name string, data []byte) (*Candidate, error) {
 	a := &p.Acceptance
 	if ofTheUser {
@@ -183,8 +183,10 @@ func Edited(p *Project, ofTheUser bool, folder, name string, data []byte) (*Cand
 	if err != nil {
 		return nil, err
 	}
-	files[name] = accept.File{Data: data, Exec: files[name].Exec}
-	trial := accept.At(folder)
+	if files[name] = (accept.File{Data: data, Exec: files[name].Exec}); data == nil {
+		delete(files, name)
+	}
+	trial := accept.Trial(folder)
 	if err := trial.Write(files, time.Time{}); err != nil {
 		return nil, err
 	}
@@ -304,6 +306,9 @@ func (c *Candidate) Summary() string {
 	}
 	return text.OneLine(strings.Join(names, ", "))
 }
+
+// Store has what was accepted of the folder, and former versions of it.
+func (a *Acceptance) Store() accept.Store { return a.store }
 
 // Revoke takes back what was accepted of the folder, and reports whether something was.
 func (a *Acceptance) Revoke() (bool, error) { return a.store.Remove() }

@@ -54,7 +54,7 @@ func (l *layer) checkDocument() {
 	if g := l.doc.Log; g != nil {
 		g.Check(bad)
 	}
-	if t := []string{trustContent, TrustNarrowing, trustFolder}; l.doc.Trust != "" && !slices.Contains(t, l.doc.Trust) {
+	if t := []string{trustContent, TrustNarrowing, TrustFolder}; l.doc.Trust != "" && !slices.Contains(t, l.doc.Trust) {
 		bad("trust", "trust is "+strconv.Quote(l.doc.Trust), source.Suggest(l.doc.Trust, t))
 	}
 	l.checkOwn(bad)

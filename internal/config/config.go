@@ -231,7 +231,7 @@ func load(p *Project) {
 			main: filepath.Join(o.Policy, source.MainFile)}).readAll()
 	case o.UserOnly:
 	case p.Dir != p.UserDir:
-		project = p.read(o, own.doc.Trust == trustFolder)
+		project = p.read(o, own.doc.Trust == TrustFolder)
 	default:
 		p.Trusted = true
 	}

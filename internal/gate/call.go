@@ -65,6 +65,8 @@ type Reply struct {
 	Result []byte
 	Error  []byte // a JSON-RPC error object
 	Open   string // the result asks for input: the id of the call, which is not over; see Request.Continues and Abandon
+
+	Refused bool // the result of a control tool tells that the session may not do what was asked
 }
 
 // DeniedError is the only refusal. Surfaces translate it: an Unknown one is answered exactly like an item that does not exist. Its
@@ -271,7 +273,7 @@ func (a *Admission) run(ctx context.Context) (reply Reply, err error) {
 		if err == nil && a.Item.RunsScript() && a.guard != (policy.Guard{}) {
 			return a.guarding(Reply{Result: result})
 		}
-		return Reply{Result: result}, err
+		return Reply{Result: result, Refused: refused != ""}, err
 	}
 	var span *telemetry.Span
 	if a.span != nil {

@@ -84,7 +84,7 @@ func (t *Tools) Call(ctx context.Context, c daemon.Caller, p api.CallParams) (ap
 		t.gate.Abandon(ctx, s, req, err)
 		return api.CallReply{}, err
 	}
-	return api.CallReply{Result: reply.Result, Error: reply.Error}, nil
+	return api.CallReply{Result: reply.Result, Error: reply.Error, Denied: reply.Refused}, nil
 }
 
 // tellOf returns what tells a caller that its call waits.

@@ -157,6 +157,12 @@ type origin struct {
 	tools []position          // one per entry of AllowedTools
 }
 
+// Place returns the file and the line of a key, such as allowedRoles[0]; the line is 0 if it is not known.
+func (s *Skill) Place(key string) (file string, line int) {
+	p := s.at(key)
+	return p.file, p.line
+}
+
 // at returns the place of a key, or the skill's file if the key is unknown.
 func (s *Skill) at(key string) position {
 	if p, ok := s.origin.keys[key]; ok {

@@ -21,10 +21,16 @@ const (
 )
 
 // Store is the folder that has the accepted copy of a project.
-type Store struct{ dir string }
+type Store struct {
+	dir   string
+	trial bool // see Trial
+}
 
 // At returns the store in a folder. It creates nothing.
-func At(dir string) Store { return Store{dir} }
+func At(dir string) Store { return Store{dir: dir} }
+
+// Trial is At for a store that lasts for a moment, to see what files would mean: it keeps no versions, and need not survive a crash.
+func Trial(dir string) Store { return Store{dir: dir, trial: true} }
 
 // Manifest returns the path of the file that says what is accepted. It is replaced as a whole by each acceptance.
 func (s Store) Manifest() string { return filepath.Join(s.dir, state.ManifestName) }
@@ -164,7 +170,7 @@ func (s Store) write(files Set, loose []Entry, now time.Time) error {
 	for name, f := range files {
 		if f.Loose {
 			loose = append(loose, Entry{Path: name, Exec: f.Exec, Sum: f.sum(), Loose: true})
-		} else if err := writeFile(copyPath(folder, name), f); err != nil {
+		} else if err := s.writeFile(copyPath(folder, name), f); err != nil {
 			return err
 		}
 	}
@@ -203,6 +209,9 @@ func (s Store) adopt(folder string, loose []Entry, now time.Time) error {
 	if _, err := parse(data); err != nil {
 		return fmt.Errorf("accept files: %w", err)
 	}
+	if err := s.keepVersions(old, &m, folder, now); err != nil {
+		return fmt.Errorf("accept files: %w", err)
+	}
 	if err := atomicfile.Write(s.Manifest(), data, 0o600); err != nil {
 		return fmt.Errorf("accept files: %w", err)
 	}
@@ -230,7 +239,7 @@ func (s Store) Amend(now time.Time, change func(project string) error) error {
 			}
 			data, err := os.ReadFile(old.Path(e.Path))
 			if err == nil {
-				err = writeFile(copyPath(folder, e.Path), File{Data: data, Exec: e.Exec})
+				err = s.writeFile(copyPath(folder, e.Path), File{Data: data, Exec: e.Exec})
 			}
 			if err != nil {
 				return fmt.Errorf("accept files: %w", err)
@@ -295,7 +304,7 @@ func (s Store) sweep(keep ...string) {
 }
 
 // writeFile writes a file of a copy so that it survives a crash.
-func writeFile(path string, f File) error {
+func (s Store) writeFile(path string, f File) error {
 	perm := fs.FileMode(0o600)
 	if f.Exec {
 		perm = 0o700
@@ -308,7 +317,7 @@ func writeFile(path string, f File) error {
 		return fmt.Errorf("accept files: %w", err)
 	}
 	_, err = out.Write(f.Data)
-	if err == nil {
+	if err == nil && !s.trial {
 		err = out.Sync()
 	}
 	if e := out.Close(); err == nil {

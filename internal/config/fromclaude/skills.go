@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/config/servers"
+	"mycelium/internal/config/shipped"
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -185,6 +186,10 @@ func (p *Plan) oneAgent(at, stem, role string, page []byte) {
 	if !isName(stem) {
 		p.note("%s is not carried over: its name may have letters, digits and - only.", at)
 		return
+	}
+	if slices.Contains(shipped.Own().Names(), "roles/"+stem+".yaml") { // its file would replace that role
+		p.note("%s is the role claude-%s, because %s is a role of Mycelium.", at, stem, stem)
+		stem = "claude-" + stem
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# From %s.\nid: %s\n", at, yamlfile.Text(stem))

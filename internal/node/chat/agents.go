@@ -116,6 +116,7 @@ func (c *Chats) seenInTmux(ctx context.Context, servers map[string]tmux.Server) 
 
 // isAgent reports whether a program that runs in a pane may be an agent, and not a shell that would run a typed text.
 func isAgent(command string) bool {
+	command = strings.TrimSuffix(command, ".exe") // as npm has Claude Code's program, on every system
 	return command == "node" || command == "myc" || slices.Contains(harness.Names(), command)
 }
 

@@ -81,10 +81,11 @@ func markIn(environ []byte) string {
 	return ""
 }
 
-// programOf returns the agent's name if the process is one: by its own name, or by the script that an interpreter runs.
+// programOf returns the agent's name if the process is one: by its own name, or by the script that an interpreter runs. npm has the program
+// of Claude Code as claude.exe, on every system.
 func programOf(proc string) string {
 	comm, _ := os.ReadFile(filepath.Join(proc, "comm"))
-	if name := strings.TrimSpace(string(comm)); slices.Contains(harness.Programs(), name) {
+	if name := strings.TrimSuffix(strings.TrimSpace(string(comm)), ".exe"); slices.Contains(harness.Programs(), name) {
 		return name
 	}
 	if isSelf(proc) {
@@ -93,7 +94,7 @@ func programOf(proc string) string {
 	cmdline, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
 	args := strings.Split(string(cmdline), "\x00")
 	for _, arg := range args[:min(len(args), 2)] { // the program, and the script of `node script`
-		if name := strings.TrimSuffix(filepath.Base(arg), ".js"); slices.Contains(harness.Programs(), name) {
+		if name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(arg), ".js"), ".exe"); slices.Contains(harness.Programs(), name) {
 			return name
 		}
 	}

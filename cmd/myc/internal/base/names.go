@@ -14,15 +14,25 @@ import (
 // named is an error if files that wait to be accepted name what does not exist, in a place where what is in force does not: what nobody
 // has touched does not hold up other changes.
 func (a *App) named(c *config.Candidate) error {
+	if n, err := Unknown(a, c); n == 0 {
+		return err
+	}
+	return failure.New(failure.Config,
+		errors.New("trust: what names something that does not exist is not accepted; what was accepted before stays in force"),
+		"correct the names, then run: myc trust")
+}
+
+// Unknown prints what a candidate names that does not exist, and what is in force does not name in the same file. It returns how many
+// there are.
+func Unknown(a *App, c *config.Candidate) (n int, err error) {
 	v, err := a.OpenView()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer v.Close()
 	before := v.Names()
 	next := v.With(c.Project)
 	next.Compile()
-	n := 0
 	for _, p := range next.Names() {
 		same := func(old policy.Problem) bool { return old.File == p.File && old.Message == p.Message }
 		if p.Warning || slices.ContainsFunc(before, same) {
@@ -31,10 +41,5 @@ func (a *App) named(c *config.Candidate) error {
 		fmt.Fprintln(a.Err, project.ProblemText(p))
 		n++
 	}
-	if n == 0 {
-		return nil
-	}
-	return failure.New(failure.Config,
-		errors.New("trust: what names something that does not exist is not accepted; what was accepted before stays in force"),
-		"correct the names, then run: myc trust")
+	return n, nil
 }

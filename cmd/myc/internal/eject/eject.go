@@ -103,6 +103,9 @@ func (k kind) chosen(p *config.Project, names []string, units map[string]bool) (
 		if !units[unit] {
 			return nil, k.why(p, name, units)
 		}
+		if out[unit] {
+			return nil, failure.Usagef("%s eject: %s is named twice", k.command, name)
+		}
 		out[unit] = true
 	}
 	return out, nil
@@ -119,7 +122,8 @@ func (k kind) why(p *config.Project, name string, units map[string]bool) error {
 	}
 	theirs := unit
 	if k.ext != "" {
-		theirs = strings.Join(config.Declares(p, name), ", ")
+		own := slices.DeleteFunc(config.Declares(p, name), func(file string) bool { return path.Dir(file) != k.folder }) // not the user's
+		theirs = strings.Join(own, ", ")
 	} else if _, err := os.Lstat(filepath.Join(p.Dir, unit)); err != nil {
 		theirs = ""
 	}

@@ -21,6 +21,7 @@ import (
 	"mycelium/cmd/myc/internal/manual"
 	"mycelium/cmd/myc/internal/policy"
 	"mycelium/cmd/myc/internal/project"
+	"mycelium/cmd/myc/internal/role"
 	"mycelium/cmd/myc/internal/sandbox"
 	"mycelium/cmd/myc/internal/serve"
 	"mycelium/cmd/myc/internal/server"
@@ -87,7 +88,7 @@ func command(a *base.App) *cobra.Command {
 	skills := skill.Command(a)
 	skills.AddCommand(server.Grant(a), eject.Skill(a))
 	roles := policy.Roles(a)
-	roles.AddCommand(eject.Roles(a))
+	roles.AddCommand(append(role.Commands(a), eject.Roles(a))...)
 	for _, g := range []struct {
 		title    string
 		commands []*cobra.Command

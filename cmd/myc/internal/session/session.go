@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/gate/limit"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
@@ -100,13 +99,9 @@ func (a *app) sessionList(ctx context.Context) error {
 	names := a.agentNames(ctx)
 	var rows [][]string
 	for _, i := range infos {
-		expires := "with its client"
-		if !i.Expires.IsZero() {
-			expires = i.Expires.Local().Format(time.DateTime)
-		}
 		rows = append(rows, []string{i.ID, base.OrDash(cmp.Or(names[i.ID], i.Name)), base.OrDash(i.Role),
 			base.OrDash(strings.Join(i.Roles, ", ")),
-			base.OrDash(strings.Join(i.Skills, ", ")), expires})
+			base.OrDash(strings.Join(i.Skills, ", ")), expires(i)})
 	}
 	a.Table(base.Column{Name: "ID"}, base.Column{Name: "NAME", Least: 10, Drop: 1}, base.Column{Name: "ROLE", Least: 8},
 		base.Column{Name: "MAY", Least: 8, Drop: 4}, base.Column{Name: "SKILLS", Least: 12, Drop: 3}, base.Column{Name: "EXPIRES", Drop: 2}).
@@ -128,7 +123,7 @@ func (a *app) sessionShow(ctx context.Context, id string) error {
 		}
 		rows := [][]string{{"session", i.ID}, {"name", base.OrDash(i.Name)}, {"principal", i.Principal}, {"role", base.OrDash(i.Role)},
 			{"may take", base.OrDash(strings.Join(i.Roles, ", "))}, {"active skills", base.OrDash(strings.Join(i.Skills, ", "))},
-			{"created", i.Created.Local().Format(time.DateTime)}, {"expires", i.Expires.Local().Format(time.DateTime)}}
+			{"created", i.Created.Local().Format(time.DateTime)}, {"expires", expires(i)}}
 		for _, l := range i.Limits {
 			rows = append(rows, []string{"limit", limitText(l)})
 		}
@@ -136,15 +131,6 @@ func (a *app) sessionShow(ctx context.Context, id string) error {
 		return nil
 	}
 	return failure.Hint(fmt.Errorf("session: no live session has the id %q", id), "myc session list shows them")
-}
-
-// limitText formats a limit and how much of it is used.
-func limitText(l limit.Use) string {
-	text := fmt.Sprintf("%s of the %s: %d of %d used", l.Limit, l.Of, l.Used, l.Max)
-	if l.Tools != "" {
-		text = l.Tools + ": " + text
-	}
-	return text
 }
 
 func (a *app) sessionChange(ctx context.Context, p api.ChangeParams) error {

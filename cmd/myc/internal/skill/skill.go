@@ -60,6 +60,7 @@ func (a *app) skillCmd() *cobra.Command {
 			RunE: func(_ *cobra.Command, args []string) error { return a.skillValidate(args) }},
 		preview,
 		a.skillApproveCmd(),
+		a.skillExportCmd(),
 		&cobra.Command{Use: "load NAME", Short: "Load a skill of the skills folder, and say whether it is valid",
 			Example: "  myc skill load reader", Args: base.ArgRange(1, 1, "one skill"),
 			RunE: func(c *cobra.Command, args []string) error { return a.skillReload(c.Context(), args[0]) }},
@@ -77,7 +78,7 @@ func (a *app) skillList() error {
 		return err
 	}
 	defer v.Close()
-	ships, err := v.Project.Shipped(v.Project)
+	ships, err := shippedFiles(v)
 	if err != nil {
 		return err
 	}
@@ -106,14 +107,6 @@ func (a *app) skillList() error {
 	}
 	a.printProblems(v, func(p policy.Problem) bool { return project.IsSkillFile(p.File) })
 	return nil
-}
-
-// sourceOf says where a skill comes from: the project, the user's folder or the program.
-func sourceOf(s skill.Checked, ships map[string][]byte) string {
-	if ships[s.File] != nil {
-		return "shipped"
-	}
-	return string(s.Source)
 }
 
 // printProblems shows problems on stderr.
@@ -151,7 +144,7 @@ func (a *app) skillShow(name string) error {
 		return a.noSkill(v, name)
 	}
 	s := all[i]
-	ships, err := v.Project.Shipped(v.Project)
+	ships, err := shippedFiles(v)
 	if err != nil {
 		return err
 	}

@@ -71,5 +71,5 @@ func (a *app) call(ctx context.Context, p api.CallParams) error {
 		}
 		return a.callError(r)
 	}
-	return a.callOutput(r.Result)
+	return a.callOutput(r.Result, r.Denied)
 }

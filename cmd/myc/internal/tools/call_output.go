@@ -32,8 +32,9 @@ func (a *app) callError(r api.CallReply) error {
 	return err
 }
 
-// callOutput shows a tool's result: its text for people, all of it with --json. A result that says isError fails the command.
-func (a *app) callOutput(result []byte) error {
+// callOutput shows a tool's result: its text for people, all of it with --json. A result that says isError fails the command;
+// refused says that the session may not do what the tool was asked for.
+func (a *app) callOutput(result []byte, refused bool) error {
 	failed := string(rawjson.Member(result, "isError")) == "true"
 	if a.JSON {
 		if err := a.printRaw(result); err != nil {
@@ -41,6 +42,9 @@ func (a *app) callOutput(result []byte) error {
 		}
 	} else if _, err := fmt.Fprintln(a.Out, resultText(result)); err != nil {
 		return err
+	}
+	if refused {
+		return failure.New(failure.Denied, fmt.Errorf("call: this session may not do that"), "myc session list shows what each may")
 	}
 	if failed {
 		return &failure.Error{Err: fmt.Errorf("call: the tool reported an error")}
