@@ -32,11 +32,16 @@ type Sessions struct {
 
 // New mints a session with a credential. Only the reply has its token.
 func (s *Sessions) New(ctx context.Context, p api.SessionParams) (api.Session, error) {
-	if p.Role == "" {
-		p.Role = s.files.Project().File.Session.DefaultRole
+	spec := session.Spec{Name: p.Name, Role: p.Role, Roles: p.May, Skills: p.Skills, TTL: time.Duration(p.TTL), Asks: p.Ask}
+	switch {
+	case p.Card != "":
+		if err := s.byCard(ctx, p, &spec); err != nil {
+			return api.Session{}, err
+		}
+	case p.Role == "":
+		spec.Role = s.files.Project().File.Session.DefaultRole
 	}
-	live, token, err := s.gate.Sessions.Mint(ctx,
-		session.Spec{Name: p.Name, Role: p.Role, Roles: p.May, Skills: p.Skills, TTL: time.Duration(p.TTL), Asks: p.Ask})
+	live, token, err := s.gate.Sessions.Mint(ctx, spec)
 	if err != nil {
 		return api.Session{}, noRole(err)
 	}

@@ -69,6 +69,9 @@ func (s *Session) scopeIn(st *state, w *view.Catalog) *Snapshot {
 	slices.Sort(active)
 	p := s.Principal
 	p.Role, p.Roles = st.role, st.may
+	if w.FixedRoles { // set_role is absent, and tells of no other role
+		p.Roles = NonEmpty(st.role)
+	}
 	sc.Scope = policy.Scope{Principal: p, Skills: slices.Compact(active)}
 	return sc
 }

@@ -55,7 +55,7 @@ func (v *View) Compile() {
 	served, faults := servedSkills(v.Pool.Catalog().Skills)
 	project.Skills = append(slices.Clone(project.Skills), served...)
 	v.Policy, v.Skills, more = project.Compile(v.Catalog)
-	v.Problems = slices.Concat(v.Project.Problems, more, faults)
+	v.Problems = slices.Concat(v.Project.Problems, more, faults, v.identityProblems())
 	if v.ahead = nil; len(v.learning) > 0 && len(v.Skills.Pending()) > 0 {
 		v.ahead = project.Ahead(v.Skills)
 	}
@@ -73,7 +73,8 @@ func (v *View) World() view.World {
 	w := view.World{Policy: v.Policy, Skills: v.Skills, Definitions: v.Catalog.Definitions, Templates: cat.Templates,
 		Learning: v.learning, Ahead: v.ahead, Held: v.Catalog.Held, Broken: v.Project.Broken.All,
 		Promotion: v.Project.File.Session.Promotion, AskClient: v.Project.File.Approval.AsksClient(),
-		Roots: map[string]string{"files": v.Root}, Servers: map[string]view.Server{}}
+		FixedRoles: v.Project.File.Identity != nil,
+		Roots:      map[string]string{"files": v.Root}, Servers: map[string]view.Server{}}
 	for _, s := range v.Project.Servers {
 		w.Servers[s.Name] = view.Server{}
 	}
