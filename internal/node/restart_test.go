@@ -286,7 +286,7 @@ func TestReloadTakesUpEveryKey(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		strict := strings.Contains(text, "strict")
+		strict := strings.Contains(text, "{strict:")
 		if strict {
 			w.write("mycelium.yaml", text)
 		} else {

@@ -35,7 +35,11 @@ func (s *Sessions) New(ctx context.Context, p api.SessionParams) (api.Session, e
 	spec := session.Spec{Name: p.Name, Role: p.Role, Roles: p.May, Skills: p.Skills, TTL: time.Duration(p.TTL), Asks: p.Ask}
 	switch {
 	case p.Card != "":
-		if err := s.byCard(ctx, p, &spec); err != nil {
+		if p.Role != "" || len(p.May) > 0 {
+			return api.Session{}, failure.New(failure.Usage, errors.New("a card and a role: the card decides which role the session has"),
+				"leave out --role and --may, or --card")
+		}
+		if err := s.files.View().ByCard(ctx, p.Card, &spec); err != nil {
 			return api.Session{}, err
 		}
 	case p.Role == "":

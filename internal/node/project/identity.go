@@ -1,13 +1,16 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"mycelium/internal/gate/session"
 	"mycelium/internal/node/agentcard"
+	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/identity"
 	"mycelium/internal/skill"
@@ -75,6 +78,27 @@ func (v *View) Identify(ctx context.Context, card *agentcard.Card, at time.Time)
 		out.Role, out.Reason = "", fmt.Sprintf("no skill and no role file names role %q (%s)", got.Role, got.Reason)
 	}
 	return out
+}
+
+// ByCard completes the spec of a session that an operator mints from an agent card. The card alone decides the role, and the session ends
+// with the window of the rule that gave it.
+func (v *View) ByCard(ctx context.Context, text string, spec *session.Spec) error {
+	card, err := agentcard.Parse([]byte(text))
+	if err != nil {
+		return failure.New(failure.Invalid, fmt.Errorf("agent card: %w", err), "")
+	}
+	now := time.Now()
+	who := v.Identify(ctx, card, now)
+	if who.Role == "" {
+		return failure.New(failure.Denied, fmt.Errorf("agent %q is refused: %s", who.Agent, who.Reason),
+			"myc policy test -a CARD says what each rule makes of it")
+	}
+	spec.Role, spec.Roles, spec.Principal = who.Role, nil, who.Principal()
+	spec.Name = cmp.Or(spec.Name, who.Agent)
+	if left := who.Until.Sub(now); !who.Until.IsZero() && left < cmp.Or(spec.TTL, session.DefaultTTL) {
+		spec.TTL = left
+	}
+	return nil
 }
 
 // identityProblems warns of rules whose role does not exist.
