@@ -82,7 +82,8 @@ func TestLoad(t *testing.T) {
 			files("a/SKILL.yaml", "name: a\ndescription: d\nallowed-tools: Read Write Grep\ndisallowed-tools: [Write]\n"),
 			Skill{Grant: policy.Grant{Name: "a", AllowedTools: []string{"agent__Read", "agent__Grep"}}, Description: "d", File: "s/a/SKILL.yaml"}},
 		{"identity, version, commands",
-			files("a/SKILL.yaml", "name: a\ndescription: d\nversion: 1.0\nidentity: {skillMatching: [{role: x, anySkills: [y], priority: 3}]}\ncommands:\n"+
+			files("a/SKILL.yaml", "name: a\ndescription: d\nversion: 1.0\nidentity: {skillMatching: [{role: x, anySkills: [y], priority: 3}]}\n"+
+				"commands:\n"+
 				"  - name: go\n    description: goes\n    handlerType: script\n    scriptPath: run.sh\n    usage: /go N\n"+
 				"    arguments: [{name: n, description: how far, required: true, default: 3}]\n"),
 			Skill{Grant: policy.Grant{Name: "a"}, Description: "d", Metadata: Metadata{Version: "1.0"},

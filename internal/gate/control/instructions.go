@@ -73,7 +73,8 @@ func teaching(sc *session.Snapshot, limit int) string {
 	return text.Truncate(strings.Join(append(parts, brief), "\n\n"), limit)
 }
 
-// rolePrompt returns the prompt of a role. What a server says is masked as its instructions are. Where no teaching fits, no server is asked.
+// rolePrompt returns the prompt of a role. What a server says is masked as its instructions are. Where no teaching fits, no server is
+// asked.
 func rolePrompt(sc *session.Snapshot, v *policy.RoleView, limit int) string {
 	if v.Remote != nil && sc.World.RolePrompt != nil && limit > 0 {
 		if said := strings.TrimSpace(sc.World.RolePrompt(v.ID, v.Remote)); said != "" {

@@ -33,8 +33,8 @@ func algorithms() []jose.SignatureAlgorithm {
 		jose.PS512, jose.EdDSA}
 }
 
-// Verify returns nil if one of the card's signatures is by a key of the named key sets: files and URLs. dir is the project folder. A key set
-// in it does not count, because what works there could write it. A signature whose jku is not among the URLs does not count.
+// Verify returns nil if one of the card's signatures is by a key of the named key sets: files and URLs. dir is the project folder. A key
+// set in it does not count, because what works there could write it. A signature whose jku is not among the URLs does not count.
 func (c *Card) Verify(ctx context.Context, keys []string, dir string) error {
 	if len(c.Signatures) == 0 {
 		return errors.New("it has no signature, and identity.keys in mycelium.yaml demands one")
@@ -56,7 +56,7 @@ func (c *Card) Verify(ctx context.Context, keys []string, dir string) error {
 }
 
 // payloads returns what signers sign: the card without its signatures, in canonical form (RFC 8785). A2A 1.0 leaves out what is empty
-// before that, and 0.3 does not say; so there are two forms. What is empty says nothing to us, so a card may not be falsified between them.
+// before that, and 0.3 does not say; so there are two forms. What is empty says nothing to us, so nobody gains by adding or removing it.
 func (c *Card) payloads() ([][]byte, error) {
 	var members map[string]any
 	if err := json.Unmarshal(c.raw, &members); err != nil {

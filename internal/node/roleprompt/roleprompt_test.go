@@ -116,7 +116,8 @@ func TestDamagedPins(t *testing.T) {
 }
 
 func TestTTL(t *testing.T) {
-	for in, want := range map[any]string{int64(0): "0s", int64(300): "5m0s", "90s": "1m30s", int64(-1): "", "-1s": "", "soon": "", "9999h": ""} {
+	for in, want := range map[any]string{int64(0): "0s", int64(300): "5m0s", "90s": "1m30s",
+		int64(-1): "", "-1s": "", "soon": "", "9999h": ""} {
 		var got remote.TTL
 		err := got.UnmarshalYAML(func(into any) error {
 			switch into := into.(type) {

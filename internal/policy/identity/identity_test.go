@@ -127,7 +127,8 @@ func TestResolve(t *testing.T) {
 		{"prefix: an empty one trusts nobody", all, Settings{TrustedPrefixes: []string{""}}, card("a", "b"), noon, ""},
 		{"a card without a name", all, Settings{DefaultRole: "guest"}, Card{Skills: card("a", "b").Skills}, noon, ""},
 		{"strict: a whole card", all, strict, card("a", "b"), noon, "r"},
-		{"strict: a card that lacks something", all, strict, Card{Name: "agent", Skills: card("a", "b").Skills, Lacks: []string{"url"}}, noon, ""},
+		{"strict: a card that lacks something", all, strict, Card{Name: "agent", Skills: card("a", "b").Skills, Lacks: []string{"url"}},
+			noon, ""},
 		{"not strict: a card that lacks something", all, Settings{}, Card{Name: "agent", Skills: card("a", "b").Skills, Lacks: []string{"url"}},
 			noon, "r"},
 		{"bound: a role that the user allows", all, Settings{Bound: []string{"r"}}, card("a", "b"), noon, "r"},
@@ -137,7 +138,8 @@ func TestResolve(t *testing.T) {
 		if err != nil || at.Format("Mon") != c.at[:3] {
 			t.Fatalf("case %d: %v (%s)", i, err, at.Format("Mon"))
 		}
-		got := New([]Source{{From: "k", Declared: Declared{SkillMatching: c.rules}, Bounded: true}}, c.s, time.LoadLocation).Resolve(c.card, at)
+		from := []Source{{From: "k", Declared: Declared{SkillMatching: c.rules}, Bounded: true}}
+		got := New(from, c.s, time.LoadLocation).Resolve(c.card, at)
 		if got.Role != c.want || got.Reason == "" {
 			t.Errorf("%s: role %q, want %q; because %s", c.name, got.Role, c.want, got.Reason)
 		}
@@ -199,7 +201,8 @@ func TestCheck(t *testing.T) {
 	})
 	want := []string{"skillMatching[0].role", "skillMatching[0]", "skillMatching[1].anySkills", "skillMatching[2].minSkillMatch",
 		"skillMatching[3].context.allowedTime", "skillMatching[4].context.allowedTime", "skillMatching[5].context.allowedTime",
-		"skillMatching[6].context.allowedDays", "skillMatching[7].context.timezone", "skillMatching[8].context.allowedDays", "trustedPrefixes[0]"}
+		"skillMatching[6].context.allowedDays", "skillMatching[7].context.timezone", "skillMatching[8].context.allowedDays",
+		"trustedPrefixes[0]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), strings.Join(want, ", "))
 	}

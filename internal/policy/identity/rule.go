@@ -1,8 +1,8 @@
 // Package identity decides which role an agent gets by the skills that its agent card lists (A2A). It is pure: what it knows of the world
 // is the card and the time.
 //
-// Rules stand in skills, under identity. They are tried by priority, the highest first; of equal priorities, in the order of the sources and
-// of the file. The first rule that matches gives the role.
+// Rules stand in skills, under identity. They are tried by priority, the highest first; of equal priorities, in the order of the sources
+// and of the file. The first rule that matches gives the role.
 package identity
 
 import (

@@ -13,7 +13,7 @@ type Instruction struct {
 	Backend    string            `yaml:"backend" json:"backend"` // the server
 	PromptName string            `yaml:"promptName" json:"promptName"`
 	Arguments  map[string]string `yaml:"arguments" json:"arguments,omitempty"`
-	CacheTTL   *TTL              `yaml:"cacheTtl" json:"cacheTtl,omitempty"` // how long an answer is used; absent: 300 s; 0: it is asked for each time
+	CacheTTL   *TTL              `yaml:"cacheTtl" json:"cacheTtl,omitempty"` // of an answer; absent: 300 s; 0: it is asked for each time
 	Fallback   string            `yaml:"fallback" json:"fallback,omitempty"` // where there is no answer; empty: the prompt of the role
 }
 

@@ -17,5 +17,6 @@ func (a *app) remotePrompt(r *project.RemotePrompt) {
 		accepted = "nothing yet, so the fallback holds"
 	}
 	fmt.Fprintln(a.Out)
-	a.Facts([][]string{{"prompt of", r.String()}, {"kept for", r.Keep().String()}, {"fallback", base.OrDash(r.Fallback)}, {"accepted", accepted}})
+	a.Facts([][]string{{"prompt of", r.String()}, {"kept for", r.Keep().String()}, {"fallback", base.OrDash(r.Fallback)},
+		{"accepted", accepted}})
 }
