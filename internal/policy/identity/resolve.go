@@ -42,11 +42,11 @@ type Resolver struct {
 // New compiles declarations. A rule with a fault never matches, and its verdicts say why.
 func New(sources []Source, s Settings, zone Zone) *Resolver {
 	r := &Resolver{settings: s}
-	for i := range sources {
-		for n, rule := range sources[i].SkillMatching {
-			c := compiled{Rule: rule, from: sources[i].From, index: n, prefixes: sources[i].TrustedPrefixes}
+	for _, src := range sources {
+		for n, rule := range src.SkillMatching {
+			c := compiled{Rule: rule, from: src.From, index: n, prefixes: src.TrustedPrefixes}
 			rule.check("the rule", zone, func(_, message, _ string) { c.broken = cmp.Or(c.broken, message) })
-			if c.broken == "" && sources[i].Bounded && s.Bound != nil && !slices.Contains(s.Bound, rule.Role) {
+			if c.broken == "" && src.Bounded && s.Bound != nil && !slices.Contains(s.Bound, rule.Role) {
 				c.broken = "the user's session does not allow role " + rule.Role
 			}
 			if c.broken == "" && rule.Context != nil {
