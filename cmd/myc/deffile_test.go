@@ -12,7 +12,8 @@ import (
 )
 
 // deffile is a server for scripts that offers what files say, read anew for each list: FILE has the tools as a JSON array,
-// FILE.prompts, FILE.templates, FILE.skills and FILE.resources the rest where they exist. The tool "changed" makes it tell that its lists
+// FILE.prompts, FILE.templates, FILE.skills and FILE.resources the rest where they exist, and FILE.prompt the text of every
+// prompt. The tool "changed" makes it tell that its lists
 // changed; "rewrite" copies the file FILE.next over FILE and tells the same; "input" asks for input; every other call is answered with what
 // was called.
 func deffile() {
@@ -68,7 +69,11 @@ func deffileAnswer(file string, m rpc.Message, out *bufio.Writer) string {
 		}
 		return `"result":{"contents":[{"uri":` + string(rawjson.Quote(uri)) + `,"text":` + string(rawjson.Quote(string(b))) + `}]}`
 	case "prompts/get":
-		return `"result":{"messages":[]}`
+		said, err := os.ReadFile(file + ".prompt")
+		if err != nil {
+			return `"result":{"messages":[]}`
+		}
+		return `"result":{"messages":[{"role":"user","content":{"type":"text","text":` + string(rawjson.Quote(string(said))) + `}}]}`
 	case "tools/call":
 		name := rawjson.TextAt(m.Params, "name")
 		if name == "input" {

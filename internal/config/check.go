@@ -45,6 +45,9 @@ func (l *layer) checkDocument() {
 	if a := l.doc.Agents; a != nil {
 		a.Check(bad)
 	}
+	if i := l.doc.Identity; i != nil {
+		i.Check(bad)
+	}
 	if b := l.doc.Sandbox; b != nil {
 		b.Check(bad)
 	}

@@ -227,6 +227,7 @@ func (p *Project) mergeRest(user, project *layer) {
 	p.File.Approval = section(p, user, project, "approval", user.doc.Approval, project.doc.Approval)
 	p.mergeSpawn(user, project)
 	p.mergeAgents(user, project)
+	p.mergeIdentity(user, project)
 	p.File.Sandbox = profiles.Bound(value(user.doc.Sandbox), value(project.doc.Sandbox), func(key string) {
 		p.ignored(project, project.docFile, project.docData, key, "the user's profile of that name is narrower")
 	})

@@ -158,6 +158,13 @@ func (l *layer) takeRole(file string, data []byte, at string, doc *roleDocument)
 				"known are "+strings.Join(providers, ", ")))
 		}
 	}
+	if r := doc.Remote; r != nil {
+		ok := true
+		r.Check(func(key, message, hint string) { ok = bad("remoteInstruction."+key, message, hint) })
+		if !ok {
+			return false
+		}
+	}
 	if before := l.places[doc.ID]; len(before) > 0 {
 		l.problems = append(l.problems, source.Warning(file, line("id"),
 			fmt.Sprintf("role %s is declared in %s too; both bound it", strconv.Quote(doc.ID), before[0].file), "keep one of the two"))

@@ -2,6 +2,7 @@ package config
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,27 @@ func (s *Spawn) check(bad source.Report) {
 	if s.Command != nil && (len(s.Command) == 0 || s.Command[0] == "") {
 		bad("spawn.command", "spawn.command names no program", "write [claude], or leave it out for myc claude")
 	}
+}
+
+// mergeIdentity takes the user's section, or else the project's, which gives no role that the user's session does not allow.
+func (p *Project) mergeIdentity(user, project *layer) {
+	if user.doc.Identity == nil && project.doc.Identity == nil {
+		return
+	}
+	bound := value(user.doc.Session).bound()
+	s := section(p, user, project, "identity", user.doc.Identity, project.doc.Identity)
+	if bound != nil && user.doc.Identity == nil && s.DefaultRole != "" && !slices.Contains(bound, s.DefaultRole) {
+		p.ignored(project, project.docFile, project.docData, "identity.defaultRole",
+			"the user's session does not allow role "+strconv.Quote(s.DefaultRole))
+		s.DefaultRole = ""
+	}
+	s.Bound = bound
+	for i, k := range s.Keys {
+		if !strings.Contains(k, "://") {
+			s.Keys[i] = p.path(k)
+		}
+	}
+	p.File.Identity = &s
 }
 
 func (p *Project) mergeSpawn(user, project *layer) {

@@ -20,6 +20,43 @@ import (
 	"mycelium/internal/skill"
 )
 
+// TestRolesAreFixed (AT1.5): where identities give roles, set_role is neither listed nor different from a tool that does not exist, and
+// tells of no other role; when the mode ends, it is back. The operator may still switch.
+func TestRolesAreFixed(t *testing.T) {
+	p := three()
+	h := build(t, p)
+	s := h.enter("guest", "admin")
+	it := policy.Item{Server: policy.RouterServer, Name: "set_role"}
+	listed := func() bool {
+		return slices.ContainsFunc(s.List(policy.Tool), func(l view.Listed) bool { return l.Item == it })
+	}
+	changed := s.Changed()
+	w := p.world(t, h.dir)
+	w.FixedRoles = true
+	h.Swap(w)
+	if listed() || !closed(changed) {
+		t.Error("set_role is listed, or nobody was told that it is gone")
+	}
+	_, there := h.Call(t.Context(), s, request(it.String(), `{"role_id":"admin"}`))
+	_, absent := h.Call(t.Context(), s, request(policy.RouterServer+"__set_rule", `{"role_id":"admin"}`))
+	if there == nil || absent == nil || there.Error() != strings.ReplaceAll(absent.Error(), "set_rule", "set_role") {
+		t.Errorf("set_role: %v; an absent tool: %v", there, absent)
+	}
+	if _, err := h.switchRole(t.Context(), s, "admin", session.ByAgent); err == nil || err.Error() != "Unknown role: admin" {
+		t.Errorf("an agent switches: %v", err)
+	}
+	if list, failed := h.ask(s, policy.RouterServer+"__list_roles", `{}`); failed != "" || strings.Contains(fmt.Sprint(list), "admin") {
+		t.Errorf("list_roles: %v %s", list, failed)
+	}
+	if _, err := h.switchRole(t.Context(), s, "developer", session.ByOperator); err != nil {
+		t.Error(err)
+	}
+	h.Swap(p.world(t, h.dir))
+	if !listed() {
+		t.Error("set_role is not back")
+	}
+}
+
 // TestSwitchRoles: AT1.8, A14, A15.
 func TestSwitchRoles(t *testing.T) {
 	h := build(t, three())

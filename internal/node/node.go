@@ -24,6 +24,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/place"
 	"mycelium/internal/node/project"
+	"mycelium/internal/node/roleprompt"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/node/ungoverned"
 	"mycelium/internal/policy"
@@ -67,6 +68,7 @@ type Node struct {
 	environs *environs
 	judge    *modelJudge
 	chats    *chat.Chats
+	prompts  *roleprompt.Prompts
 	metrics  *metrics
 	logger   *slog.Logger
 	since    time.Time
@@ -124,6 +126,9 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n.onClose(view.Close)
 	n.pool = view.Pool
 	n.logger = o.Logger() // as the files say
+	n.prompts = roleprompt.New(n.state.RolePrompts(), roleprompt.From(n.pool), time.Now, n.logger)
+	n.onClose(n.prompts.Close)
+	view.RolePrompt = n.prompts.Text
 	n.files = newReloader(o.Loader, view, n.logger)
 	n.files.serves = o.Serves
 	if err := n.openState(ctx, view.Project); err != nil {
@@ -185,7 +190,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.environs = &environs{state: n.state, log: n.log, logger: n.logger}
 	n.Sessions = &Sessions{gate: n.gate, gateway: func() *gateway.Server { return n.gateway }, files: n.files, environs: n.environs,
 		logger: n.logger}
-	n.Tools = &Tools{gate: n.gate, pool: n.pool, sessions: n.Sessions, files: n.files, acts: acts}
+	n.Tools = &Tools{gate: n.gate, pool: n.pool, sessions: n.Sessions, files: n.files, acts: acts, prompts: n.prompts}
 	n.Skills = &Skills{pool: n.pool, files: n.files, acts: acts}
 	n.Servers = &Servers{pool: n.pool, files: n.files, environ: n.options.Environ, renew: n.chats.Renew}
 	n.Runs = newRuns(n)

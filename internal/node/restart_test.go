@@ -13,8 +13,10 @@ import (
 
 	"mycelium/internal/config/restart"
 	"mycelium/internal/harness"
+	"mycelium/internal/node/agentcard"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/identity"
 )
 
 // elsewhere are the tests that show for every key of a section that a change of it takes effect. That the section reaches those who use
@@ -129,6 +131,12 @@ func judgeConf(w *rig) any {
 	return fmt.Sprintln(client != nil, conf.Model, conf.Threshold(), conf.MayDeny, conf.TimeLimit(), w.judge.to, err)
 }
 
+// unknownAgent returns what becomes of an agent that no rule matches.
+func unknownAgent(w *rig) any {
+	got := w.View().Identify(w.t.Context(), &agentcard.Card{Card: identity.Card{Name: "other", Lacks: []string{"url"}}}, time.Time{})
+	return []string{got.Role, got.Reason}
+}
+
 // expanded says where a secret was looked for in vain.
 func expanded(w *rig) any {
 	_, err := w.pool.Expand("${secret:ABSENT}")
@@ -229,6 +237,12 @@ func changes() []change {
 		{"agents.budget.warn", "agents: {budget: {session: 1000, warn: 1}}", "agents: {budget: {session: 1000, warn: 0.0000001}}", spending},
 		{"agents.turns", "", "agents: {turns: 1}", spending},
 		{"agents.denials.alert", "", "agents: {denials: {alert: 2}}", refusals},
+		{"identity.rejectUnknown", "identity: {}", "identity: {rejectUnknown: false, defaultRole: guest}", unknownAgent},
+		{"identity.defaultRole", "identity: {rejectUnknown: false, defaultRole: guest}", "identity: {rejectUnknown: false, defaultRole: dev}",
+			unknownAgent},
+		{"identity.strictValidation", "identity: {}", "identity: {strictValidation: true}", unknownAgent},
+		{"identity.trustedPrefixes", "identity: {}", "identity: {trustedPrefixes: [acme-]}", unknownAgent},
+		{"identity.keys", "identity: {}", "identity: {keys: [/absent.jwks]}", unknownAgent},
 		{"agents.denials.end", "", "agents: {denials: {end: 2}}", refusals},
 		{"env", "", "env: [A_NAME]", func(w *rig) any { return w.Servers.EnvironNames() }},
 	}
@@ -273,7 +287,7 @@ func TestReloadTakesUpEveryKey(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		strict := strings.Contains(text, "strict")
+		strict := strings.Contains(text, "{strict:")
 		if strict {
 			w.write("mycelium.yaml", text)
 		} else {

@@ -32,11 +32,20 @@ type Sessions struct {
 
 // New mints a session with a credential. Only the reply has its token.
 func (s *Sessions) New(ctx context.Context, p api.SessionParams) (api.Session, error) {
-	if p.Role == "" {
-		p.Role = s.files.Project().File.Session.DefaultRole
+	spec := session.Spec{Name: p.Name, Role: p.Role, Roles: p.May, Skills: p.Skills, TTL: time.Duration(p.TTL), Asks: p.Ask}
+	switch {
+	case p.Card != "":
+		if p.Role != "" || len(p.May) > 0 {
+			return api.Session{}, failure.New(failure.Usage, errors.New("a card and a role: the card decides which role the session has"),
+				"leave out --role and --may, or --card")
+		}
+		if err := s.files.View().ByCard(ctx, p.Card, &spec); err != nil {
+			return api.Session{}, err
+		}
+	case p.Role == "":
+		spec.Role = s.files.Project().File.Session.DefaultRole
 	}
-	live, token, err := s.gate.Sessions.Mint(ctx,
-		session.Spec{Name: p.Name, Role: p.Role, Roles: p.May, Skills: p.Skills, TTL: time.Duration(p.TTL), Asks: p.Ask})
+	live, token, err := s.gate.Sessions.Mint(ctx, spec)
 	if err != nil {
 		return api.Session{}, noRole(err)
 	}

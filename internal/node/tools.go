@@ -18,6 +18,7 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/defdiff"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/roleprompt"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
@@ -30,6 +31,7 @@ type Tools struct {
 	sessions *Sessions
 	files    *reloader
 	acts     recorder
+	prompts  *roleprompt.Prompts
 }
 
 // List returns the tools that a session with these parameters would see.
@@ -118,6 +120,10 @@ func (t *Tools) Held(name string) []api.HeldItem {
 			Accepted: string(h.Old), Offered: string(h.New), Diff: defdiff.Lines(h.Old, h.New), Findings: h.Findings,
 		})
 	}
+	for _, h := range t.prompts.Held(name) {
+		items = append(items, api.HeldItem{Name: h.Name, Cause: h.Cause, Reason: h.Reason, Digest: h.Digest, Accepted: string(h.Old),
+			Offered: string(h.New), Diff: defdiff.Lines(h.Old, h.New), Findings: h.Findings})
+	}
 	return items
 }
 
@@ -132,7 +138,7 @@ func (t *Tools) Accept(ctx context.Context, items []backend.Acceptance) error {
 			return err
 		}
 	}
-	if err := t.pool.Accept(items); err != nil {
+	if err := t.accept(items); err != nil {
 		for _, it := range items {
 			_ = t.acts.record(ctx, act{"accept failed", it.Name, it.Digest}, "",
 				"the definition of "+it.Name+" was not accepted: "+err.Error())
@@ -141,6 +147,19 @@ func (t *Tools) Accept(ctx context.Context, items []backend.Acceptance) error {
 	}
 	t.files.Recompile()
 	return nil
+}
+
+// accept accepts definitions, and prompts of roles.
+func (t *Tools) accept(items []backend.Acceptance) error {
+	var rest []backend.Acceptance
+	for _, it := range items {
+		if !roleprompt.Named(it.Name) {
+			rest = append(rest, it)
+		} else if err := t.prompts.Accept(it.Name, it.Digest); err != nil {
+			return err
+		}
+	}
+	return t.pool.Accept(rest)
 }
 
 // recorder writes acts of operators into the log.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mycelium/internal/policy/remote"
 )
 
 // rolePrefix begins the name of the internal skill of a role's toolIds.
@@ -45,6 +47,9 @@ func (c *compiler) addRoles() {
 		ro := c.role(r.ID)
 		ro.decls = append(ro.decls, r)
 		ro.view.Prompt = orElse(r.Prompt, ro.view.Prompt)
+		if r.Remote != nil {
+			ro.view.Remote = r.Remote
+		}
 		if r.Model != nil {
 			ro.view.Model = r.Model
 		}
@@ -197,8 +202,8 @@ func (c *compiler) merge(r, parent *role, whole bool) {
 	if r.view.Model == nil {
 		r.view.Model = parent.view.Model
 	}
-	if r.view.Prompt == "" {
-		r.view.Prompt = parent.view.Prompt
+	if r.view.Prompt == "" && r.view.Remote == nil {
+		r.view.Prompt, r.view.Remote = parent.view.Prompt, parent.view.Remote
 	}
 }
 
@@ -342,8 +347,9 @@ type RoleView struct {
 	Memory                        string   // none, isolated, team or all
 	MemoryTeams                   []string
 	Model                         *Model
-	ToolIDs                       []string // patterns of its own and inherited toolIds
-	Called                        []string // the names by which rules find it
+	Remote                        *remote.Instruction // the server's prompt that is used in place of Prompt
+	ToolIDs                       []string            // patterns of its own and inherited toolIds
+	Called                        []string            // the names by which rules find it
 	Denies                        []Pattern
 	Broken                        string // why no call of the role is allowed; empty if calls are
 }

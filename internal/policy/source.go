@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"mycelium/internal/policy/box"
+	"mycelium/internal/policy/remote"
 )
 
 // Source is everything that people declared, parsed and not yet compiled. Two roles or two grants of one name, the user's and the
@@ -65,17 +66,20 @@ type Grants struct {
 
 // Role is a ceiling over skills, with a prompt and a model. With ToolIDs it is also a skill of its own.
 type Role struct {
-	ID            string     `yaml:"id" json:"id"`
-	Name          string     `yaml:"name" json:"name,omitempty"`
-	Description   string     `yaml:"description" json:"description,omitempty"`
-	AllowedSkills []string   `yaml:"allowedSkills" json:"allowedSkills,omitempty"` // "*" is all; nil is no ceiling
-	ToolIDs       []string   `yaml:"toolIds" json:"toolIds,omitempty"`
-	Deny          []string   `yaml:"deny" json:"deny,omitempty"` // patterns of items that it hides
-	Inherits      string     `yaml:"inherits" json:"inherits,omitempty"`
-	Prompt        string     `yaml:"prompt" json:"prompt,omitempty"`
-	Model         *Model     `yaml:"model" json:"model,omitempty"`
-	CreatedAt     *time.Time `yaml:"createdAt" json:"createdAt,omitempty"`
-	UpdatedAt     *time.Time `yaml:"updatedAt" json:"updatedAt,omitempty"`
+	ID            string   `yaml:"id" json:"id"`
+	Name          string   `yaml:"name" json:"name,omitempty"`
+	Description   string   `yaml:"description" json:"description,omitempty"`
+	AllowedSkills []string `yaml:"allowedSkills" json:"allowedSkills,omitempty"` // "*" is all; nil is no ceiling
+	ToolIDs       []string `yaml:"toolIds" json:"toolIds,omitempty"`
+	Deny          []string `yaml:"deny" json:"deny,omitempty"` // patterns of items that it hides
+	Inherits      string   `yaml:"inherits" json:"inherits,omitempty"`
+	Prompt        string   `yaml:"prompt" json:"prompt,omitempty"`
+
+	Remote *remote.Instruction `yaml:"remoteInstruction" json:"remoteInstruction,omitempty"` // used in place of Prompt
+
+	Model     *Model     `yaml:"model" json:"model,omitempty"`
+	CreatedAt *time.Time `yaml:"createdAt" json:"createdAt,omitempty"`
+	UpdatedAt *time.Time `yaml:"updatedAt" json:"updatedAt,omitempty"`
 }
 
 // Model is the language model that a role prefers.

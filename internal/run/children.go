@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -29,6 +30,7 @@ type child struct {
 type starting struct {
 	kind  string // of the subagent
 	roles []string
+	depth int // of the subagent
 	seen  time.Time
 }
 
@@ -39,11 +41,20 @@ const childTool = policy.AgentServer + "__Task"
 // children.
 func (g *Registry) startingBy(e harness.Event, by *session.Child) starting {
 	task := harness.TaskOf(e.Input)
-	s := starting{kind: task.Kind, roles: g.rolesIn(task.Prompt), seen: g.Now()}
+	s := starting{kind: task.Kind, roles: g.rolesIn(task.Prompt), depth: 1, seen: g.Now()}
 	if by != nil {
-		s.roles = append(s.roles, by.Roles...)
+		s.roles, s.depth = append(s.roles, by.Roles...), by.Depth+1
 	}
 	return s
+}
+
+// tooDeep says why a subagent may not start another; "": it may.
+func tooDeep(e harness.Event, by *session.Child) string {
+	if e.Tool != childTool || by == nil || by.Depth < session.MaxDepth {
+		return ""
+	}
+	return fmt.Sprintf("subagents start others to a depth of %d, and this one is as deep; do the work here, or leave it to the agent above",
+		session.MaxDepth)
 }
 
 // startsChild records a call that starts a subagent.
@@ -104,22 +115,24 @@ func (r *run) child(id string) (child, bool) {
 // identify finds out the roles of a subagent and keeps them. It keeps them also after the subagent has stopped, because an agent may
 // resume it.
 func (g *Registry) identify(r *run, e harness.Event) child {
-	c := child{Child: session.Child{ID: e.AgentID, Type: e.AgentType}, seen: g.Now()}
+	c := child{Child: session.Child{ID: e.AgentID, Type: e.AgentType, Depth: session.MaxDepth}, seen: g.Now()}
 	by := e.StartedBy()
 	prompt := cmp.Or(e.RunTranscript().Prompt(by), e.ChildTranscript().FirstPrompt())
 	named := g.rolesIn(prompt)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s, ok := r.starting[by]; ok {
-		c.Roles, c.certain = slices.Clone(s.roles), true
+		c.Roles, c.Depth, c.certain = slices.Clone(s.roles), s.depth, true
 	} else if prompt != "" { // the call that started it was not seen
 		c.Roles, c.certain = named, true
 	} else {
+		deepest := 0
 		for _, s := range r.starting {
 			if s.kind == e.AgentType || s.kind == "" {
-				c.Roles = append(c.Roles, s.roles...)
+				c.Roles, deepest = append(c.Roles, s.roles...), max(deepest, s.depth)
 			}
 		}
+		c.Depth = cmp.Or(deepest, c.Depth) // nobody saw its start: it counts as deep as one may be
 	}
 	if _, known := g.Gate.World().Policy.Role(e.AgentType); known && e.AgentType != "" {
 		c.Roles = append(c.Roles, e.AgentType)

@@ -99,6 +99,12 @@ func TestChildren(t *testing.T) {
 	grand.Transcript = h.notes("a7", `{"toolUseId":"t3"}`, "")
 	may(grand, harness.Allow, "the free child's child edits")
 
+	// At the second depth it ends: the child's child starts no other, and neither does one whose start nobody saw.
+	deeper := by(task("t4", "general-purpose", "go on"), "a7", "general-purpose")
+	deeper.Transcript = grand.Transcript
+	may(deeper, harness.Deny, "the child's child starts one")
+	may(by(task("t5", "other", "go on"), "a8", "unseen"), harness.Deny, "one whose start nobody saw starts another")
+
 	got := h.said()
 	for _, want := range []string{"local decision agent__Edit allow by edits", "local/a0 decision agent__Edit allow by edits",
 		"local/a2 decision agent__Edit deny"} {

@@ -347,6 +347,7 @@ func (r *reader) decode(file string, data []byte) bool {
 		return false
 	}
 	r.locate(f, file, keys)
+	r.locateIdentity(f, file)
 	return true
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/identity"
 )
 
 // files makes a file system of paths and texts.
@@ -81,11 +82,12 @@ func TestLoad(t *testing.T) {
 			files("a/SKILL.yaml", "name: a\ndescription: d\nallowed-tools: Read Write Grep\ndisallowed-tools: [Write]\n"),
 			Skill{Grant: policy.Grant{Name: "a", AllowedTools: []string{"agent__Read", "agent__Grep"}}, Description: "d", File: "s/a/SKILL.yaml"}},
 		{"identity, version, commands",
-			files("a/SKILL.yaml", "name: a\ndescription: d\nversion: 1.0\nidentity: {skillMatching: [{role: x, priority: 3}]}\ncommands:\n"+
+			files("a/SKILL.yaml", "name: a\ndescription: d\nversion: 1.0\nidentity: {skillMatching: [{role: x, anySkills: [y], priority: 3}]}\n"+
+				"commands:\n"+
 				"  - name: go\n    description: goes\n    handlerType: script\n    scriptPath: run.sh\n    usage: /go N\n"+
 				"    arguments: [{name: n, description: how far, required: true, default: 3}]\n"),
 			Skill{Grant: policy.Grant{Name: "a"}, Description: "d", Metadata: Metadata{Version: "1.0"},
-				Identity: map[string]any{"skillMatching": []any{map[string]any{"role": "x", "priority": int64(3)}}},
+				Identity: &identity.Declared{SkillMatching: []identity.Rule{{Role: "x", AnySkills: []string{"y"}, Priority: 3}}},
 				Commands: []Command{{Name: "go", Description: "goes", HandlerType: "script", ScriptPath: "run.sh", Usage: "/go N",
 					Arguments: []Argument{{"n", "how far", true, int64(3)}}}}, File: "s/a/SKILL.yaml"}},
 	} {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/identity"
 )
 
 // Skill is a skill as its files declare it. The policy compiles the grant; the rest is for people and models.
@@ -22,8 +23,8 @@ type Skill struct {
 	Metadata     Metadata  `yaml:"metadata" json:"metadata,omitzero"`
 	Sandbox      string    `yaml:"sandbox" json:"sandbox,omitempty"` // the profile that its scripts run with; empty: standard
 
-	// Identity describes agents that are matched by their skills. It is kept as it is written.
-	Identity map[string]any `yaml:"identity" json:"identity,omitempty"`
+	// Identity gives roles to agents by the skills that their agent cards list.
+	Identity *identity.Declared `yaml:"identity" json:"identity,omitempty"`
 
 	Instructions string `yaml:"-" json:"-"` // the body of SKILL.md, or README.md
 	Source       Source `yaml:"-" json:"source"`

@@ -96,6 +96,7 @@ func (c *check) run() {
 	c.roles()
 	c.memory()
 	c.commands()
+	c.identity()
 	if s.Sandbox != "" && !slices.Contains(Sandboxes(), s.Sandbox) {
 		c.fault(s.at("sandbox"), "write one of "+strings.Join(Sandboxes(), ", "), "scripts of a skill do not run in the sandbox %q", s.Sandbox)
 	}

@@ -285,6 +285,16 @@ func (p *Pins) Instructions(text string, live bool, sc *Scanner) *Held {
 	return h
 }
 
+// AcceptedInstructions returns the pinned instructions, or "".
+func (p *Pins) AcceptedInstructions() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if x := p.items[pinKey{kind: instructions}]; x != nil {
+		return rawjson.TextAt(x.raw, instructionList)
+	}
+	return ""
+}
+
 // Accept pins items in quarantine that the operator has seen.
 func (p *Pins) Accept(list []Held) {
 	p.mu.Lock()

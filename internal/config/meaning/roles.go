@@ -59,7 +59,7 @@ func (d *diff) role(id string, was, is policy.RoleView) {
 	d.toolIDs(id, old, fresh)
 	d.memory(at, name, was.Memory, is.Memory, was.MemoryTeams, is.MemoryTeams)
 	d.bounds(id)
-	if was.Prompt != is.Prompt {
+	if was.Prompt != is.Prompt || !reflect.DeepEqual(was.Remote, is.Remote) {
 		d.add(Unclear, at, name, " has other instructions")
 	}
 	if was.Name != is.Name || was.Description != is.Description {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/identity"
 	"mycelium/internal/skill"
 )
 
@@ -64,7 +65,7 @@ func words(s *skill.Skill) reflect.Value {
 		Triggers                 []string
 		Commands                 []skill.Command
 		Metadata                 skill.Metadata
-		Identity                 map[string]any
+		Identity                 *identity.Declared
 		Instructions             string
 		Sandbox                  string
 	}{s.DisplayName, s.Description, s.Triggers, s.Commands, s.Metadata, s.Identity, s.Instructions, s.Sandbox})

@@ -55,6 +55,7 @@ var sections = []section{
 	{at: "agents", reload: "budget.session budget.total budget.warn turns denials.alert denials.end"},
 	{at: "sandbox", reload: "backend"},
 	{at: "sandbox.profiles.NAME", reload: "base network processes files memory timeout read write hosts masks"},
+	{at: "identity", reload: "rejectUnknown defaultRole strictValidation trustedPrefixes keys"},
 	{reload: "env trust", restart: "store state"},
 }
 

@@ -1,10 +1,12 @@
 package control
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"mycelium/internal/gate/session"
+	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
 
@@ -40,8 +42,8 @@ func teaching(sc *session.Snapshot, limit int) string {
 			name = v.ID
 		}
 		fmt.Fprintf(&head, "# Role: %s", name)
-		if v.Prompt != "" {
-			head.WriteString("\n\n" + strings.TrimSpace(v.Prompt))
+		if prompt := rolePrompt(sc, &v, limit); prompt != "" {
+			head.WriteString("\n\n" + prompt)
 		}
 	}
 	parts := []string{}
@@ -69,6 +71,20 @@ func teaching(sc *session.Snapshot, limit int) string {
 	}
 	brief += strings.Join(short, "\n")
 	return text.Truncate(strings.Join(append(parts, brief), "\n\n"), limit)
+}
+
+// rolePrompt returns the prompt of a role. What a server says is masked as its instructions are. Where no teaching fits, no server is
+// asked.
+func rolePrompt(sc *session.Snapshot, v *policy.RoleView, limit int) string {
+	if v.Remote != nil && sc.World.RolePrompt != nil && limit > 0 {
+		if said := strings.TrimSpace(sc.World.RolePrompt(v.ID, v.Remote)); said != "" {
+			return sc.World.Masked(v.Remote.Backend, said, sc.View())
+		}
+	}
+	if v.Remote != nil {
+		return strings.TrimSpace(cmp.Or(v.Remote.Fallback, v.Prompt))
+	}
+	return strings.TrimSpace(v.Prompt)
 }
 
 // maxServerText bounds the instructions of all servers together, in bytes.

@@ -68,12 +68,13 @@ func (r *Registry) SetRole(ctx context.Context, s *Session, role string, by Acto
 
 // MayTake refuses a role. To an agent, a role that it may not take answers exactly like one that does not exist.
 func (r *Registry) MayTake(s *Session, role string, by Actor) error {
-	p := r.world.Load().Policy
+	w := r.world.Load()
+	p := w.Policy
 	_, exists := p.Role(role)
 	switch {
 	case by == ByOperator && !exists:
 		return fmt.Errorf("no role %q: no skill and no role file names it (there are: %s)", role, OrNone(p.Roles()))
-	case by != ByOperator && (!exists || !slices.Contains(s.state.Load().may, role)):
+	case by != ByOperator && (!exists || w.FixedRoles || !slices.Contains(s.state.Load().may, role)):
 		return Refusal("Unknown role: " + credential.Excerpt(role, MaxEcho))
 	case s.issuer != "" && !slices.Contains(s.state.Load().may, role):
 		// It would fall back with the next request, and a role below the token's would be a restriction that does not hold.

@@ -69,6 +69,9 @@ func (s *Session) scopeIn(st *state, w *view.Catalog) *Snapshot {
 	slices.Sort(active)
 	p := s.Principal
 	p.Role, p.Roles = st.role, st.may
+	if w.FixedRoles { // set_role is absent, and tells of no other role
+		p.Roles = NonEmpty(st.role)
+	}
 	sc.Scope = policy.Scope{Principal: p, Skills: slices.Compact(active)}
 	return sc
 }
@@ -99,7 +102,11 @@ type Child struct {
 	// Roles are those that it was given. The first that the policy knows is its role, and what the session or any other of them may not
 	// do it may not do either: a role given to a child only narrows. None: it has the session's.
 	Roles []string
+	Depth int // 1: the agent itself started it; 2: a subagent of that depth did. [MaxDepth] starts no other
 }
+
+// MaxDepth is the depth of subagents that start no others (requirements, D34).
+const MaxDepth = 2
 
 // maxChild bounds the id of a child, in bytes, which becomes part of the id of a principal.
 const maxChild = 100

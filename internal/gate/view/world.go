@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/remote"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/skill"
 )
@@ -23,7 +24,10 @@ type World struct {
 	Promotion   string              // who may activate skills: auto (the policy decides; the default), confirm or manual
 	Roots       map[string]string   // the folder where relative paths of a server begin, absolute; default: the project folder
 	Servers     map[string]Server   // what the servers said about themselves, by name
-	AskClient   bool                // ask a client that supports elicitation about its calls that wait for an approval
+	// RolePrompt returns the prompt of a role that comes from a server; nil: the prompt of its file. It may wait a moment for the server.
+	RolePrompt func(role string, r *remote.Instruction) string
+	FixedRoles bool // a role follows from the identity of an agent: no agent switches to another
+	AskClient  bool // ask a client that supports elicitation about its calls that wait for an approval
 	// Learning are the servers whose offer is being learned for the first time, with the time that a client waits for it at most. Ahead is
 	// the policy with the skills that wait for one of them; nil: no skill does.
 	Learning map[string]time.Duration

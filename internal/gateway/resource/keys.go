@@ -50,14 +50,14 @@ type issuer struct {
 	limit  *rate.Limiter
 
 	mu    sync.Mutex
-	set   *keySet       // nil before the first fetch
+	set   *KeySet       // nil before the first fetch
 	at    time.Time     // of the last fetch that succeeded
 	fetch chan struct{} // closed at the end of the fetch under way; nil: there is none
 	found string        // URL of the keys in the metadata; used by the fetch under way only
 }
 
-// keySet are keys of an issuer. It is immutable.
-type keySet struct{ keys []jose.JSONWebKey }
+// KeySet are public keys that verify signatures. It is immutable.
+type KeySet struct{ keys []jose.JSONWebKey }
 
 func (s *Server) newIssuer(name, keys string) *issuer {
 	i := &issuer{name: name, fixed: keys, server: s, log: s.log.With("issuer", name), limit: rate.NewLimiter(rate.Every(keysPause), keysBurst)}
@@ -67,15 +67,15 @@ func (s *Server) newIssuer(name, keys string) *issuer {
 	return i
 }
 
-// newKeyClient is the client that fetches keys. It follows no redirect: only the issuer and the operator say where keys are.
-func newKeyClient() *http.Client {
+// NewKeyClient returns the client that fetches keys. It follows no redirect: only the issuer and the operator say where keys are.
+func NewKeyClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost, t.IdleConnTimeout, t.MaxResponseHeaderBytes = 1, 10*time.Second, 64<<10
 	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // current returns the keys, and whether they are fresh. The set is nil if there are no keys that may be used.
-func (i *issuer) current() (set *keySet, fresh bool) {
+func (i *issuer) current() (set *KeySet, fresh bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	age := i.server.Now().Sub(i.at)
@@ -86,9 +86,9 @@ func (i *issuer) current() (set *keySet, fresh bool) {
 }
 
 // find returns the keys with which a token may be signed. An unknown key starts a fetch, at a limited rate.
-func (i *issuer) find(ctx context.Context, kid, alg string) (*keySet, []crypto.PublicKey, error) {
+func (i *issuer) find(ctx context.Context, kid, alg string) (*KeySet, []crypto.PublicKey, error) {
 	set, fresh := i.current()
-	keys := set.match(kid, alg)
+	keys := set.Match(kid, alg)
 	if len(keys) > 0 {
 		if !fresh {
 			i.renew() // without waiting
@@ -105,7 +105,7 @@ func (i *issuer) find(ctx context.Context, kid, alg string) (*keySet, []crypto.P
 	if set, _ = i.current(); set == nil {
 		return nil, nil, errNoKeys
 	}
-	if keys = set.match(kid, alg); len(keys) == 0 {
+	if keys = set.Match(kid, alg); len(keys) == 0 {
 		return nil, nil, fmt.Errorf("no key %q of its issuer is for %s", text.Truncate(kid, maxQuoted), alg)
 	}
 	return set, keys, nil
@@ -148,7 +148,7 @@ func (i *issuer) renew() <-chan struct{} {
 }
 
 // load fetches the keys.
-func (i *issuer) load(ctx context.Context) (*keySet, error) {
+func (i *issuer) load(ctx context.Context) (*KeySet, error) {
 	at := i.fixed
 	if at == "" {
 		if i.found == "" {
@@ -165,11 +165,11 @@ func (i *issuer) load(ctx context.Context) (*keySet, error) {
 		i.found = "" // the keys may have moved
 		return nil, err
 	}
-	keys, err := parseKeys(body)
+	set, err := ParseKeys(body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", at, err)
 	}
-	return &keySet{keys}, nil
+	return set, nil
 }
 
 // discover reads the URL of the keys from the issuer's metadata, which has three possible places (OpenID Connect Discovery, RFC 8414).
@@ -214,8 +214,13 @@ func (i *issuer) discover(ctx context.Context) (string, error) {
 	return "", errors.Join(faults...)
 }
 
-// get fetches a document, over TLS unless it is on this machine.
+// get fetches a document of the issuer.
 func (i *issuer) get(ctx context.Context, at string) ([]byte, error) {
+	return Fetch(ctx, i.server.client, at)
+}
+
+// Fetch fetches a document with a client of [NewKeyClient], over TLS unless it is on this machine.
+func Fetch(ctx context.Context, client *http.Client, at string) ([]byte, error) {
 	u, err := url.Parse(at)
 	if err != nil {
 		return nil, err
@@ -228,7 +233,7 @@ func (i *issuer) get(ctx context.Context, at string) ([]byte, error) {
 		return nil, err
 	}
 	req.Header.Set("Accept", "application/json")
-	res, err := i.server.client.Do(req)
+	res, err := client.Do(req)
 	if err != nil {
 		return nil, err
 	}
@@ -246,8 +251,8 @@ func (i *issuer) get(ctx context.Context, at string) ([]byte, error) {
 	return b, nil
 }
 
-// parseKeys reads a key set. It ignores entries that are no public key for signatures, or too weak.
-func parseKeys(body []byte) ([]jose.JSONWebKey, error) {
+// ParseKeys reads a key set (RFC 7517). It ignores entries that are no public key for signatures, or too weak.
+func ParseKeys(body []byte) (*KeySet, error) {
 	var doc struct {
 		Keys []jsontext.Value `json:"keys"`
 		Rest jsontext.Value   `json:",unknown"`
@@ -265,7 +270,7 @@ func parseKeys(body []byte) ([]jose.JSONWebKey, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("no key in it can verify signatures")
 	}
-	return keys, nil
+	return &KeySet{keys}, nil
 }
 
 // signing reports whether a key is a public one for signatures.
@@ -282,8 +287,8 @@ func signing(k jose.JSONWebKey) bool {
 	return false
 }
 
-// match returns the keys with which a token of this kid and algorithm may be signed: without a kid, every key for the algorithm.
-func (s *keySet) match(kid, alg string) (keys []crypto.PublicKey) {
+// Match returns the keys with which a token of this kid and algorithm may be signed: without a kid, every key for the algorithm.
+func (s *KeySet) Match(kid, alg string) (keys []crypto.PublicKey) {
 	if s == nil {
 		return nil
 	}
@@ -309,7 +314,7 @@ func fits(key any, alg string) bool {
 }
 
 // equal reports whether two sets have the same keys in the same order.
-func (s *keySet) equal(o *keySet) bool {
+func (s *KeySet) equal(o *KeySet) bool {
 	return s != nil && slices.EqualFunc(s.keys, o.keys, func(a, b jose.JSONWebKey) bool {
 		x, err := a.MarshalJSON()
 		y, err2 := b.MarshalJSON()

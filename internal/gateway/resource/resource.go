@@ -63,7 +63,7 @@ type verified struct {
 	bearer *session.Bearer
 	until  time.Time
 	issuer *issuer
-	keys   *keySet // with which it was verified; once the issuer has others, it is verified again
+	keys   *KeySet // with which it was verified; once the issuer has others, it is verified again
 }
 
 // maxVerified bounds the tokens whose verification is remembered.
@@ -75,7 +75,7 @@ const wellKnown = "/.well-known/oauth-protected-resource"
 // New returns a resource server that opens sessions at g. Close gives back what it uses.
 func New(c Config, g *gate.Gate, log *slog.Logger) *Server {
 	s := &Server{
-		Config: c, gate: g, log: log, work: work.New(), client: newKeyClient(), issuers: map[string]*issuer{},
+		Config: c, gate: g, log: log, work: work.New(), client: NewKeyClient(), issuers: map[string]*issuer{},
 		paths: []string{wellKnown}, verified: map[[sha256.Size]byte]verified{},
 	}
 	if s.Role == "" {

@@ -142,7 +142,7 @@ func readPart(part string, into any) error {
 }
 
 // judge checks the claims of a token whose signature is verified.
-func (s *Server) judge(payload []byte, from *issuer, set *keySet) (verified, error) {
+func (s *Server) judge(payload []byte, from *issuer, set *KeySet) (verified, error) {
 	var c tokenClaims
 	if err := json.Unmarshal(payload, &c); err != nil {
 		return verified{}, invalid(err)

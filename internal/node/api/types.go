@@ -86,6 +86,7 @@ type SessionParams struct {
 	Role   string   `json:"role,omitempty"`
 	Narrow bool     `json:"narrow,omitzero"` // Role is refused unless session: in mycelium.yaml names it, also to a person
 	May    []string `json:"may,omitempty"`   // further roles that the session may take
+	Card   string   `json:"card,omitempty"`  // an agent card (A2A), which decides the role of a new credential
 	Skills []string `json:"skills,omitempty"`
 	TTL    int64    `json:"ttl,omitzero"` // nanoseconds
 	Own    bool     `json:"own,omitzero"` // the session ends with this connection

@@ -1,10 +1,13 @@
 package project
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"mycelium/internal/node/roleprompt"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/remote"
 )
 
 // RoleCheck is `myc policy check --json`.
@@ -17,6 +20,8 @@ type RoleCheck struct {
 	Memory  memoryPolicy `json:"memory"`
 	Prompt  string       `json:"prompt"`
 
+	Remote *RemotePrompt `json:"remoteInstruction,omitempty"`
+
 	Model   *policy.Model `json:"model,omitempty"`
 	Shipped bool          `json:"shipped,omitzero"` // its file comes with the program and is not in the project
 }
@@ -24,6 +29,12 @@ type RoleCheck struct {
 type roleSkill struct {
 	Name   string `json:"name"`
 	Active bool   `json:"active"`
+}
+
+// RemotePrompt is the prompt of a server that a role uses in place of its own.
+type RemotePrompt struct {
+	remote.Instruction
+	Accepted string `json:"accepted,omitempty"` // what agents are told; empty: no answer was accepted yet, and the fallback holds
 }
 
 // RoleTool is a tool that a role sees.
@@ -46,6 +57,9 @@ func (v *View) Check(role string) (RoleCheck, bool) {
 	c := RoleCheck{Role: role, Chain: r.Chain, Skills: []roleSkill{}, Servers: []string{}, Tools: []RoleTool{}, Prompt: r.Prompt,
 		Model:  r.Model,
 		Memory: memoryPolicy{Policy: r.Memory, Teams: r.MemoryTeams}}
+	if r.Remote != nil {
+		c.Remote = &RemotePrompt{*r.Remote, roleprompt.Accepted(v.Project.State.RolePrompts(), r.ID, r.Remote)}
+	}
 	if len(c.Chain) == 0 {
 		c.Chain = []string{role}
 	}
@@ -91,4 +105,19 @@ func (v *View) from(role string, r policy.RoleView, it policy.Item) string {
 		return "inherited"
 	}
 	return "role file"
+}
+
+// remoteProblems warns of prompts of servers that do not exist.
+func (v *View) remoteProblems() (list []policy.Problem) {
+	for _, r := range v.Project.Roles {
+		if r.Remote == nil {
+			continue
+		}
+		if _, ok := v.Project.File.MCPServers[r.Remote.Backend]; !ok {
+			list = append(list, policy.Problem{File: v.Project.Sources["roles."+r.ID], Warning: true,
+				Message: fmt.Sprintf("remoteInstruction of role %s names server %q, which mycelium.yaml does not have", r.ID, r.Remote.Backend),
+				Hint:    "until it has, agents are told the fallback"})
+		}
+	}
+	return list
 }

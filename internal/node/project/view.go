@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/remote"
 	"mycelium/internal/sandbox/served"
 	"mycelium/internal/skill"
 	"mycelium/internal/transcript"
@@ -35,7 +36,9 @@ type View struct {
 	Sandbox  *served.Server
 	Talks    *transcript.Server // saved conversations
 	Close    func()
-	Outdated <-chan struct{} // closed when the servers offer something else than Catalog
+	// RolePrompt is as in view.World; nil: no server is asked.
+	RolePrompt func(role string, r *remote.Instruction) string
+	Outdated   <-chan struct{} // closed when the servers offer something else than Catalog
 
 	learning      map[string]time.Duration // see view.World
 	ahead         *policy.Policy           // see view.World
@@ -44,7 +47,8 @@ type View struct {
 
 // With returns a view of other files on the same servers. It has to be compiled.
 func (v *View) With(p *config.Project) *View {
-	return &View{Project: p, Pool: v.Pool, Files: v.Files, Root: v.Root, Sandbox: v.Sandbox, Talks: v.Talks, Close: v.Close}
+	return &View{Project: p, Pool: v.Pool, Files: v.Files, Root: v.Root, Sandbox: v.Sandbox, Talks: v.Talks, Close: v.Close,
+		RolePrompt: v.RolePrompt}
 }
 
 // Compile validates the files and compiles their policy with the present catalog.
@@ -57,7 +61,7 @@ func (v *View) Compile() {
 	served, faults := servedSkills(v.Pool.Catalog().Skills)
 	project.Skills = append(slices.Clone(project.Skills), served...)
 	v.Policy, v.Skills, more = project.Compile(v.Catalog)
-	v.Problems = slices.Concat(v.Project.Problems, more, faults)
+	v.Problems = slices.Concat(v.Project.Problems, more, faults, v.identityProblems(), v.remoteProblems())
 	if v.ahead = nil; len(v.learning) > 0 && len(v.Skills.Pending()) > 0 {
 		v.ahead = project.Ahead(v.Skills)
 	}
@@ -75,6 +79,7 @@ func (v *View) World() view.World {
 	w := view.World{Policy: v.Policy, Skills: v.Skills, Definitions: v.Catalog.Definitions, Templates: cat.Templates,
 		Learning: v.learning, Ahead: v.ahead, Held: v.Catalog.Held, Broken: v.Project.Broken.All,
 		Promotion: v.Project.File.Session.Promotion, AskClient: v.Project.File.Approval.AsksClient(),
+		RolePrompt: v.RolePrompt, FixedRoles: v.Project.File.Identity != nil,
 		Roots: map[string]string{"files": v.Root}, Servers: map[string]view.Server{}}
 	for _, s := range v.Project.Servers {
 		w.Servers[s.Name] = view.Server{}

@@ -59,10 +59,7 @@ func (a *app) policyCmd() *cobra.Command {
 		&cobra.Command{Use: "eval", Short: "Decide calls: JSON Lines on stdin, decisions on stdout", Args: base.NoArgs,
 			Example: `  echo '{"id":1,"tool":"files__read_file","args":{"path":"a"},"role":"guest"}' | myc policy eval`,
 			RunE:    func(c *cobra.Command, _ []string) error { return a.eval(c.Context()) }},
-		&cobra.Command{Use: "test [FILE …]", Short: "Run the examples of rule files, and txtar corpora",
-			Example: "  myc policy test rules.yaml", Args: cobra.ArbitraryArgs,
-			RunE: func(_ *cobra.Command, files []string) error { return a.policyTest(files) }},
-		a.policyReplay(), a.policyWords())
+		a.testCmd(), a.policyReplay(), a.policyWords())
 	return c
 }
 

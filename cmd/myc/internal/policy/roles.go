@@ -118,6 +118,7 @@ func (a *app) roleCheck(role string, files bool) error {
 		{"servers", base.OrDash(strings.Join(c.Servers, ", "))}, {"memory", memory}, {"model", base.OrDash(modelText(c.Model))},
 		{"prompt", base.OrDash(c.Prompt)},
 	})
+	a.remotePrompt(c.Remote)
 	fmt.Fprintf(a.Out, "\n%s\n", text.Count(len(c.Tools), "tool"))
 	var rows [][]string
 	for _, t := range c.Tools {

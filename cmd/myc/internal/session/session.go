@@ -12,7 +12,6 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/gate/session"
-	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
@@ -28,20 +27,7 @@ func (a *app) sessionCmd() *cobra.Command {
 	c := &cobra.Command{Use: "session", Short: "Create, list and end sessions",
 		Example: "  myc session new --role guest --may developer", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.sessionList(c.Context()) }}
-	var p api.SessionParams
-	var ttl time.Duration
-	create := &cobra.Command{Use: "new", Short: "Create a session, and print its token once", Args: base.NoArgs,
-		Example: "  myc session new --role guest --may developer --ttl 1h --json",
-		RunE: func(c *cobra.Command, _ []string) error {
-			p.TTL = int64(ttl)
-			return a.sessionNew(c.Context(), p)
-		}}
-	create.Flags().StringVar(&p.Role, "role", "", "first role (default: session.defaultRole)")
-	create.Flags().StringSliceVar(&p.May, "may", nil, "further roles that the session may take")
-	create.Flags().StringSliceVar(&p.Skills, "skill", nil, "active skills (default: those that are active at the start)")
-	create.Flags().DurationVar(&ttl, "ttl", 12*time.Hour, "lifetime of the session")
-	create.Flags().StringVar(&p.Name, "name", "", "a name for the session")
-	c.AddCommand(create,
+	c.AddCommand(a.sessionNewCmd(),
 		&cobra.Command{Use: "list", Short: "List live sessions", Example: "  myc session list --json", Args: base.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error { return a.sessionList(c.Context()) }},
 		&cobra.Command{Use: "show ID", Short: "Show a session", Example: "  myc session show s-1a2b",
@@ -63,24 +49,6 @@ func (a *app) sessionCmd() *cobra.Command {
 			Args: base.ArgRange(1, 1, "one session id"),
 			RunE: func(c *cobra.Command, args []string) error { return a.sessionEnd(c.Context(), args[0]) }})
 	return c
-}
-
-func (a *app) sessionNew(ctx context.Context, p api.SessionParams) error {
-	if p.TTL <= 0 {
-		return failure.Usagef("session new: --ttl must be longer than 0")
-	}
-	r, err := base.Operate(ctx, a.App, api.SessionNew, p)
-	if err != nil {
-		return err
-	}
-	if a.JSON {
-		return a.PrintJSON(r)
-	}
-	a.Facts([][]string{{"session", r.ID}, {"role", base.OrDash(r.Role)}, {"skills", base.OrDash(strings.Join(r.Skills, ", "))},
-		{"expires", r.Expires.Local().Format(time.DateTime)}, {"token", r.Token}})
-	fmt.Fprintln(a.Err, "The token is shown only now. Give it to one client: Authorization: Bearer TOKEN, or "+
-		""+hook.TokenVar+"=TOKEN for myc mcp.")
-	return nil
 }
 
 // sessions returns the live sessions.
