@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config/accept"
 	"mycelium/internal/config/agents"
+	"mycelium/internal/config/memories"
 	"mycelium/internal/config/observe"
 	"mycelium/internal/config/profiles"
 	"mycelium/internal/config/servers"
@@ -84,6 +85,7 @@ type document struct {
 	Spawn      *Spawn                    `yaml:"spawn"`
 	Agents     *agents.Section           `yaml:"agents"`
 	Sandbox    *profiles.Section         `yaml:"sandbox"`
+	Memory     *memories.Section         `yaml:"memory"`
 	Trust      string                    `yaml:"trust"`
 	Shipped    bool                      `yaml:"shipped"`
 	State      string                    `yaml:"state"`

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"mycelium/internal/policy/protected"
 	"mycelium/internal/policy/when"
 )
 
@@ -62,6 +63,9 @@ func New(src Source) (*Policy, []Problem) {
 		start: src.Default,
 	}}
 	c.p.base = compileBase(c.p.dir, c.p.home, src.Programs, src.State)
+	if src.Memory != "" {
+		c.p.base.protect(protected.Memory(src.Memory))
+	}
 	c.p.ceiling = c.p.places.ceiling()
 	c.p.mcp = c.fallback("mcp", src.Fallback.MCP, Allow)
 	c.p.agent = c.fallback("agent", src.Fallback.Agent, Ask)

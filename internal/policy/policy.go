@@ -33,6 +33,7 @@ const (
 	AgentServer  = "agent"           // an agent's own tools, decided here, never listed by the gateway
 	RouterServer = "mycelium-router" // control tools: roles, active skills, context
 	SkillsServer = "mycelium-skills" // control tools: skills, their resources and commands
+	MemoryServer = "mycelium-memory" // its tools are granted by grants.memory of a skill and by nothing else
 )
 
 // Bash is the tool whose argument is a shell command.

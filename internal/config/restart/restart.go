@@ -54,6 +54,7 @@ var sections = []section{
 	{at: "spawn", reload: "searchPaths command"},
 	{at: "agents", reload: "budget.session budget.total budget.warn turns denials.alert denials.end"},
 	{at: "sandbox.profiles.NAME", reload: "base network processes files memory timeout read write"},
+	{at: "memory", restart: "dir"},
 	{reload: "env trust", restart: "store state"},
 }
 

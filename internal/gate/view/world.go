@@ -29,6 +29,11 @@ type World struct {
 	Learning map[string]time.Duration
 	Ahead    *policy.Policy
 
+	// Wider are definitions that a scope gets in place of those of the same names if Widens says so. Widens must depend on the roles of the
+	// scope's principal and its ancestors only, because scopes with the same roles share their lists.
+	Wider  []policy.Definition
+	Widens func(*policy.Policy, policy.Scope) bool
+
 	Bare string // the one server whose names and URIs clients see without a prefix; empty: none
 }
 
@@ -54,6 +59,7 @@ func (w World) PromotionMode() string {
 type Catalog struct {
 	World
 	byItem       map[policy.Item]entry
+	wider        map[policy.Item]Listed
 	tools        []Listed // of the catalog, control tools included; sorted
 	resources    []entry  // sorted
 	prompts      []entry  // sorted
@@ -118,6 +124,14 @@ func New(w World, own []policy.Definition, old *Catalog, logger *slog.Logger) *C
 			n.templates = append(n.templates, entry{Listed: l})
 		} else {
 			logger.Warn("a resource template is not listed", "template", d.Item.String(), "error", err)
+		}
+	}
+	n.wider = map[policy.Item]Listed{}
+	for _, d := range w.Wider {
+		if e, err := n.client(d, nameMember(d.Item.Kind)); err == nil {
+			n.wider[d.Item] = e
+		} else {
+			logger.Warn("a definition is not listed", "item", d.Item.String(), "error", err)
 		}
 	}
 	if old != nil && old.Skills == w.Skills {

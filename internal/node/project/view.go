@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
+	"mycelium/internal/memory"
 	"mycelium/internal/policy"
 	"mycelium/internal/sandbox/served"
 	"mycelium/internal/skill"
@@ -32,6 +33,7 @@ type View struct {
 	Files    *files.Server // the built-in one
 	Root     string        // its folder
 	Sandbox  *served.Server
+	Memory   *memory.Server
 	Close    func()
 	Outdated <-chan struct{} // closed when the servers offer something else than Catalog
 
@@ -42,7 +44,7 @@ type View struct {
 
 // With returns a view of other files on the same servers. It has to be compiled.
 func (v *View) With(p *config.Project) *View {
-	return &View{Project: p, Pool: v.Pool, Files: v.Files, Root: v.Root, Sandbox: v.Sandbox, Close: v.Close}
+	return &View{Project: p, Pool: v.Pool, Files: v.Files, Root: v.Root, Sandbox: v.Sandbox, Memory: v.Memory, Close: v.Close}
 }
 
 // Compile validates the files and compiles their policy with the present catalog.
@@ -74,6 +76,7 @@ func (v *View) World() view.World {
 		Learning: v.learning, Ahead: v.ahead, Held: v.Catalog.Held, Broken: v.Project.Broken.All,
 		Promotion: v.Project.File.Session.Promotion, AskClient: v.Project.File.Approval.AsksClient(),
 		Roots: map[string]string{"files": v.Root}, Servers: map[string]view.Server{}}
+	w.Wider, w.Widens = v.Memory.Wider(), memory.Widens
 	for _, s := range v.Project.Servers {
 		w.Servers[s.Name] = view.Server{}
 	}
@@ -94,6 +97,15 @@ func (v *View) World() view.World {
 func catalogOf(pool *backend.Pool) skill.Catalog {
 	c := pool.Catalog()
 	return skill.Catalog{Definitions: append(control.Definitions(), c.Definitions...), Pending: c.Pending, Held: heldItems(c.Held)}
+}
+
+// Memories returns where the memories of a project are.
+func Memories(p *config.Project) memory.Folder {
+	f := memory.Folder{Dir: p.State.Memory(), Locks: p.State.MemoryLocks()}
+	if dir := p.File.Memory.Folder(); dir != "" {
+		f.Dir, f.Shared = filepath.Join(p.Dir, filepath.FromSlash(dir)), true
+	}
+	return f
 }
 
 // FilesRoot returns the folder of the built-in files server: the project's, or the one that its entry names.
