@@ -79,14 +79,9 @@ func (x Index) search(ctx context.Context, q Query, files map[int64]string) (Fou
 	if err != nil {
 		return Found{}, err
 	}
-	hits, err := x.candidates(ctx, q, string(in))
+	hits, err := x.hits(ctx, q, string(in))
 	if err != nil {
 		return Found{}, err
-	}
-	if list := terms(q.Text); len(list) > 0 {
-		if hits, err = x.score(ctx, list, string(in), hits); err != nil {
-			return Found{}, err
-		}
 	}
 	order := make([]hit, 0, len(hits))
 	for _, h := range hits {
@@ -109,33 +104,12 @@ func (x Index) search(ctx context.Context, q Query, files map[int64]string) (Fou
 	return out, nil
 }
 
-// candidates are the entries of the files that have the type and one of the tags, by row.
-func (x Index) candidates(ctx context.Context, q Query, files string) (map[int64]*hit, error) {
-	tags, err := json.Marshal(append([]string{}, CleanTags(q.Tags)...))
-	if err != nil {
-		return nil, err
+// hits are the entries of files that match a query, by row.
+func (x Index) hits(ctx context.Context, q Query, files string) (map[int64]*hit, error) {
+	list := terms(q.Text)
+	if len(list) == 0 {
+		list = []string{""}
 	}
-	rows, err := x.DB.QueryContext(ctx, `SELECT id, created FROM memory_entries
-		WHERE file IN (SELECT value FROM json_each(?1)) AND (?2 = '' OR type = ?2)
-		AND (?3 = '[]' OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value IN (SELECT value FROM json_each(?3))))`,
-		files, q.Type, string(tags))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	out := map[int64]*hit{}
-	for rows.Next() {
-		h := &hit{}
-		if err := rows.Scan(&h.row, &h.created); err != nil {
-			return nil, err
-		}
-		out[h.row] = h
-	}
-	return out, rows.Err()
-}
-
-// score returns the candidates that match one of the terms, with what the terms add up to.
-func (x Index) score(ctx context.Context, list []string, files string, candidates map[int64]*hit) (map[int64]*hit, error) {
 	var all float64
 	if err := x.DB.QueryRowContext(ctx, `SELECT count(*) FROM memory_entries WHERE file IN (SELECT value FROM json_each(?))`,
 		files).Scan(&all); err != nil {
@@ -143,35 +117,46 @@ func (x Index) score(ctx context.Context, list []string, files string, candidate
 	}
 	out := map[int64]*hit{}
 	for _, term := range list {
-		rows, err := x.matching(ctx, term, files)
+		matching, err := x.matching(ctx, term, q, files)
 		if err != nil {
 			return nil, err
 		}
-		weight := math.Log(1 + all/float64(max(len(rows), 1)))
-		for _, row := range rows {
-			if h := candidates[row]; h != nil {
-				h.score += weight
-				out[row] = h
+		weight := math.Log(1 + all/float64(max(len(matching), 1)))
+		for _, h := range matching {
+			if out[h.row] == nil {
+				out[h.row] = &h
 			}
+			out[h.row].score += weight
 		}
 	}
 	return out, nil
 }
 
-func (x Index) matching(ctx context.Context, term, files string) ([]int64, error) {
-	rows, err := x.DB.QueryContext(ctx, `SELECT w.rowid FROM memory_words w JOIN memory_entries e ON e.id = w.rowid
-		WHERE memory_words MATCH ? AND e.file IN (SELECT value FROM json_each(?))`, term, files)
+// matching are the entries that match one term and have the type and one of the tags; "" is no term.
+func (x Index) matching(ctx context.Context, term string, q Query, files string) ([]hit, error) {
+	tags, err := json.Marshal(append([]string{}, CleanTags(q.Tags)...))
+	if err != nil {
+		return nil, err
+	}
+	from := `memory_words w JOIN memory_entries e ON e.id = w.rowid WHERE memory_words MATCH ?4 AND`
+	if term == "" {
+		from = `memory_entries e WHERE ?4 = '' AND`
+	}
+	rows, err := x.DB.QueryContext(ctx, `SELECT e.id, e.created FROM `+from+` e.file IN (SELECT value FROM json_each(?1))
+		AND (?2 = '' OR e.type = ?2)
+		AND (?3 = '[]' OR EXISTS (SELECT 1 FROM json_each(e.tags) WHERE value IN (SELECT value FROM json_each(?3))))`,
+		files, q.Type, string(tags), term)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var out []int64
+	var out []hit
 	for rows.Next() {
-		var row int64
-		if err := rows.Scan(&row); err != nil {
+		var h hit
+		if err := rows.Scan(&h.row, &h.created); err != nil {
 			return nil, err
 		}
-		out = append(out, row)
+		out = append(out, h)
 	}
 	return out, rows.Err()
 }

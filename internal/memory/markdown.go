@@ -111,7 +111,7 @@ func headLine(_ int, line string) bool {
 // cut divides a file into its blocks.
 func (d *Doc) cut(data string) {
 	closed := false // the comment of an entry has come: what follows is not of the entry
-	n := 0
+	n, begin, at := 0, 0, 0
 	for line := range strings.Lines(data) {
 		n++
 		bare := strings.TrimRight(line, "\r\n")
@@ -128,10 +128,11 @@ func (d *Doc) cut(data string) {
 		}
 		if starts {
 			d.blocks = append(d.blocks, block{line: n, kind: k, title: title})
-			closed = false
+			closed, begin = false, at
 		}
+		at += len(line)
 		b := &d.blocks[len(d.blocks)-1]
-		b.text += line
+		b.text = data[begin:at]
 		closed = closed || b.kind == entry && strings.HasPrefix(bare, metaMark)
 	}
 }
