@@ -23,6 +23,7 @@ func complete(a *base.App, root *cobra.Command) {
 		"skill load":        {skills},
 		"skill eject":       {skills},
 		"roles eject":       {roles},
+		"memory edit":       {roles},
 		"call":              {toolNames},
 		"approvals show":    {requests},
 		"approvals approve": {requests},
