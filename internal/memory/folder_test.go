@@ -121,7 +121,8 @@ func TestEditMeanwhile(t *testing.T) {
 // TestLawFileNames: different roles have different files, whatever letters they have, also where case does not count; the role is found
 // again from the name, or from the name and the file's first line where it is too long.
 func TestLawFileNames(t *testing.T) {
-	names := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"a/b", "a_b", "A_b", "a.b", "..", ".", "con", "CON", "nul", "com1", "lpt9",
+	names := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"a/b", "a_b", "A_b", "a.b", "..", ".", "con", "CON", "nul", "com1",
+		"lpt9",
 		"c=6fn", "=63on", "é", "é", "ｅ", "a ", "a", "a\x00b", "a\nb", "開発", strings.Repeat("x", 179), strings.Repeat("x", 300),
 		strings.Repeat("開", 90), strings.Repeat("開", 91), strings.Repeat("x", 117) + "é" + strings.Repeat("x", 99), "a=zb", `"q"`}),
 		rapid.StringMatching(`[A-Za-z0-9_=.-]{1,200}`))
@@ -131,7 +132,8 @@ func TestLawFileNames(t *testing.T) {
 		if a != b && strings.EqualFold(fa, fb) {
 			t.Fatalf("%q and %q share %s", a, b, fa)
 		}
-		if len(fa) > 200 || strings.ContainsAny(fa, "/\\:*?\"<>|\x00 ") || strings.ToLower(fa) != fa || reserved(strings.TrimSuffix(fa, suffix)) {
+		if len(fa) > 200 || strings.ContainsAny(fa, "/\\:*?\"<>|\x00 ") || strings.ToLower(fa) != fa ||
+			reserved(strings.TrimSuffix(fa, suffix)) {
 			t.Fatalf("%q has the file %q", a, fa)
 		}
 		if a == "" {

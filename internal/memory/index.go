@@ -250,7 +250,8 @@ func (x Index) files(ctx context.Context) ([]file, error) {
 // forget removes a file with its entries.
 func (x Index) forget(ctx context.Context, id int64) error {
 	return x.DB.Tx(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM memory_words WHERE rowid IN (SELECT id FROM memory_entries WHERE file = ?)`, id); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM memory_words WHERE rowid IN
+			(SELECT id FROM memory_entries WHERE file = ?)`, id); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `DELETE FROM memory_files WHERE id = ?`, id) // and its entries with it

@@ -65,7 +65,8 @@ func (x Index) find(t testing.TB, q Query) (out []string) {
 func TestSearch(t *testing.T) {
 	x := newIndex(t)
 	x.put(t, "a", "preference: User prefers dark mode#ui", "fact: API endpoint is at /api/v2/#api", "The user's editor is vi",
-		"preference: ユーザーはダークモードを好む#UI", "fact: データベースの設定を変更した", "learned: Café closes early", "猫が好き", "fact: release_notes are in docs#api",
+		"preference: ユーザーはダークモードを好む#UI", "fact: データベースの設定を変更した", "learned: Café closes early",
+		"猫が好き", "fact: release_notes are in docs#api",
 		"fact: The API is slow on Mondays")
 	x.put(t, "b", "fact: API of b")
 	for _, c := range []struct {
@@ -168,7 +169,8 @@ func BenchmarkSearch(b *testing.B) {
 	x := newIndex(b)
 	var texts []string
 	for i := range 10_000 {
-		texts = append(texts, fmt.Sprintf("fact: The service %d of team %d listens on port %d and writes to database db%d 設定%d", i, i%97, 1000+i, i%13, i))
+		texts = append(texts, fmt.Sprintf("fact: The service %d of team %d listens on port %d and writes to db%d 設定%d", i,
+			i%97, 1000+i, i%13, i))
 	}
 	x.put(b, "a", texts...)
 	q := Query{Text: "port of service 4711 in team 5", Roles: []string{"a"}}

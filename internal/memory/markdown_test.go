@@ -11,7 +11,8 @@ import (
 
 // byHand is a file as a person leaves it: other headings, an entry without a comment, broken ones, and text in between.
 const byHand = "# Memory: frontend\r\n\n> Last modified: 2025-01-01T10:00:00.000Z\n> Total entries: 9\nA note.\n\n## Preferences\n\n" +
-	"### [mem_abc123]\nUser prefers React over Vue.\n\n<!-- {\"createdAt\":\"2025-01-01T10:00:00.000Z\", \"type\":\"preference\", \"x\":1} -->\n\n" +
+	"### [mem_abc123]\nUser prefers React over Vue.\n\n" +
+	"<!-- {\"createdAt\":\"2025-01-01T10:00:00.000Z\", \"type\":\"preference\", \"x\":1} -->\n\n" +
 	"## Facts\nloose\n### [mem_def456]\nAPI endpoint is at /api/v2/\n```\n\\## no heading\n```\n" +
 	"### [mem_def456]\nthe id again\n### [mem bad]\nx\n### [mem_empty]\n\n<!-- {} -->\nafter it\n" +
 	"### [mem_json]\ny\n<!-- {\"type\": fact} -->\n### [mem_type]\nz\n<!-- {\"type\":\"idea\"} -->\n" +
@@ -64,7 +65,8 @@ func TestParse(t *testing.T) {
 
 // entries draws entries with unfriendly texts.
 func entries() *rapid.Generator[[]Entry] {
-	part := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"## Facts\n", "### [mem_x]\n", "<!-- {\"a\":1} -->\n", "-->", "\\## ", "\\\\### [",
+	part := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"## Facts\n", "### [mem_x]\n", "<!-- {\"a\":1} -->\n", "-->",
+		"\\## ", "\\\\### [",
 		"\n", "\r\n", "# Memory: x\n", "> Total entries: 3\n", "日本語", "```\n", " ", "##\n"}))
 	return rapid.Custom(func(t *rapid.T) []Entry {
 		var out []Entry
@@ -85,7 +87,8 @@ func entries() *rapid.Generator[[]Entry] {
 // file before stays.
 func TestLawWhatIsAddedIsRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		list, before := entries().Draw(t, "entries"), rapid.SampledFrom([]string{"", byHand, "\n", "text", "# Memory: r\n", "## Facts"}).Draw(t, "file")
+		list := entries().Draw(t, "entries")
+		before := rapid.SampledFrom([]string{"", byHand, "\n", "text", "# Memory: r\n", "## Facts"}).Draw(t, "file")
 		d := Parse("r", []byte(before))
 		old := len(d.Entries())
 		problems := len(d.Problems)

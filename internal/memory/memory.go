@@ -2,7 +2,8 @@
 // it, and the built-in server mycelium-memory.
 //
 // The Markdown is the only truth. The index in the database is derived from it, and is made anew where a file has changed. What a role may
-// read follows from the memory policy of its skills (policy.RoleView); the role itself comes with the scope of a call, never as an argument.
+// read follows from the memory policy of its skills (policy.RoleView). The role itself comes with the scope of a call, never as an
+// argument.
 package memory
 
 import (
@@ -71,7 +72,8 @@ type Entry struct {
 // newID makes the id of an entry.
 func newID() string { return "mem_" + strings.ToLower(rand.Text()[:12]) }
 
-// Clean returns the text of an entry in the form in which it is kept: valid UTF-8, lines that end with a line feed, and no space around it.
+// Clean returns the text of an entry in the form in which it is kept: valid UTF-8, lines that end with a line feed, and no space around
+// it.
 func Clean(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
@@ -101,7 +103,8 @@ func New(content, kind string, tags []string, source string, now time.Time) (Ent
 	case e.Content == "":
 		return e, fmt.Errorf("there is no text to remember")
 	case len(e.Content) > MaxContent:
-		return e, fmt.Errorf("the text has %d bytes, and a memory has at most %d: save its parts, or the path of a file", len(e.Content), MaxContent)
+		return e, fmt.Errorf("the text has %d bytes, and a memory has at most %d: save its parts, or the path of a file",
+			len(e.Content), MaxContent)
 	case !slices.Contains(Types(), e.Type):
 		return e, fmt.Errorf("type %q: not one of %s", text.Prefix(kind, 40), strings.Join(Types(), ", "))
 	case len(e.Tags) > MaxTags:

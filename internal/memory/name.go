@@ -60,8 +60,8 @@ func reserved(stem string) bool {
 	return len(stem) == 4 && (stem[:3] == "com" || stem[:3] == "lpt") && stem[3] >= '0' && stem[3] <= '9'
 }
 
-// roleOf returns the role of a file. inside is what the file itself says, which counts only where the name was cut, and only if it has that
-// name. ok is false for a file that is no role's.
+// roleOf returns the role of a file. inside is what the file itself says, which counts only where the name was cut, and only if it has
+// that name. ok is false for a file that is no role's.
 func roleOf(file, inside string) (role string, ok bool) {
 	stem, found := strings.CutSuffix(file, suffix)
 	if !found {

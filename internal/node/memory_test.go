@@ -17,20 +17,22 @@ import (
 	"mycelium/internal/policy"
 )
 
-// remembering is a rig whose roles have memories: guest and viewer none, dev and tester their own, lead its team's, admin all. Nothing of it
-// follows from the name of a role.
+// remembering is a rig whose roles have memories: guest and viewer none, dev and tester their own, lead its team's, keeper all. Nothing
+// of it follows from the name of a role.
 func remembering(t *testing.T) *rig {
 	w := newRig(t)
 	for name, text := range map[string]string{
-		"skills/notes/SKILL.yaml":   "{name: notes, description: N., allowedRoles: [dev, tester, admin, a-b, A_b, 開発], grants: {memory: isolated}}",
-		"skills/team/SKILL.yaml":    "{name: team, description: T., allowedRoles: [lead], grants: {memory: team, memoryTeamRoles: [dev]}}",
-		"skills/more/SKILL.yaml":    "{name: more, description: M., allowedRoles: [lead], grants: {memory: team, memoryTeamRoles: [tester]}}",
-		"skills/keeper/SKILL.yaml":  "{name: keeper, description: K., allowedRoles: [keeper], grants: {memory: all}}",
-		"skills/every/SKILL.yaml":   "{name: every, description: E., allowedRoles: ['*'], grants: {memory: all}}",
-		"skills/listing/SKILL.yaml": "{name: listing, description: L., allowedRoles: [guest, viewer], allowedTools: [mycelium-memory__save_memory, mycelium-memory__recall_memory, mycelium-memory__list_memories]}",
-		"roles/senior.yaml":         "inherits: lead",
-		"roles/chief.yaml":          "inherits: keeper",
-		"roles/silent.yaml":         "{inherits: dev, deny: [mycelium-memory__save_memory]}",
+		"skills/notes/SKILL.yaml": "{name: notes, description: N., allowedRoles: [dev, tester, admin, a-b, A_b, 開発]," +
+			" grants: {memory: isolated}}",
+		"skills/team/SKILL.yaml":   "{name: team, description: T., allowedRoles: [lead], grants: {memory: team, memoryTeamRoles: [dev]}}",
+		"skills/more/SKILL.yaml":   "{name: more, description: M., allowedRoles: [lead], grants: {memory: team, memoryTeamRoles: [tester]}}",
+		"skills/keeper/SKILL.yaml": "{name: keeper, description: K., allowedRoles: [keeper], grants: {memory: all}}",
+		"skills/every/SKILL.yaml":  "{name: every, description: E., allowedRoles: ['*'], grants: {memory: all}}",
+		"skills/listing/SKILL.yaml": "{name: listing, description: L., allowedRoles: [guest, viewer], allowedTools: [" +
+			"mycelium-memory__save_memory, mycelium-memory__recall_memory, mycelium-memory__list_memories]}",
+		"roles/senior.yaml": "inherits: lead",
+		"roles/chief.yaml":  "inherits: keeper",
+		"roles/silent.yaml": "{inherits: dev, deny: [mycelium-memory__save_memory]}",
 	} {
 		w.write(name, text)
 	}
@@ -154,7 +156,8 @@ func TestMemoryToolsDifferByScope(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = w.gate.Call(t.Context(), narrowed, gate.Request{Item: policy.Item{Server: policy.MemoryServer, Name: "recall_memory"},
-		Asked: "mycelium-memory__recall_memory", Method: "tools/call", Args: []byte("{}"), Params: []byte(`{"name":"recall_memory"}`), Surface: "cli"})
+		Asked: "mycelium-memory__recall_memory", Method: "tools/call", Args: []byte("{}"), Surface: "cli",
+		Params: []byte(`{"name":"recall_memory"}`)})
 	if err == nil {
 		t.Error("a session whose skill for the memory is not active recalled")
 	}
@@ -230,9 +233,10 @@ func TestMemoryFolderIsClosed(t *testing.T) {
 	for _, a := range []policy.Access{policy.Read, policy.Write, policy.Delete} {
 		for path, want := range map[string]bool{"dev.memory.md": true, "": true, "../other.md": false} {
 			full := filepath.Join(dir, path)
+			opened := []policy.Path{{Access: a, Raw: full, Clean: full, Resolved: full}}
 			call := policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: "a", Role: "dev"}, Skills: []string{"reader"}},
 				Item:  policy.Item{Server: "files", Name: "read_file"},
-				Facts: policy.Facts{Dir: w.View().Project.Dir, Parts: []policy.Part{{Paths: []policy.Path{{Access: a, Raw: full, Clean: full, Resolved: full}}}}}}
+				Facts: policy.Facts{Dir: w.View().Project.Dir, Parts: []policy.Part{{Paths: opened}}}}
 			if d := w.View().Policy.Decide(call); (d.Rule == "base:mycelium-memory") != want {
 				t.Errorf("%s %s: %+v", a, full, d)
 			}

@@ -18,7 +18,8 @@ type Section struct {
 // Check reports a folder that is not in the project. The folder is closed to agents, so it must be one of its own.
 func (s *Section) Check(bad source.Report) {
 	if d := s.Dir; d != "" && (s.Folder() == "" || strings.ContainsAny(d, "\\\x00\n*?[]{}$") || strings.HasPrefix(d, "~")) {
-		bad("memory.dir", "memory.dir is "+strconv.Quote(d), "name a folder in the project that has nothing else in it, such as memory or docs/memory")
+		bad("memory.dir", "memory.dir is "+strconv.Quote(d),
+			"name a folder in the project that has nothing else in it, such as memory or docs/memory")
 	}
 }
 

@@ -126,14 +126,7 @@ func New(w World, own []policy.Definition, old *Catalog, logger *slog.Logger) *C
 			logger.Warn("a resource template is not listed", "template", d.Item.String(), "error", err)
 		}
 	}
-	n.wider = map[policy.Item]Listed{}
-	for _, d := range w.Wider {
-		if e, err := n.client(d, nameMember(d.Item.Kind)); err == nil {
-			n.wider[d.Item] = e
-		} else {
-			logger.Warn("a definition is not listed", "item", d.Item.String(), "error", err)
-		}
-	}
+	n.addWider(logger)
 	if old != nil && old.Skills == w.Skills {
 		n.SkillEntries = old.SkillEntries
 	} else {
@@ -144,6 +137,17 @@ func New(w World, own []policy.Definition, old *Catalog, logger *slog.Logger) *C
 		slices.SortFunc(list, func(a, b entry) int { return compareItems(a.Item, b.Item) })
 	}
 	return n
+}
+
+func (w *Catalog) addWider(logger *slog.Logger) {
+	w.wider = map[policy.Item]Listed{}
+	for _, d := range w.Wider {
+		if l, err := w.client(d, nameMember(d.Item.Kind)); err == nil {
+			w.wider[d.Item] = l
+		} else {
+			logger.Warn("a definition is not listed", "item", d.Item.String(), "error", err)
+		}
+	}
 }
 
 // client returns a definition as clients see it, with the names that it mentions. member is the one that names it.

@@ -41,8 +41,8 @@ type Note struct {
 // geminiSection is the heading below which Gemini CLI keeps what it was told to remember, in GEMINI.md (its tool save_memory).
 const geminiSection = "Gemini Added Memories"
 
-// Read reads a file of a tool. name is the file's name, for the source of the notes. In Markdown every item of a list and every paragraph is
-// a note; a file that begins with front matter, as those in Claude Code's folder of memories do, is one note.
+// Read reads a file of a tool. name is the file's name, for the source of the notes. In Markdown every item of a list and every paragraph
+// is a note; a file that begins with front matter, as those in Claude Code's folder of memories do, is one note.
 func Read(format, name string, data []byte) ([]Note, error) {
 	if err := Check(format); err != nil {
 		return nil, err

@@ -18,18 +18,21 @@ func TestRead(t *testing.T) {
 		format, name, data string
 		want               []Note
 	}{
-		{"claude", "/x/CLAUDE.md", "# Shop\n\nUse tabs\nand no spaces.\n\n## Preferences\n- Short answers\n  in English\n\n  second part\n- Tests first\n" +
+		{"claude", "/x/CLAUDE.md", "# Shop\n\nUse tabs\nand no spaces.\n\n## Preferences\n- Short answers\n" +
+			"  in English\n\n  second part\n- Tests first\n" +
 			"```sh\ngo test ./...\n\nmake\n```\n<!-- a comment -->\nlast\n", []Note{
 			{Content: "Use tabs\nand no spaces.", Source: "claude:CLAUDE.md#Shop"},
 			{Content: "Short answers\nin English\n\nsecond part", Type: "preference", Source: "claude:CLAUDE.md#Preferences"},
 			{Content: "Tests first\n```sh\ngo test ./...\n\nmake\n```", Type: "preference", Source: "claude:CLAUDE.md#Preferences"},
 			{Content: "last", Type: "preference", Source: "claude:CLAUDE.md#Preferences"},
 		}},
-		{"claude", "user_role.md", "---\nname: user-role\ndescription: \"Who it is\"\ntype: user\n---\n\nA data scientist.\n\n- new to Go\n", []Note{
+		{"claude", "user_role.md", "---\nname: user-role\ndescription: \"Who it is\"\ntype: user\n---\n" +
+			"\nA data scientist.\n\n- new to Go\n", []Note{
 			{Content: "A data scientist.\n\n- new to Go", Type: "preference", Tags: []string{"user-role"}, Source: "claude:user_role.md"}}},
 		{"codex", "AGENTS.md", "- Run make lint.\r\n- 日本語で答える。\r\n", []Note{{Content: "Run make lint.", Source: "codex:AGENTS.md"},
 			{Content: "日本語で答える。", Source: "codex:AGENTS.md"}}},
-		{"gemini", "GEMINI.md", "# Rules\n- a rule\n\n## Gemini Added Memories\n- likes tea\n- lives in Kyoto\n\n# More\n- not a memory\n", []Note{
+		{"gemini", "GEMINI.md", "# Rules\n- a rule\n\n## Gemini Added Memories\n- likes tea\n" +
+			"- lives in Kyoto\n\n# More\n- not a memory\n", []Note{
 			{Content: "likes tea", Source: "gemini:GEMINI.md#Gemini Added Memories"},
 			{Content: "lives in Kyoto", Source: "gemini:GEMINI.md#Gemini Added Memories"}}},
 		{"mcp", "memory.json", `{"type":"entity","name":"Ann","entityType":"person","observations":["speaks Go","is in Oslo"]}` + "\n" +
@@ -54,8 +57,10 @@ func TestRead(t *testing.T) {
 func TestLawImportOfAnExport(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		f := memory.Folder{Dir: filepath.Join(dir, memory.FileName(rapid.StringMatching("[a-z]{12}").Draw(t, "dir"))), Locks: filepath.Join(dir, "locks")}
-		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"one thing", "日本語の設定", "a: b", "x - y", "it's (so)", "#1 of them", "v1.2"}), 1, 3)
+		own := filepath.Join(dir, rapid.StringMatching("[a-z]{12}").Draw(t, "dir"))
+		f := memory.Folder{Dir: own, Locks: filepath.Join(own, "locks")}
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{
+			"one thing", "日本語の設定", "a: b", "x - y", "it's (so)", "#1 of them", "v1.2"}), 1, 3)
 		now := time.UnixMilli(1e12)
 		var notes []Note
 		for _, text := range rapid.SliceOfN(lines, 1, 5).Draw(t, "notes") {

@@ -220,7 +220,8 @@ func (l *Loader) newPool(v *View) (*backend.Pool, error) {
 	v.Sandbox.SetProfiles(p.File.Sandbox.All())
 	return backend.New(p.Servers, backend.Options{
 		Dir: p.Dir, Catalogs: paths.Catalogs(), Logs: paths.ServerLogs(), Pins: paths.Pins(),
-		Tokens: paths.ServerTokens(), Builtins: map[string]backend.Builtin{"files": v.Files, served.Name: v.Sandbox, policy.MemoryServer: v.Memory},
+		Tokens:   paths.ServerTokens(),
+		Builtins: map[string]backend.Builtin{"files": v.Files, served.Name: v.Sandbox, policy.MemoryServer: v.Memory},
 		MayStart: p.MayStart, Confine: sandboxed.Confine(p.Dir, paths, p.Home),
 		Secrets: secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version,
 		Keepers: paths.Keepers(), Memory: rpc.NewMemory(max(rpc.DefaultMemory, largestMessages*p.File.Server.MaxBody)),

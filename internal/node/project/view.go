@@ -101,7 +101,7 @@ func catalogOf(pool *backend.Pool) skill.Catalog {
 
 // Memories returns where the memories of a project are.
 func Memories(p *config.Project) memory.Folder {
-	f := memory.Folder{Dir: p.State.Memory(), Locks: p.State.MemoryLocks()}
+	f := memory.Folder{Dir: p.State.Memory(), Locks: filepath.Join(p.State.Memory(), "locks")}
 	if dir := p.File.Memory.Folder(); dir != "" {
 		f.Dir, f.Shared = filepath.Join(p.Dir, filepath.FromSlash(dir)), true
 	}

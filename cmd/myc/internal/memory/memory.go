@@ -26,8 +26,9 @@ func Command(a *base.App) *cobra.Command {
 		Use: "memory", Short: "Read and correct what agents remember", Args: base.NoArgs,
 		Long: "Each role that a skill gives a memory (grants.memory) has one Markdown file. Agents save to it and search it with the\n" +
 			"tools of mycelium-memory; these commands are for you, and reach the memories of all roles.",
-		Example: "  myc memory list\n  myc memory recall \"which port\"\n  myc memory save --type preference \"Answers in English\"\n  myc memory edit developer",
-		RunE:    func(*cobra.Command, []string) error { return m.list("") },
+		Example: "  myc memory list\n  myc memory recall \"which port\"\n" +
+			"  myc memory save --type preference \"Answers in English\"\n  myc memory edit developer",
+		RunE: func(*cobra.Command, []string) error { return m.list("") },
 	}
 	c.AddCommand(m.listCmd(), m.recallCmd(), m.saveCmd(), m.editCmd(), m.importCmd(), m.exportCmd())
 	return c

@@ -36,7 +36,8 @@ func (a *app) ofRole(act, named string) (f memory.Folder, role string, err error
 		return f, "", err
 	}
 	if role = cmp.Or(named, p.File.Session.DefaultRole); role == "" {
-		return f, "", failure.New(failure.Usage, fmt.Errorf("%s: of which role", act), "name it with --role, or set session.defaultRole; myc roles list shows the roles")
+		return f, "", failure.New(failure.Usage, fmt.Errorf("%s: of which role", act),
+			"name it with --role, or set session.defaultRole; myc roles list shows the roles")
 	}
 	known, _ := policy.New(p.Declared())
 	view, ok := known.Role(role)
@@ -48,10 +49,12 @@ func (a *app) ofRole(act, named string) (f memory.Folder, role string, err error
 		if near := text.Nearest(role, known.Roles()); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return f, "", failure.New(failure.Usage, fmt.Errorf("Unknown role: %s", role), hint) //nolint:staticcheck,revive // the same words everywhere
+		err := fmt.Errorf("Unknown role: %s", role) //nolint:staticcheck,revive // the same words everywhere
+		return f, "", failure.New(failure.Usage, err, hint)
 	}
 	if view.Memory == "none" {
-		fmt.Fprintf(a.Err, "myc: role %s has no memory that its agents can read: a skill with grants: {memory: isolated} gives it one\n", view.ID)
+		fmt.Fprintf(a.Err, "myc: role %s has no memory that its agents can read: "+
+			"a skill with grants: {memory: isolated} gives it one\n", view.ID)
 	}
 	return f, view.ID, nil
 }
@@ -61,7 +64,8 @@ func (a *app) saveCmd() *cobra.Command {
 	var tags []string
 	c := &cobra.Command{
 		Use: "save TEXT", Short: "Add to the memory of a role", Args: base.ArgRange(1, 1, "a text, in quotes"),
-		Example: "  myc memory save --type preference --tag style \"Answers in English\"\n  myc memory save --role developer \"The port is 8420\"",
+		Example: "  myc memory save --type preference --tag style \"Answers in English\"\n" +
+			"  myc memory save --role developer \"The port is 8420\"",
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, id, err := a.ofRole("save a memory", role)
 			if err != nil {
