@@ -34,8 +34,7 @@ files sandbox        : builtin policy text lazy keeper atomicfile
 skill                : policy text atomicfile yamlfile
 audit                : policy rawjson text lazy credential store atomicfile
 approval             : policy store text credential model
-memory transcript    : policy text atomicfile store
-transcript           : builtin
+memory transcript    : builtin policy text atomicfile store
 protocol             : policy audit store atomicfile
 workflow             : policy store atomicfile
 backend              : policy scan rpc rawjson text credential store atomicfile secret keeper telemetry

@@ -51,6 +51,9 @@ func (l *layer) checkDocument() {
 	if b := l.doc.Sandbox; b != nil {
 		b.Check(bad)
 	}
+	if m := l.doc.Memory; m != nil {
+		m.Check(bad)
+	}
 	if t := l.doc.Telemetry; t != nil {
 		t.Check(bad)
 	}

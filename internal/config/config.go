@@ -23,6 +23,7 @@ import (
 	"mycelium/internal/config/accept"
 	"mycelium/internal/config/agents"
 	"mycelium/internal/config/identities"
+	"mycelium/internal/config/memories"
 	"mycelium/internal/config/observe"
 	"mycelium/internal/config/profiles"
 	"mycelium/internal/config/shipped"
@@ -65,6 +66,7 @@ type File struct {
 	Agents     agents.Section            `yaml:"agents" json:"agents,omitzero"`
 	Sandbox    profiles.Section          `yaml:"sandbox" json:"sandbox,omitzero"`
 	Identity   *identities.Section       `yaml:"identity" json:"identity,omitempty"`
+	Memory     memories.Section          `yaml:"memory" json:"memory,omitzero"`
 	// variables that an attaching `myc mcp` hands to the daemon for ${VAR}
 	Env   []string `yaml:"env" json:"env,omitempty"`
 	Trust string   `yaml:"trust" json:"trust,omitempty"` // of the user's file only: content, narrowing or folder

@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/config/accept"
 	"mycelium/internal/config/agents"
 	"mycelium/internal/config/identities"
+	"mycelium/internal/config/memories"
 	"mycelium/internal/config/observe"
 	"mycelium/internal/config/profiles"
 	"mycelium/internal/config/servers"
@@ -86,6 +87,7 @@ type document struct {
 	Agents     *agents.Section           `yaml:"agents"`
 	Sandbox    *profiles.Section         `yaml:"sandbox"`
 	Identity   *identities.Section       `yaml:"identity"`
+	Memory     *memories.Section         `yaml:"memory"`
 	Trust      string                    `yaml:"trust"`
 	Shipped    bool                      `yaml:"shipped"`
 	State      string                    `yaml:"state"`

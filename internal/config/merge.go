@@ -234,6 +234,7 @@ func (p *Project) mergeRest(user, project *layer) {
 	p.setSource("sandbox.profiles", project.doc.Sandbox != nil, project.docFile)
 	p.setSource("sandbox.profiles", user.doc.Sandbox != nil, user.docFile)
 	p.setSource("sandbox.backend", value(user.doc.Sandbox).Backend != "", user.docFile)
+	p.File.Memory = section(p, user, project, "memory", user.doc.Memory, project.doc.Memory)
 	p.File.Env = union(user.doc.Env, project.doc.Env)
 	p.File.Trust = user.doc.Trust
 	p.setSource("trust", user.doc.Trust != "", user.docFile)

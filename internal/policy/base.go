@@ -21,6 +21,7 @@ const (
 // component below each zone that it lies in, so that a decision looks at few constraints.
 type baseSet struct {
 	dir, home string
+	table     []protected.Constraint
 	root      zone                  // absolute paths
 	project   zone                  // below dir
 	own       zone                  // below home
@@ -58,10 +59,7 @@ func compileBase(dir, home string, programs []string, state string) *baseSet {
 	b := &baseSet{dir: paths.FoldString(dir), home: paths.FoldString(home), root: zone{}, project: zone{}, own: zone{}, homes: zone{},
 		names: map[string][]basePath{}}
 	for _, c := range protected.Constraints() {
-		rule := constraintRule(c)
-		for _, p := range c.Paths {
-			b.add(paths.FoldString(p), basePath{rule: rule, access: accessOf(c), atRoot: c.Name == "root-home"})
-		}
+		b.protect(c)
 	}
 	for _, p := range programs {
 		if strings.HasPrefix(p, "/") {
@@ -72,6 +70,15 @@ func compileBase(dir, home string, programs []string, state string) *baseSet {
 		b.add(paths.FoldString(state), basePath{rule: &stateConstraint, access: anyAccess})
 	}
 	return b
+}
+
+// protect adds a constraint.
+func (b *baseSet) protect(c protected.Constraint) {
+	b.table = append(b.table, c)
+	rule := constraintRule(c)
+	for _, p := range c.Paths {
+		b.add(paths.FoldString(p), basePath{rule: rule, access: accessOf(c), atRoot: c.Name == "root-home"})
+	}
 }
 
 func constraintRule(c protected.Constraint) *baseRule {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy/box"
+	"mycelium/internal/policy/protected"
 	"mycelium/internal/policy/when"
 )
 
@@ -67,6 +68,9 @@ func New(src Source) (*Policy, []Problem) {
 		c.p.boxes = box.Shipped()
 	}
 	c.p.base = compileBase(c.p.dir, c.p.home, src.Programs, src.State)
+	if src.Memory != "" {
+		c.p.base.protect(protected.Memory(src.Memory))
+	}
 	c.p.ceiling = c.p.places.ceiling()
 	c.p.mcp = c.fallback("mcp", src.Fallback.MCP, Allow)
 	c.p.agent = c.fallback("agent", src.Fallback.Agent, Ask)

@@ -6,7 +6,6 @@ import (
 
 	"mycelium/internal/policy/globs"
 	"mycelium/internal/policy/paths"
-	"mycelium/internal/policy/protected"
 )
 
 // expressions are the forms of a path that is a pattern.
@@ -73,7 +72,7 @@ func (b *baseSet) meets(f *Facts, p *Path, a use) *baseRule {
 	dirs := append([]string{b.dir}, paths.FoldAll(f.Worktrees)...)
 	for i := range list {
 		inProject := slices.ContainsFunc(dirs, func(dir string) bool { return paths.Under([]byte(list[i].Text), dir) })
-		for _, c := range protected.Constraints() {
+		for _, c := range b.table {
 			if c.ChangeOnly && !a.change || c.Name == "root-home" && inProject {
 				continue
 			}

@@ -145,6 +145,12 @@ func (f *filling) finish() {
 	for s := range p.skills {
 		f.skill(s)
 	}
+	if e.remembers() { // what a skill lists does not count
+		e.skills, e.limits = newBits(len(p.skills)), nil
+		for _, r := range p.roles {
+			e.skills.union(r.recalls)
+		}
+	}
 	for i, r := range p.roles {
 		for b := range r.bounds {
 			if e.item.Kind == Tool && !e.control && !f.bounds[[2]int32{int32(i), int32(b)}] {
@@ -228,6 +234,9 @@ func (c *compiler) addAgentTool(it Item) {
 		c.p.items[it] = e
 	}
 }
+
+// remembers reports whether the item is a tool of the memory.
+func (e *entry) remembers() bool { return e.item.Kind == Tool && e.item.Server == MemoryServer }
 
 // bits is a set of small numbers. Sets of one kind (skills, roles, rules) have one length.
 type bits []uint64

@@ -38,6 +38,7 @@ const (
 	RouterServer  = "mycelium-router"  // control tools: roles, active skills, context
 	SkillsServer  = "mycelium-skills"  // control tools: skills, their resources and commands
 	SandboxServer = "mycelium-sandbox" // runs commands behind walls
+	MemoryServer  = "mycelium-memory"  // its tools are granted by grants.memory of a skill and by nothing else
 )
 
 // Bash is the tool whose argument is a shell command.

@@ -19,6 +19,7 @@ type role struct {
 	chain   []int   // the role and the roles that it inherits
 	open    bits    // the skills that it may activate, internal ones included
 	always  bits    // the internal skills among them
+	recalls bits    // the skills that give it a memory
 	names   []named // the other skills, by name
 	rules   bits    // the rules whose role filter admits it
 	denies  []Pattern
@@ -124,7 +125,7 @@ func (c *compiler) flatten(r *role) {
 		return
 	}
 	r.done = 1
-	r.open, r.always = newBits(len(c.p.skills)), newBits(len(c.p.skills))
+	r.open, r.always, r.recalls = newBits(len(c.p.skills)), newBits(len(c.p.skills)), newBits(len(c.p.skills))
 	r.teams = map[string]bool{}
 	for s := range c.p.skills {
 		if !c.p.skills[s].internal && c.directlyOpen(r, s) {
@@ -289,7 +290,9 @@ func (c *compiler) addMemory(r, named *role) {
 				teams[t]++
 			}
 		}
-		r.memory = max(r.memory, m)
+		if r.memory = max(r.memory, m); m > memoryNone {
+			r.recalls.set(s)
+		}
 		for t, n := range teams {
 			if m >= memoryTeam && n == len(decls) {
 				r.teams[t] = true

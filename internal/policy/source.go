@@ -22,6 +22,7 @@ type Source struct {
 	Home     string           // home folder of the user, for the base constraints that begin with ~
 	Programs []string         // absolute paths of the programs by which this policy is enforced: a base constraint protects them
 	State    string           // absolute path of the folder with state, keys and logs: a base constraint keeps agents out; "": none
+	Memory   string           // folder of the memories in the project, relative and with slashes: only their tools reach it; "": none
 	Expected []string         // roles that exist although no grant names them: those of skills whose servers have never been started
 	Boxes    box.Profiles     // the profiles of the sandbox; nil is the shipped ones
 	Broken   Broken           // files that could not be read: calls that they could have restricted are denied

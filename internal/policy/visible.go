@@ -82,6 +82,10 @@ func (v *view) sees(e *entry, c *Call) (why, by string, ok bool) {
 		if !e.skills.intersects(r.open) {
 			return "the skill is not open to the role", "", false
 		}
+	case e.remembers():
+		if !r.recalls.intersects(v.active.words()) {
+			return "no active skill gives the role a memory", "", false
+		}
 	case !e.skills.intersects(v.active.words()):
 		return "no active skill grants it", "", false
 	}

@@ -221,6 +221,9 @@ func (p Paths) Written() string { return p.file("written") }
 // Limits holds how many calls were made of those that limits count.
 func (p Paths) Limits() string { return p.file("limits") }
 
+// Memory holds the memories of the roles, where `memory.dir` names no other folder, and in each case their locks.
+func (p Paths) Memory() string { return p.file("memory") }
+
 // Told holds digests of what was told once and need not be told again.
 func (p Paths) Told() string { return p.file("told") }
 

@@ -92,6 +92,7 @@ var keyRules = map[string]keyRule{
 	"agents.denials.end":        denials("a session ends after %d refusals in a row"),
 	"agents.denials.alert":      denials("people are told after %d refusals in a row"),
 	"sandbox.profiles":          boxes,
+	"memory.dir":                optional("the memories of the roles are in the project, in %s, where whoever has the repository reads them"),
 }
 
 // stateFolder is the rule of the folder of the state. It takes effect when it is written.

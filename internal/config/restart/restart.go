@@ -56,6 +56,7 @@ var sections = []section{
 	{at: "sandbox", reload: "backend"},
 	{at: "sandbox.profiles.NAME", reload: "base network processes files memory timeout read write hosts masks"},
 	{at: "identity", reload: "rejectUnknown defaultRole strictValidation trustedPrefixes keys"},
+	{at: "memory", restart: "dir"},
 	{reload: "env trust", restart: "store state"},
 }
 

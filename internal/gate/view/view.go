@@ -77,6 +77,7 @@ func (x *views) of(key string, compute func() *Lists) *Lists {
 func (w *Catalog) compute(scope policy.Scope, open []string) *Lists {
 	v := &Lists{}
 	v.Items[policy.Tool] = w.listed(w.Policy.Items(scope, policy.Tool))
+	w.widen(scope, v.Items[policy.Tool])
 	v.Items[policy.Resource] = w.visible(scope, w.resources)
 	v.Items[policy.Prompt] = w.visible(scope, w.prompts)
 	v.Templates = w.visible(scope, w.templates)
@@ -114,6 +115,18 @@ func (w *Catalog) listed(items []policy.Item) []Listed {
 		}
 	}
 	return out
+}
+
+// widen puts the wider definitions of a scope in place of the others.
+func (w *Catalog) widen(scope policy.Scope, tools []Listed) {
+	if w.Widens == nil || !w.Widens(w.Policy, scope) {
+		return
+	}
+	for i := range tools {
+		if l, ok := w.wider[tools[i].Item]; ok {
+			tools[i] = l
+		}
+	}
 }
 
 func (w *Catalog) visible(scope policy.Scope, from []entry) []Listed {

@@ -33,6 +33,11 @@ type World struct {
 	Learning map[string]time.Duration
 	Ahead    *policy.Policy
 
+	// Wider are definitions that a scope gets in place of those of the same names if Widens says so. Widens must depend on the roles of the
+	// scope's principal and its ancestors only, because scopes with the same roles share their lists.
+	Wider  []policy.Definition
+	Widens func(*policy.Policy, policy.Scope) bool
+
 	Bare string // the one server whose names and URIs clients see without a prefix; empty: none
 }
 
@@ -58,6 +63,7 @@ func (w World) PromotionMode() string {
 type Catalog struct {
 	World
 	byItem       map[policy.Item]entry
+	wider        map[policy.Item]Listed
 	tools        []Listed // of the catalog, control tools included; sorted
 	resources    []entry  // sorted
 	prompts      []entry  // sorted
@@ -124,6 +130,7 @@ func New(w World, own []policy.Definition, old *Catalog, logger *slog.Logger) *C
 			logger.Warn("a resource template is not listed", "template", d.Item.String(), "error", err)
 		}
 	}
+	n.addWider(logger)
 	if old != nil && old.Skills == w.Skills {
 		n.SkillEntries = old.SkillEntries
 	} else {
@@ -134,6 +141,17 @@ func New(w World, own []policy.Definition, old *Catalog, logger *slog.Logger) *C
 		slices.SortFunc(list, func(a, b entry) int { return compareItems(a.Item, b.Item) })
 	}
 	return n
+}
+
+func (w *Catalog) addWider(logger *slog.Logger) {
+	w.wider = map[policy.Item]Listed{}
+	for _, d := range w.Wider {
+		if l, err := w.client(d, nameMember(d.Item.Kind)); err == nil {
+			w.wider[d.Item] = l
+		} else {
+			logger.Warn("a definition is not listed", "item", d.Item.String(), "error", err)
+		}
+	}
 }
 
 // client returns a definition as clients see it, with the names that it mentions. member is the one that names it.

@@ -15,9 +15,11 @@ import (
 	"mycelium/internal/files"
 	"mycelium/internal/hook"
 	"mycelium/internal/hook/install"
+	"mycelium/internal/memory"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/policy"
 	"mycelium/internal/rpc"
 	"mycelium/internal/sandbox/served"
 	"mycelium/internal/secret"
@@ -213,14 +215,18 @@ func (l *Loader) newPool(v *View) (*backend.Pool, error) {
 	if v.Sandbox, err = sandboxed.Server(p.Dir, paths, p.Home, l.Environ); err != nil {
 		return nil, err
 	}
+	if v.Memory, err = memory.NewServer(Memories(p)); err != nil {
+		return nil, err
+	}
 	v.Sandbox.SetProfiles(p.File.Sandbox.All())
 	if v.Talks, err = transcript.NewServer(); err != nil {
 		return nil, err
 	}
 	return backend.New(p.Servers, backend.Options{
 		Dir: p.Dir, Catalogs: paths.Catalogs(), Logs: paths.ServerLogs(), Pins: paths.Pins(),
-		Tokens:   paths.ServerTokens(),
-		Builtins: map[string]backend.Builtin{"files": v.Files, served.Name: v.Sandbox, transcript.Name: v.Talks},
+		Tokens: paths.ServerTokens(),
+		Builtins: map[string]backend.Builtin{"files": v.Files, served.Name: v.Sandbox, transcript.Name: v.Talks,
+			policy.MemoryServer: v.Memory},
 		MayStart: p.MayStart, Confine: sandboxed.Confine(v.Sandbox.Find, p.Dir, paths, p.Home),
 		Secrets: secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version,
 		Keepers: paths.Keepers(), Memory: rpc.NewMemory(max(rpc.DefaultMemory, largestMessages*p.File.Server.MaxBody)),

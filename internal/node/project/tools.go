@@ -11,6 +11,7 @@ import (
 	"mycelium/internal/backend/pin"
 	"mycelium/internal/config/toolindex"
 	"mycelium/internal/gate/session"
+	"mycelium/internal/memory"
 	"mycelium/internal/node/api"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -52,7 +53,7 @@ func (v *View) Tools(scope policy.Scope, all bool) ([]api.Tool, error) {
 		return nil, err
 	}
 	rows := []api.Tool{}
-	for _, d := range append(ownTools(), v.Catalog.Definitions...) {
+	for _, d := range v.definitions(scope) {
 		if d.Item.Kind != policy.Tool {
 			continue
 		}
@@ -82,13 +83,29 @@ func (v *View) Tools(scope policy.Scope, all bool) ([]api.Tool, error) {
 	return rows, nil
 }
 
+// definitions are the definitions of all tools, in the form that a scope gets.
+func (v *View) definitions(scope policy.Scope) []policy.Definition {
+	all := append(ownTools(), v.Catalog.Definitions...)
+	if !memory.Widens(v.Policy, scope) {
+		return all
+	}
+	for _, wider := range v.Memory.Wider() {
+		for i := range all {
+			if all[i].Item == wider.Item {
+				all[i].Raw = wider.Raw
+			}
+		}
+	}
+	return all
+}
+
 // granting returns the active skills that make a tool visible.
 func (v *View) granting(scope policy.Scope, it policy.Item) []string {
 	out := []string{}
 	for _, name := range scope.Skills {
 		one := scope
 		one.Skills = []string{name}
-		if sk, ok := v.Skills.Skill(name); ok && grantsTool(sk, it) && v.Policy.Visible(one, it) {
+		if sk, ok := v.Skills.Skill(name); ok && (grantsTool(sk, it) || it.Server == policy.MemoryServer) && v.Policy.Visible(one, it) {
 			out = append(out, name)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
+	"mycelium/internal/memory"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/remote"
 	"mycelium/internal/sandbox/served"
@@ -35,6 +36,7 @@ type View struct {
 	Root     string        // its folder
 	Sandbox  *served.Server
 	Talks    *transcript.Server // saved conversations
+	Memory   *memory.Server
 	Close    func()
 	// RolePrompt is as in view.World; nil: no server is asked.
 	RolePrompt func(role string, r *remote.Instruction) string
@@ -47,7 +49,7 @@ type View struct {
 
 // With returns a view of other files on the same servers. It has to be compiled.
 func (v *View) With(p *config.Project) *View {
-	return &View{Project: p, Pool: v.Pool, Files: v.Files, Root: v.Root, Sandbox: v.Sandbox, Talks: v.Talks, Close: v.Close,
+	return &View{Project: p, Pool: v.Pool, Files: v.Files, Root: v.Root, Sandbox: v.Sandbox, Talks: v.Talks, Memory: v.Memory, Close: v.Close,
 		RolePrompt: v.RolePrompt}
 }
 
@@ -81,6 +83,7 @@ func (v *View) World() view.World {
 		Promotion: v.Project.File.Session.Promotion, AskClient: v.Project.File.Approval.AsksClient(),
 		RolePrompt: v.RolePrompt, FixedRoles: v.Project.File.Identity != nil,
 		Roots: map[string]string{"files": v.Root}, Servers: map[string]view.Server{}}
+	w.Wider, w.Widens = v.Memory.Wider(), memory.Widens
 	for _, s := range v.Project.Servers {
 		w.Servers[s.Name] = view.Server{}
 	}
@@ -101,6 +104,15 @@ func (v *View) World() view.World {
 func catalogOf(pool *backend.Pool) skill.Catalog {
 	c := pool.Catalog()
 	return skill.Catalog{Definitions: append(control.Definitions(), c.Definitions...), Pending: c.Pending, Held: heldItems(c.Held)}
+}
+
+// Memories returns where the memories of a project are.
+func Memories(p *config.Project) memory.Folder {
+	f := memory.Folder{Dir: p.State.Memory(), Locks: filepath.Join(p.State.Memory(), "locks")}
+	if dir := p.File.Memory.Folder(); dir != "" {
+		f.Dir, f.Shared = filepath.Join(p.Dir, filepath.FromSlash(dir)), true
+	}
+	return f
 }
 
 // FilesRoot returns the folder of the built-in files server: the project's, or the one that its entry names.

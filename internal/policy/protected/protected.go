@@ -29,8 +29,14 @@ const (
 // bring in files from elsewhere (decision 46). The files that take effect are listed again with their folder, because deleting the folder
 // deletes the files.
 //
-// The caller must not change the list.
+// The list is without the folder of [Memory]. The caller must not change it.
 func Constraints() []Constraint { return table }
+
+// Memory is the constraint on the folder of a project that has the memories of its roles: whoever reads or writes it by hand passes by the
+// memory policies. dir is relative to the project.
+func Memory(dir string) Constraint {
+	return Constraint{"mycelium-memory", []string{"./" + dir}, anyAccess, "the memories of other roles"}
+}
 
 var table = []Constraint{
 	{"passwd", []string{"/etc/passwd", "/etc/passwd-"}, anyAccess, "the list of accounts"},

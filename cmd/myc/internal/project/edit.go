@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -71,7 +70,7 @@ func (a *app) edit(ctx context.Context, what string, user bool) error {
 // run opens the editor until the copy is in force or is given up.
 func (e *editing) run(ctx context.Context) error {
 	for {
-		if err := e.editor(ctx); err != nil {
+		if err := base.Editor(ctx, e.App, e.copy); err != nil {
 			return failure.Hint(fmt.Errorf("edit %s: %w", e.name, err),
 				"nothing was changed; set VISUAL or EDITOR to a program that edits text")
 		}
@@ -83,24 +82,6 @@ func (e *editing) run(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-// editor opens the copy, and returns when the person has left the editor.
-func (e *editing) editor(ctx context.Context) error {
-	program := e.Getenv("VISUAL")
-	if program == "" {
-		program = e.Getenv("EDITOR")
-	}
-	if program == "" {
-		program = "vi"
-	}
-	//nolint:gosec // the person's own editor, which may have arguments
-	run := exec.CommandContext(ctx, "sh", "-c", program+` "$1"`, "sh", e.copy)
-	run.Stdin, run.Stdout, run.Stderr, run.Env = e.In, e.Out, e.Err, e.Environ
-	if err := run.Run(); err != nil {
-		return fmt.Errorf("the editor %s: %w", program, err)
-	}
-	return nil
 }
 
 // readFile reads a file; an absent one is empty.

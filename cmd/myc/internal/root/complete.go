@@ -28,6 +28,7 @@ func complete(a *base.App, root *cobra.Command) {
 		"roles delete":      {roles},
 		"roles history":     {roles},
 		"roles restore":     {roles},
+		"memory edit":       {roles},
 		"call":              {toolNames},
 		"approvals show":    {requests},
 		"approvals approve": {requests},

@@ -19,6 +19,7 @@ import (
 	"mycelium/cmd/myc/internal/demo"
 	"mycelium/cmd/myc/internal/eject"
 	"mycelium/cmd/myc/internal/manual"
+	"mycelium/cmd/myc/internal/memory"
 	"mycelium/cmd/myc/internal/policy"
 	"mycelium/cmd/myc/internal/project"
 	"mycelium/cmd/myc/internal/role"
@@ -94,10 +95,11 @@ func command(a *base.App) *cobra.Command {
 		commands []*cobra.Command
 	}{
 		{"Start here:", []*cobra.Command{demo.Command(a), project.Init(a, agents.Install(a)), agents.Claude(a), approvals.Command(a),
-			audit.Command(a), project.Doctor(a, agents.Check(a), sandbox.Check(a))}},
+			audit.Command(a), project.Doctor(a, agents.Check(a), sandbox.Check(a), memory.Check(a))}},
 		{"What agents may do:", []*cobra.Command{roles, skills, policy.Command(a), project.Trust(a), project.Edit(a),
 			project.Watch(a)}},
-		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a), sandbox.Command(a), chat.Command(a),
+		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a), memory.Command(a), chat.Command(a),
+			sandbox.Command(a),
 			cost.Command(a)}},
 		{"How agents come in:", []*cobra.Command{server.Command(a), mcp, agents.Hook(a)}},
 		{"This program:", []*cobra.Command{serve.Serve(a), project.Status(a), serve.Stop(a), project.Config(a), project.Version(a),
