@@ -76,7 +76,7 @@ func sourceOf(p *Project, catalog []policy.Definition, grants []policy.Grant) po
 		Catalog: catalog, Grants: grants, Roles: p.Roles, Rules: p.Rules,
 		Default: p.File.Session.DefaultSkills, Fallback: p.File.Policy.Fallback, Strict: p.File.Policy.Strict, Limits: p.File.Limits,
 		Dir: p.Dir, Home: p.Home, Programs: p.options.Programs, State: string(p.State.Root), Broken: p.Broken,
-		Boxes: p.File.Sandbox.Boxes(),
+		Boxes:  p.File.Sandbox.Boxes(),
 		Memory: p.File.Memory.Folder(),
 	}
 }
