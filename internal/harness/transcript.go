@@ -126,8 +126,8 @@ type ClaudeLine struct {
 	} `json:"message"`
 }
 
-// Block is one block of a message of Claude Code.
-type Block struct {
+// ClaudeBlock is one block of a message of Claude Code.
+type ClaudeBlock struct {
 	Type     string         `json:"type"`
 	Text     string         `json:"text"`
 	Thinking string         `json:"thinking"`
@@ -141,15 +141,15 @@ type Block struct {
 }
 
 // Blocks returns the blocks of the message. A plain string is one text block.
-func (l *ClaudeLine) Blocks() []Block {
+func (l *ClaudeLine) Blocks() []ClaudeBlock {
 	if l.Message == nil {
 		return nil
 	}
 	content := l.Message.Content
 	if content.Kind() == '"' {
-		return []Block{{Type: "text", Text: stringOf(content)}}
+		return []ClaudeBlock{{Type: "text", Text: stringOf(content)}}
 	}
-	var out []Block
+	var out []ClaudeBlock
 	if json.Unmarshal(content, &out) != nil {
 		return nil
 	}
