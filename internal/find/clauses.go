@@ -1,0 +1,121 @@
+package find
+
+import (
+	"strings"
+	"unicode"
+)
+
+const (
+	maxClauses    = 8
+	contextWeight = 0.15 // of the whole request, in the ranking of one of its steps
+)
+
+// clauses takes a request of several steps apart. A request that is one step is one clause.
+func clauses(s string) []string {
+	var out []string
+	add := func(c string) {
+		if len(split(c)) > 0 {
+			out = append(out, c)
+		}
+	}
+	for _, sentence := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("\n;,。、；→", r) }) {
+		for _, part := range stops(sentence) {
+			for _, c := range conjunctions(part) {
+				for _, j := range linked(c) {
+					add(j)
+				}
+			}
+		}
+	}
+	if len(out) > maxClauses {
+		rest := strings.Join(out[maxClauses-1:], " ")
+		out = append(out[:maxClauses-1], rest)
+	}
+	return out
+}
+
+// stops parts sentences in English: a full stop in a name or a number is none.
+func stops(s string) []string {
+	return strings.FieldsFunc(strings.NewReplacer(". ", "\n", "! ", "\n", "? ", "\n", "？", "\n", "！", "\n").Replace(s),
+		func(r rune) bool { return r == '\n' })
+}
+
+// conjunctions parts a sentence in English at "then", and at "and" where a verb follows.
+func conjunctions(s string) []string {
+	lex := words()
+	fields := strings.Fields(s)
+	var out []string
+	from := 0
+	for i := 1; i < len(fields); i++ {
+		w := strings.ToLower(fields[i])
+		if w != "then" && w != "and" && w != "afterwards" && w != "before" && w != "after" {
+			continue
+		}
+		if w != "then" && (i+1 >= len(fields) || !lex.verbs[stem(strings.ToLower(fields[i+1]))] && strings.ToLower(fields[i+1]) != "then") {
+			continue
+		}
+		out = append(out, strings.Join(fields[from:i], " "))
+		from = i + 1
+	}
+	return append(out, strings.Join(fields[from:], " "))
+}
+
+// linked parts a sentence in Japanese after a verb in the form that another one follows.
+func linked(s string) []string {
+	runes := []rune(s)
+	var out []string
+	from := 0
+	for i := 1; i+1 < len(runes); i++ {
+		end := 0
+		rest := string(runes[i:min(len(runes), i+6)])
+		for _, link := range [...]string{"てから", "でから", "した後", "したら", "それから", "その後", "て", "で", "し"} {
+			if strings.HasPrefix(rest, link) {
+				end = i + len([]rune(link))
+				break
+			}
+		}
+		if end == 0 || end >= len(runes) || unicode.Is(unicode.Hiragana, runes[end]) || !linkable(runes[:i], runes[i]) {
+			continue
+		}
+		out = append(out, string(runes[from:end]))
+		from, i = end, end
+	}
+	return append(out, string(runes[from:]))
+}
+
+// linkable reports whether a verb may end before て, で or し: して, って, んで, べて, 作成し.
+func linkable(before []rune, link rune) bool {
+	last := before[len(before)-1]
+	switch link {
+	case 'て':
+		return unicode.Is(unicode.Hiragana, last)
+	case 'で':
+		return last == 'ん'
+	case 'し':
+		return unicode.Is(unicode.Han, last)
+	}
+	return true
+}
+
+// unite takes from each list in turn, until there are limit documents.
+func unite(lists [][]Hit, limit int) []Hit {
+	var out []Hit
+	seen := map[int]bool{}
+	for rank := 0; len(out) < limit; rank++ {
+		more := false
+		for _, list := range lists {
+			if rank >= len(list) {
+				continue
+			}
+			more = true
+			if h := list[rank]; !seen[h.Doc] && len(out) < limit {
+				seen[h.Doc] = true
+				out = append(out, h)
+			}
+		}
+		if !more {
+			break
+		}
+	}
+	return out
+}

@@ -1,0 +1,284 @@
+// Package find finds the things that a request in plain words needs, among things with a name and a description: tools and skills. It is
+// pure: texts go in, a ranking comes out, and the same texts give the same ranking. English and Japanese are understood, also mixed.
+//
+// The ranking is BM25F over the words of the fields. A word of the request also counts, at half weight, for what means nearly the same
+// (lexicon.txt). A request of several steps is taken apart, and each step contributes to what is found.
+package find
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"mycelium/internal/text"
+)
+
+// Doc is one thing that can be found.
+type Doc struct {
+	Name   string   // of a tool, without its server
+	Server string   // empty: it has none
+	Text   string   // what it says about itself
+	Keys   []string // names of its parameters, or of the tools of a skill
+	Notes  []string // what is said about its parameters, or the words that call for a skill
+}
+
+// Hit is one thing that was found.
+type Hit struct {
+	Doc   int     // its place among the documents of the index
+	Score float64 // above 0; comparable within one answer only
+}
+
+// The fields and their weights are those of issue 13. The other constants were chosen on the training catalogs of testdata.
+const (
+	nameWeight   = 3
+	textWeight   = 2
+	serverWeight = 1.5
+	keyWeight    = 0.8
+	noteWeight   = 0.5
+
+	saturation = 1.4  // BM25's k1: how soon more mentions of a word stop counting
+	lengthNorm = 0.45 // BM25's b: how much a long description weakens each of its words
+	alternate  = 0.5  // of a word that means nearly the same
+	partWeight = 0.5  // of a word that repeats what other words say
+	gramWeight = 0.15 // of shared pieces of four characters, which only break ties
+)
+
+// maxText bounds what is indexed of one text, and read of a request, in bytes.
+const maxText = 4 << 10
+
+// posting is what one document has of one term.
+type posting struct {
+	doc    int32
+	weight float64 // what the term adds to the score of the document
+}
+
+// Index finds documents. It never changes, and is safe for concurrent use.
+type Index struct {
+	keys    map[key]int
+	docs    int
+	terms   map[string][]posting
+	classes [][]posting // of each class of the lexicon: the best of its members
+	grams   map[uint32][]int32
+	rare    float64 // the weight of a word that no document has
+}
+
+// New makes an index.
+func New(docs []Doc) *Index {
+	x := &Index{docs: len(docs), keys: map[key]int{}, terms: map[string][]posting{}, grams: map[uint32][]int32{}}
+	lengths, total := make([]float64, len(docs)), 0.0
+	for i, d := range docs {
+		x.keys[key{d.Server, d.Name}] = i
+		lengths[i] = x.add(int32(i), d)
+		total += lengths[i]
+	}
+	n := float64(len(docs))
+	x.rare = math.Log(1 + (n+0.5)/0.5)
+	for term, list := range x.terms {
+		df := float64(len(list))
+		idf := math.Log(1 + (n-df+0.5)/(df+0.5))
+		for i := range list {
+			p := &list[i]
+			tf := p.weight / (1 - lengthNorm + lengthNorm*lengths[p.doc]/(total/n))
+			p.weight = idf * tf * (saturation + 1) / (saturation + tf)
+		}
+		x.terms[term] = list
+	}
+	x.classes = x.best(len(docs))
+	return x
+}
+
+// add counts the words of a document, and returns its length in words, weighted.
+func (x *Index) add(doc int32, d Doc) float64 {
+	counts, order := map[string]float64{}, []string{}
+	length := 0.0
+	count := func(s string, weight float64) {
+		for _, w := range split(text.Prefix(s, maxText)) {
+			weight := weight
+			if w.part {
+				weight *= partWeight
+			} else {
+				length += weight
+			}
+			for _, t := range w.terms {
+				if _, ok := counts[t]; !ok {
+					order = append(order, t)
+				}
+				counts[t] += weight
+			}
+		}
+	}
+	count(d.Name, nameWeight)
+	count(d.Text, textWeight)
+	count(d.Server, serverWeight)
+	for _, k := range d.Keys {
+		count(k, keyWeight)
+	}
+	for _, n := range d.Notes {
+		count(n, noteWeight)
+	}
+	for _, t := range order {
+		x.terms[t] = append(x.terms[t], posting{doc, counts[t]})
+	}
+	for _, g := range grams(d.Server + " " + d.Name + " " + text.Prefix(d.Text, 200)) {
+		x.grams[g] = append(x.grams[g], doc)
+	}
+	return length
+}
+
+// best returns for each class the best that its members have, by document.
+func (x *Index) best(docs int) [][]posting {
+	lex := words()
+	out := make([][]posting, len(lex.members))
+	weights := make([]float64, docs)
+	for c, members := range lex.members {
+		var touched []int32
+		for _, m := range members {
+			for _, p := range x.terms[m] {
+				if weights[p.doc] == 0 {
+					touched = append(touched, p.doc)
+				}
+				weights[p.doc] = max(weights[p.doc], p.weight)
+			}
+		}
+		slices.Sort(touched)
+		for _, doc := range touched {
+			out[c] = append(out[c], posting{doc, weights[doc]})
+			weights[doc] = 0
+		}
+	}
+	return out
+}
+
+// Find returns at most limit documents for a request, the best first. learnt may be nil.
+func (x *Index) Find(request string, limit int, learnt *Learnt) []Hit {
+	if limit <= 0 || x.docs == 0 {
+		return nil
+	}
+	request = text.Prefix(text.Compat(request), maxText)
+	whole := x.scores(request, learnt)
+	steps := clauses(request)
+	if len(steps) < 2 {
+		return x.ranked(whole, limit)
+	}
+	lists := make([][]Hit, 0, len(steps))
+	for _, s := range steps {
+		scores := x.scores(s, learnt)
+		for i := range scores {
+			if scores[i] > 0 {
+				scores[i] += contextWeight * whole[i]
+			}
+		}
+		lists = append(lists, x.ranked(scores, limit))
+	}
+	return unite(append(lists, x.ranked(whole, limit)), limit)
+}
+
+// ranked returns the best documents.
+func (x *Index) ranked(scores []float64, limit int) []Hit {
+	var hits []Hit
+	for i, s := range scores {
+		if s > 0 {
+			hits = append(hits, Hit{i, s})
+		}
+	}
+	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc)) })
+	return hits[:min(limit, len(hits))]
+}
+
+// scores returns the score of each document for a request of one step.
+func (x *Index) scores(request string, learnt *Learnt) []float64 {
+	total, best := make([]float64, x.docs), make([]float64, x.docs)
+	lex := words()
+	seen := map[string]bool{}
+	var touched []int32
+	take := func(list []posting, factor float64) {
+		for _, p := range list {
+			if w := p.weight * factor; w > best[p.doc] {
+				if best[p.doc] == 0 {
+					touched = append(touched, p.doc)
+				}
+				best[p.doc] = w
+			}
+		}
+	}
+	for _, w := range asked(split(request)) {
+		if seen[w.terms[0]] {
+			continue
+		}
+		seen[w.terms[0]] = true
+		factor := 1.0
+		if w.part {
+			factor = partWeight
+		}
+		for _, t := range w.terms {
+			take(x.terms[t], factor)
+			for _, c := range lex.classes[t] {
+				take(x.classes[c], factor*alternate)
+			}
+		}
+		for _, doc := range touched {
+			total[doc] += best[doc]
+			best[doc] = 0
+		}
+		touched = touched[:0]
+	}
+	learnt.add(x, total, seen)
+	x.breakTies(request, total)
+	return total
+}
+
+// breakTies adds what a request shares with documents in pieces of four characters.
+func (x *Index) breakTies(request string, total []float64) {
+	all := grams(request)
+	if len(all) == 0 {
+		return
+	}
+	each := gramWeight / float64(len(all))
+	for _, g := range all {
+		for _, doc := range x.grams[g] {
+			total[doc] += each * x.rare
+		}
+	}
+}
+
+// grams returns the distinct pieces of four characters of the words of a text, as hashes (FNV-1a).
+func grams(s string) []uint32 {
+	var out []uint32
+	for _, w := range strings.FieldsFunc(strings.ToLower(text.Compat(s)), func(r rune) bool { return !isWord(r) && !isJapanese(r) }) {
+		runes := []rune(w)
+		for i := 0; i+4 <= len(runes); i++ {
+			h := uint32(2166136261)
+			for _, r := range runes[i : i+4] {
+				h = (h ^ uint32(r)) * 16777619
+			}
+			out = append(out, h)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// asked returns the words of a request that say something: words such as "the" and "please" go, unless there is no other.
+func asked(all []word) []word {
+	out := slices.DeleteFunc(slices.Clone(all), func(w word) bool { return isFiller(w.terms[0]) })
+	if len(out) == 0 {
+		return all
+	}
+	return out
+}
+
+// isFiller reports whether a stem carries no meaning in a request.
+func isFiller(stem string) bool {
+	switch stem {
+	case "a", "an", "the", "this", "that", "thes", "those", "i", "me", "my", "we", "us", "our", "you", "your", "it", "its", "he", "she", "her",
+		"him", "his", "they", "them", "their", "is", "are", "was", "wer", "be", "been", "am", "do", "does", "did", "done", "have", "has", "had",
+		"can", "could", "would", "should", "will", "shall", "may", "might", "must", "let", "to", "of", "in", "at", "by", "for", "from",
+		"with", "into", "onto", "as", "and", "or", "but", "not", "no", "if", "then", "than", "so", "too", "also", "just", "pleas", "pls",
+		"want", "need", "lik", "there", "here", "what", "which", "how", "when", "wher", "why", "any", "some", "about", "after", "befor",
+		"s", "t", "m", "d", "ll", "re", "ve", "don", "help", "abl", "using", "us_", "via", "up", "out", "much", "many", "thing", "new", "got",
+		"go", "going", "now", "on":
+		return true
+	}
+	return false
+}
