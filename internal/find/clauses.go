@@ -97,24 +97,23 @@ func linkable(before []rune, link rune) bool {
 	return true
 }
 
-// unite takes from each list in turn, until there are limit documents.
+// unite takes from each list in turn, until there are limit documents. The last list, of the whole request, has a turn in three.
 func unite(lists [][]Hit, limit int) []Hit {
 	var out []Hit
 	seen := map[int]bool{}
-	for rank := 0; len(out) < limit; rank++ {
-		more := false
-		for _, list := range lists {
-			if rank >= len(list) {
-				continue
-			}
-			more = true
-			if h := list[rank]; !seen[h.Doc] && len(out) < limit {
-				seen[h.Doc] = true
-				out = append(out, h)
-			}
+	take := func(list []Hit, rank int) {
+		if rank < len(list) && !seen[list[rank].Doc] && len(out) < limit {
+			seen[list[rank].Doc] = true
+			out = append(out, list[rank])
 		}
-		if !more {
-			break
+	}
+	last := len(lists) - 1
+	for rank := range limit {
+		for _, list := range lists[:last] {
+			take(list, rank)
+		}
+		if rank%3 == 2 {
+			take(lists[last], rank/3)
 		}
 	}
 	return out

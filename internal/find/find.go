@@ -37,8 +37,9 @@ const (
 	keyWeight    = 0.8
 	noteWeight   = 0.5
 
-	saturation = 1.4  // BM25's k1: how soon more mentions of a word stop counting
+	saturation = 3    // BM25's k1: how soon more mentions of a word stop counting
 	lengthNorm = 0.45 // BM25's b: how much a long description weakens each of its words
+	serverHint = 0.25 // what naming a server adds to the scores of its tools
 	alternate  = 0.5  // of a word that means nearly the same
 	partWeight = 0.5  // of a word that repeats what other words say
 	gramWeight = 0.15 // of shared pieces of four characters, which only break ties
@@ -58,34 +59,41 @@ type Index struct {
 	keys    map[key]int
 	docs    int
 	terms   map[string][]posting
-	classes [][]posting // of each class of the lexicon: the best of its members
+	servers map[string][]int32 // the documents of the servers that a term names
+	classes [][]posting        // of each class of the lexicon: the best of its members
 	grams   map[uint32][]int32
 	rare    float64 // the weight of a word that no document has
 }
 
 // New makes an index.
 func New(docs []Doc) *Index {
-	x := &Index{docs: len(docs), keys: map[key]int{}, terms: map[string][]posting{}, grams: map[uint32][]int32{}}
+	x := &Index{docs: len(docs), keys: map[key]int{}, terms: map[string][]posting{}, servers: map[string][]int32{}, grams: map[uint32][]int32{}}
 	lengths, total := make([]float64, len(docs)), 0.0
 	for i, d := range docs {
 		x.keys[key{d.Server, d.Name}] = i
 		lengths[i] = x.add(int32(i), d)
+		for _, w := range split(d.Server) {
+			x.servers[w.terms[0]] = append(x.servers[w.terms[0]], int32(i))
+		}
 		total += lengths[i]
 	}
-	n := float64(len(docs))
-	x.rare = math.Log(1 + (n+0.5)/0.5)
-	for term, list := range x.terms {
-		df := float64(len(list))
-		idf := math.Log(1 + (n-df+0.5)/(df+0.5))
+	x.rare = rarity(len(docs), 0)
+	for _, list := range x.terms {
+		idf := rarity(len(docs), len(list))
 		for i := range list {
 			p := &list[i]
-			tf := p.weight / (1 - lengthNorm + lengthNorm*lengths[p.doc]/(total/n))
+			tf := p.weight / (1 - lengthNorm + lengthNorm*lengths[p.doc]/(total/float64(len(docs))))
 			p.weight = idf * tf * (saturation + 1) / (saturation + tf)
 		}
-		x.terms[term] = list
 	}
 	x.classes = x.best(len(docs))
 	return x
+}
+
+// rarity is what a word counts that so many of the documents have (BM25's idf).
+func rarity(docs, have int) float64 {
+	n, df := float64(docs), float64(have)
+	return math.Log(1 + (n-df+0.5)/(df+0.5))
 }
 
 // add counts the words of a document, and returns its length in words, weighted.
@@ -126,7 +134,8 @@ func (x *Index) add(doc int32, d Doc) float64 {
 	return length
 }
 
-// best returns for each class the best that its members have, by document.
+// best returns for each class the best that its members have, by document. A rare word of a common class counts between the two: who says
+// "fetch" rarely means only the one tool that says it too.
 func (x *Index) best(docs int) [][]posting {
 	lex := words()
 	out := make([][]posting, len(lex.members))
@@ -139,6 +148,16 @@ func (x *Index) best(docs int) [][]posting {
 					touched = append(touched, p.doc)
 				}
 				weights[p.doc] = max(weights[p.doc], p.weight)
+			}
+		}
+		for _, doc := range touched {
+			weights[doc] = 0
+		}
+		common := rarity(docs, len(touched))
+		for _, m := range members {
+			own := rarity(docs, len(x.terms[m]))
+			for _, p := range x.terms[m] {
+				weights[p.doc] = max(weights[p.doc], p.weight*(own+common)/2/own)
 			}
 		}
 		slices.Sort(touched)
@@ -223,9 +242,23 @@ func (x *Index) scores(request string, learnt *Learnt) []float64 {
 		}
 		touched = touched[:0]
 	}
+	x.hint(seen, total)
 	learnt.add(x, total, seen)
 	x.breakTies(request, total)
 	return total
+}
+
+// hint prefers the documents of a server that a request names. A name that is an everyday word (files, calendar) is no hint that this
+// server and no other is meant; those are the names that other servers' documents use too.
+func (x *Index) hint(terms map[string]bool, total []float64) {
+	for term, docs := range x.servers {
+		if !terms[term] || len(x.terms[term]) > len(docs) {
+			continue
+		}
+		for _, doc := range docs {
+			total[doc] *= 1 + serverHint
+		}
+	}
 }
 
 // breakTies adds what a request shares with documents in pieces of four characters.
@@ -273,11 +306,11 @@ func isFiller(stem string) bool {
 	switch stem {
 	case "a", "an", "the", "this", "that", "thes", "those", "i", "me", "my", "we", "us", "our", "you", "your", "it", "its", "he", "she", "her",
 		"him", "his", "they", "them", "their", "is", "are", "was", "wer", "be", "been", "am", "do", "does", "did", "done", "have", "has", "had",
-		"can", "could", "would", "should", "will", "shall", "may", "might", "must", "let", "to", "of", "in", "at", "by", "for", "from",
+		"can", "could", "would", "should", "will", "shall", "may", "might", "must", "to", "of", "in", "at", "by", "for", "from",
 		"with", "into", "onto", "as", "and", "or", "but", "not", "no", "if", "then", "than", "so", "too", "also", "just", "pleas", "pls",
-		"want", "need", "lik", "there", "here", "what", "which", "how", "when", "wher", "why", "any", "some", "about", "after", "befor",
+		"want", "need", "lik", "there", "here", "what", "how", "when", "wher", "why", "any", "some", "about", "after",
 		"s", "t", "m", "d", "ll", "re", "ve", "don", "help", "abl", "using", "us_", "via", "up", "out", "much", "many", "thing", "new", "got",
-		"go", "going", "now", "on":
+		"go", "going", "on":
 		return true
 	}
 	return false

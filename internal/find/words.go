@@ -50,6 +50,9 @@ func split(s string) []word {
 			if len(parts) == 2 {
 				out = append(out, word{terms: []string{stem(strings.Join(parts, ""))}, part: true})
 			}
+			if suffix := ending(runes[end:]); suffix != "" {
+				out = append(out, word{terms: []string{suffix}, part: true})
+			}
 		case !strings.ContainsRune(" _-/'’", runes[i]):
 			flush()
 		}
@@ -57,6 +60,25 @@ func split(s string) []word {
 	}
 	flush()
 	return out
+}
+
+// ending says what a word with a dot and an ending names (main.go, example.com): the stem of file or url. Empty: no such thing follows.
+func ending(rest []rune) string {
+	if len(rest) < 2 || rest[0] != '.' {
+		return ""
+	}
+	n := 1
+	for n < len(rest) && isWord(rest[n]) {
+		n++
+	}
+	if n == 1 || n > 6 || !unicode.IsLetter(rest[1]) {
+		return ""
+	}
+	switch strings.ToLower(string(rest[1:n])) {
+	case "com", "org", "net", "io", "jp", "dev", "co", "app":
+		return "url"
+	}
+	return stem("file")
 }
 
 func isWord(r rune) bool {
@@ -120,7 +142,9 @@ func (x *lexicon) japanese(out []word, run []rune) []word {
 // cuts reports whether a word of katakana would begin or end inside a longer run of katakana that is another word, or a single
 // character would be cut from a compound.
 func (f *form) cuts(run []rune, at int) bool {
-	kana := func(i int) bool { return i >= 0 && i < len(run) && (unicode.Is(unicode.Katakana, run[i]) || run[i] == 'ー') }
+	kana := func(i int) bool {
+		return i >= 0 && i < len(run) && (unicode.Is(unicode.Katakana, run[i]) || run[i] == 'ー')
+	}
 	end := at + len(f.runes)
 	if len(f.runes) <= 2 && kana(at) && kana(end-1) {
 		return kana(at-1) || kana(end)
