@@ -6,7 +6,6 @@
 package find
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -27,6 +26,7 @@ type Doc struct {
 type Hit struct {
 	Doc   int     // its place among the documents of the index
 	Score float64 // above 0; comparable within one answer only
+	Share float64 // which part of the words of the request it has, 0 to 1; a word of nearly the same meaning counts half
 }
 
 // The fields and their weights are those of issue 13. The other constants were chosen on the training catalogs of testdata.
@@ -175,49 +175,67 @@ func (x *Index) Find(request string, limit int, learnt *Learnt) []Hit {
 		return nil
 	}
 	request = text.Prefix(text.Compat(request), maxText)
-	whole := x.scores(request, learnt)
+	whole := x.rate(request, learnt)
 	steps := clauses(request)
 	if len(steps) < 2 {
-		return x.ranked(whole, limit)
+		return whole.best(limit)
 	}
 	lists := make([][]Hit, 0, len(steps))
 	for _, s := range steps {
-		scores := x.scores(s, learnt)
-		for i := range scores {
-			if scores[i] > 0 {
-				scores[i] += contextWeight * whole[i]
+		r := x.rate(s, learnt)
+		for i := range r.scores {
+			if r.scores[i] > 0 {
+				r.scores[i] += contextWeight * whole.scores[i]
 			}
 		}
-		lists = append(lists, x.ranked(scores, limit))
+		lists = append(lists, r.best(limit))
 	}
-	return unite(append(lists, x.ranked(whole, limit)), limit)
+	return unite(append(lists, whole.best(limit)), limit)
 }
 
-// ranked returns the best documents.
-func (x *Index) ranked(scores []float64, limit int) []Hit {
+// rating is what each document has of a request of one step.
+type rating struct {
+	scores []float64
+	had    []float64 // how many of its words
+	words  float64
+}
+
+// best returns the best documents. It keeps the best so far in order, since limit is small.
+func (r rating) best(limit int) []Hit {
 	var hits []Hit
-	for i, s := range scores {
-		if s > 0 {
-			hits = append(hits, Hit{i, s})
+	for i, s := range r.scores {
+		if s <= 0 || len(hits) == limit && s <= hits[limit-1].Score {
+			continue
 		}
+		if len(hits) < limit {
+			hits = append(hits, Hit{})
+		}
+		at := len(hits) - 1
+		for ; at > 0 && hits[at-1].Score < s; at-- {
+			hits[at] = hits[at-1]
+		}
+		hits[at] = Hit{Doc: i, Score: s, Share: r.had[i] / max(r.words, 1)}
 	}
-	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc)) })
-	return hits[:min(limit, len(hits))]
+	return hits
 }
 
-// scores returns the score of each document for a request of one step.
-func (x *Index) scores(request string, learnt *Learnt) []float64 {
-	total, best := make([]float64, x.docs), make([]float64, x.docs)
+// rate returns what each document has of a request of one step.
+func (x *Index) rate(request string, learnt *Learnt) rating {
+	floats := make([]float64, 4*x.docs)
+	total, had := floats[:x.docs], floats[x.docs:2*x.docs]
+	best, part := floats[2*x.docs:3*x.docs], floats[3*x.docs:] // of one word
 	lex := words()
 	seen := map[string]bool{}
 	var touched []int32
-	take := func(list []posting, factor float64) {
+	count := 0.0
+	take := func(list []posting, factor, share float64) {
 		for _, p := range list {
 			if w := p.weight * factor; w > best[p.doc] {
 				if best[p.doc] == 0 {
 					touched = append(touched, p.doc)
 				}
 				best[p.doc] = w
+				part[p.doc] = max(part[p.doc], share)
 			}
 		}
 	}
@@ -226,33 +244,36 @@ func (x *Index) scores(request string, learnt *Learnt) []float64 {
 			continue
 		}
 		seen[w.terms[0]] = true
-		factor := 1.0
+		factor, share := 1.0, 1.0
 		if w.part {
-			factor = partWeight
+			factor, share = partWeight, 0
 		}
+		count += share
 		for _, t := range w.terms {
-			take(x.terms[t], factor)
+			take(x.terms[t], factor, share)
 			for _, c := range lex.classes[t] {
-				take(x.classes[c], factor*alternate)
+				take(x.classes[c], factor*alternate, share*alternate)
 			}
 		}
 		for _, doc := range touched {
 			total[doc] += best[doc]
-			best[doc] = 0
+			had[doc] += part[doc]
+			best[doc], part[doc] = 0, 0
 		}
 		touched = touched[:0]
 	}
 	x.hint(seen, total)
 	learnt.add(x, total, seen)
 	x.breakTies(request, total)
-	return total
+	return rating{total, had, count}
 }
 
 // hint prefers the documents of a server that a request names. A name that is an everyday word (files, calendar) is no hint that this
 // server and no other is meant; those are the names that other servers' documents use too.
 func (x *Index) hint(terms map[string]bool, total []float64) {
-	for term, docs := range x.servers {
-		if !terms[term] || len(x.terms[term]) > len(docs) {
+	for term := range terms { // in any order: a document belongs to one server, and a factor is applied to it once a term
+		docs := x.servers[term]
+		if len(x.terms[term]) > len(docs) {
 			continue
 		}
 		for _, doc := range docs {
