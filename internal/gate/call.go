@@ -228,6 +228,7 @@ func (g *Gate) admit(ctx context.Context, s *session.Session, r Request, runs bo
 		}
 	}
 	s.Written.Note(a.Item, &a.facts)
+	s.Used(a.Item, a.began)
 	return a, nil
 }
 

@@ -45,6 +45,7 @@ func (c *compiler) addRoles() {
 		ro := c.role(r.ID)
 		ro.decls = append(ro.decls, r)
 		ro.view.Prompt = orElse(r.Prompt, ro.view.Prompt)
+		ro.view.ToolSearch = orElse(r.ToolSearch, ro.view.ToolSearch)
 		if r.Model != nil {
 			ro.view.Model = r.Model
 		}
@@ -200,6 +201,7 @@ func (c *compiler) merge(r, parent *role, whole bool) {
 	if r.view.Prompt == "" {
 		r.view.Prompt = parent.view.Prompt
 	}
+	r.view.ToolSearch = orElse(r.view.ToolSearch, parent.view.ToolSearch)
 }
 
 // bound applies the ceiling of one file to everything that the role has.
@@ -342,6 +344,7 @@ type RoleView struct {
 	Memory                        string   // none, isolated, team or all
 	MemoryTeams                   []string
 	Model                         *Model
+	ToolSearch                    string   // of its files, else of the role that it inherits; empty: none says
 	ToolIDs                       []string // patterns of its own and inherited toolIds
 	Called                        []string // the names by which rules find it
 	Denies                        []Pattern

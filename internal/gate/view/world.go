@@ -23,6 +23,7 @@ type World struct {
 	Promotion   string              // who may activate skills: auto (the policy decides; the default), confirm or manual
 	Roots       map[string]string   // the folder where relative paths of a server begin, absolute; default: the project folder
 	Servers     map[string]Server   // what the servers said about themselves, by name
+	ToolSearch  string              // when a list of tools leaves some out; see Deferral
 	AskClient   bool                // ask a client that supports elicitation about its calls that wait for an approval
 	// Learning are the servers whose offer is being learned for the first time, with the time that a client waits for it at most. Ahead is
 	// the policy with the skills that wait for one of them; nil: no skill does.
@@ -63,6 +64,7 @@ type Catalog struct {
 	names        *catalogNames
 	masks        masks
 	views        views
+	skills       skillIndexes
 }
 
 // entry is one definition, as the server sent it and as clients see it.
