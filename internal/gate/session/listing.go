@@ -17,6 +17,8 @@ const maxNoted = 200
 type listing struct {
 	mu     sync.Mutex
 	begun  bool
+	listed int // bytes of the definitions that it listed last; 0: it never listed
+	all    int // bytes of those that it might have listed
 	noted  []policy.Item // found or used, the latest last
 	asked  string        // what was last searched for
 	asking time.Time
@@ -41,26 +43,28 @@ func (s *Session) Tools(searches bool) []view.Listed {
 	v := s.Look()
 	sc := s.Snapshot()
 	all := v.Items[policy.Tool]
-	if !sc.World.Defers(sc.Scope, v, searches) {
-		return all
-	}
 	s.listing.mu.Lock()
 	defer s.listing.mu.Unlock()
-	if !s.listing.begun {
-		s.listing.begun = true
-		s.listing.note(s.registry.Taught.lately())
-	}
-	noted := make(map[policy.Item]bool, len(s.listing.noted))
-	for _, it := range s.listing.noted {
-		noted[it] = true
-	}
-	var out []view.Listed
-	for _, l := range all {
-		if view.IsOwn(l.Item.Server) || noted[l.Item] {
-			out = append(out, l)
+	out := all
+	if sc.World.Defers(sc.Scope, v, searches) {
+		if !s.listing.begun {
+			s.listing.begun = true
+			s.listing.note(s.registry.Taught.lately())
 		}
+		out = slices.DeleteFunc(slices.Clone(all), func(l view.Listed) bool {
+			return !view.IsOwn(l.Item.Server) && !slices.Contains(s.listing.noted, l.Item)
+		})
 	}
+	s.listing.listed, s.listing.all = size(out), size(all)
 	return out
+}
+
+// size returns the bytes of definitions.
+func size(all []view.Listed) (n int) {
+	for _, l := range all {
+		n += len(l.Raw)
+	}
+	return n
 }
 
 // Found notes what was searched for, and the tools that were found: they are listed from now on.
@@ -83,7 +87,7 @@ func (s *Session) Used(it policy.Item, now time.Time) {
 	asked, asking := s.listing.asked, s.listing.asking
 	fresh := s.listing.note([]policy.Item{it})
 	s.listing.mu.Unlock()
-	if asked != "" && now.Sub(asking) <= follows {
+	if asked != "" && now.Sub(asking) <= Follows {
 		s.registry.Taught.Add([]find.Use{{Request: asked, Name: it.Name, Server: it.Server, At: now}})
 	} else {
 		s.registry.Taught.used(it)
@@ -93,8 +97,8 @@ func (s *Session) Used(it policy.Item, now time.Time) {
 	}
 }
 
-// follows is how long after a search a call may come that the search taught.
-const follows = 10 * time.Minute
+// Follows is how long after a search a call may come that belongs to it.
+const Follows = 10 * time.Minute
 
 const (
 	maxUses   = 2000 // that are learnt from; the log has all of them
@@ -153,32 +157,25 @@ func (t *Taught) Learnt(now time.Time) *find.Learnt {
 
 // Listed is what the lists of the sessions that are in use cost a model, in tokens.
 type Listed struct {
-	Sessions int `json:"sessions"` // that leave tools out
-	Listed   int `json:"listed"`   // tokens of the definitions that they list
+	Sessions int `json:"sessions"` // whose clients listed their tools
+	Listed   int `json:"listed"`   // tokens of the definitions that they were listed
 	All      int `json:"all"`      // tokens of all definitions that they may use
 }
 
 // bytesPerToken is what a token of a definition comes to, about: JSON in English.
 const bytesPerToken = 4
 
-// Deferred returns what is saved by the sessions that listed their tools and leave some out.
-func (r *Registry) Deferred() (out Listed) {
-	size := func(all []view.Listed) (n int) {
-		for _, l := range all {
-			n += len(l.Raw)
-		}
-		return n / bytesPerToken
-	}
+// Listed returns what the lists of the sessions in use cost, and would cost whole.
+func (r *Registry) Listed() (out Listed) {
 	for _, s := range r.live.all() {
 		s.listing.mu.Lock()
-		begun := s.listing.begun
+		listed, all := s.listing.listed, s.listing.all
 		s.listing.mu.Unlock()
-		if !begun {
-			continue
+		if all > 0 {
+			out.Sessions++
+			out.Listed += listed / bytesPerToken
+			out.All += all / bytesPerToken
 		}
-		out.Sessions++
-		out.Listed += size(s.Tools(false))
-		out.All += size(s.List(policy.Tool))
 	}
 	return out
 }

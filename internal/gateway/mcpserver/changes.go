@@ -30,7 +30,7 @@ type Lists struct {
 type Watch struct {
 	gate          *gate.Gate
 	session       *session.Session
-	searches      bool           // see Client.searches
+	client        *Client // says who it is only after Watch was made
 	subscriptions *subscriptions // reviewed at every change
 	changed       <-chan struct{}
 	lists         [4][]view.Listed // tools, prompts, resources, templates
@@ -40,7 +40,7 @@ type Watch struct {
 func (s *Server) Watch(c *Client) *Watch { return s.watch(c, &c.subscriptions) }
 
 func (s *Server) watch(c *Client, subs *subscriptions) *Watch {
-	w := &Watch{gate: s.gate, session: c.session, searches: c.searches(), subscriptions: subs}
+	w := &Watch{gate: s.gate, session: c.session, client: c, subscriptions: subs}
 	w.update()
 	return w
 }
@@ -50,7 +50,7 @@ func (w *Watch) update() (changed Lists) {
 	w.changed = w.session.Changed() // before the lists, so that a change in between is seen next time
 	before := w.lists
 	w.lists = [...][]view.Listed{
-		w.session.Tools(w.searches), w.session.List(policy.Prompt), w.session.List(policy.Resource), w.session.Templates(),
+		w.session.Tools(w.client.searches()), w.session.List(policy.Prompt), w.session.List(policy.Resource), w.session.Templates(),
 	}
 	differ := func(i int) bool { return !slices.EqualFunc(before[i], w.lists[i], view.Listed.Same) }
 	return Lists{Tools: differ(0), Prompts: differ(1), Resources: differ(2) || differ(3)}
