@@ -49,8 +49,8 @@ swarm                : policy skill gate run harness agent model sandbox protoco
 config               : policy shell code skill audit approval backend sandbox protocol workflow secret state atomicfile yamlfile
 config               : text lazy
 node                 : rawjson text state atomicfile store telemetry model harness setup tmux worktree keeper policy credential rpc daemon
-node                 : find secret yamlfile shell scan builtin files sandbox skill audit approval memory transcript protocol workflow backend
-node                 : gate gateway hook run agent swarm config
+node                 : secret yamlfile shell scan builtin files sandbox skill audit approval memory transcript protocol workflow backend
+node                 : find gate gateway hook run agent swarm config
 web                  : node policy skill audit approval backend gate run swarm protocol workflow config transcript
 web                  : memory setup telemetry text
 `

@@ -67,7 +67,9 @@ type Index struct {
 
 // New makes an index.
 func New(docs []Doc) *Index {
-	x := &Index{docs: len(docs), keys: map[key]int{}, terms: map[string][]posting{}, servers: map[string][]int32{}, grams: map[uint32][]int32{}}
+	x := &Index{
+		docs: len(docs), keys: map[key]int{}, terms: map[string][]posting{}, servers: map[string][]int32{}, grams: map[uint32][]int32{},
+	}
 	lengths, total := make([]float64, len(docs)), 0.0
 	for i, d := range docs {
 		x.keys[key{d.Server, d.Name}] = i
@@ -134,8 +136,8 @@ func (x *Index) add(doc int32, d Doc) float64 {
 	return length
 }
 
-// best returns for each class the best that its members have, by document. A rare word of a common class counts between the two: who says
-// "fetch" rarely means only the one tool that says it too.
+// best returns for each class the best that its members have, by document. A rare word of a common class counts between the two: who
+// says "fetch" rarely means only the one tool that says it too.
 func (x *Index) best(docs int) [][]posting {
 	lex := words()
 	out := make([][]posting, len(lex.members))
@@ -325,8 +327,8 @@ func asked(all []word) []word {
 // isFiller reports whether a stem carries no meaning in a request.
 func isFiller(stem string) bool {
 	switch stem {
-	case "a", "an", "the", "this", "that", "thes", "those", "i", "me", "my", "we", "us", "our", "you", "your", "it", "its", "he", "she", "her",
-		"him", "his", "they", "them", "their", "is", "are", "was", "wer", "be", "been", "am", "do", "does", "did", "done", "have", "has", "had",
+	case "a", "an", "the", "this", "that", "thes", "those", "i", "me", "my", "we", "us", "our", "you", "your", "it", "its", "he", "she",
+		"her", "him", "his", "they", "them", "their", "is", "are", "was", "wer", "be", "been", "am", "do", "does", "did", "done", "have", "has", "had",
 		"can", "could", "would", "should", "will", "shall", "may", "might", "must", "to", "of", "in", "at", "by", "for", "from",
 		"with", "into", "onto", "as", "and", "or", "but", "not", "no", "if", "then", "than", "so", "too", "also", "just", "pleas", "pls",
 		"want", "need", "lik", "there", "here", "what", "how", "when", "wher", "why", "any", "some", "about", "after",

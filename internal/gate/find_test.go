@@ -44,8 +44,8 @@ func TestDeferral(t *testing.T) {
 		searches     bool
 		want         int
 	}{
-		{"", "guest", false, 0}, {"auto", "guest", false, 0}, {"on", "guest", false, 0}, {"off", "guest", false, 51}, {"60", "guest", false, 51},
-		{"50", "guest", false, 0}, {"on", "whole", false, 51}, {"on", "few", false, 51}, {"auto", "guest", true, 51}, {"on", "guest", true, 0},
+		{"", "guest", false, 0}, {"auto", "guest", false, 0}, {"on", "guest", false, 0}, {"off", "guest", false, 51},
+		{"60", "guest", false, 51}, {"50", "guest", false, 0}, {"on", "whole", false, 51}, {"on", "few", false, 51}, {"auto", "guest", true, 51}, {"on", "guest", true, 0},
 		{"nonsense", "guest", false, 51},
 	} {
 		h := build(t, fifty(tt.search))
@@ -188,7 +188,8 @@ func TestSuggestWithoutTriggers(t *testing.T) {
 	})
 	s := h.enter("guest")
 	for intent, want := range map[string]string{
-		"translate this document": "translator", "この文書を翻訳して": "translator", "グラフを描いて": "painter", "what a lovely day": "",
+		"translate this document": "translator", "この文書を翻訳して": "translator", "グラフを描いて": "painter",
+		"what a lovely day": "",
 	} {
 		answer, _ := h.ask(s, "mycelium-router__suggest_skills", fmt.Sprintf(`{"intent":%q}`, intent))
 		got := fmt.Sprint(answer["suggestions"])

@@ -188,7 +188,8 @@ func (p plan) world(tb testing.TB, dir string) view.World {
 	for _, pr := range problems {
 		tb.Logf("policy: %+v", pr)
 	}
-	return view.World{Policy: pol, Skills: lib, Definitions: defs, Templates: p.tmpl, Promotion: p.promote, ToolSearch: p.search, Broken: p.broken}
+	return view.World{Policy: pol, Skills: lib, Definitions: defs, Templates: p.tmpl, Promotion: p.promote, ToolSearch: p.search,
+		Broken: p.broken}
 }
 
 // build makes a gate on a plan, with a log and a database of its own.

@@ -68,7 +68,7 @@ type Role struct {
 	Deny          []string   `yaml:"deny" json:"deny,omitempty"` // patterns of items that it hides
 	Inherits      string     `yaml:"inherits" json:"inherits,omitempty"`
 	Prompt        string     `yaml:"prompt" json:"prompt,omitempty"`
-	ToolSearch    string     `yaml:"toolSearch" json:"toolSearch,omitempty"` // on, off, auto or a number; it changes lists, not what is allowed
+	ToolSearch    string     `yaml:"toolSearch" json:"toolSearch,omitempty"` // on, off, auto or a number: what lists leave out
 	Model         *Model     `yaml:"model" json:"model,omitempty"`
 	CreatedAt     *time.Time `yaml:"createdAt" json:"createdAt,omitempty"`
 	UpdatedAt     *time.Time `yaml:"updatedAt" json:"updatedAt,omitempty"`

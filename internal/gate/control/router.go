@@ -66,11 +66,7 @@ func routerTools() []tool {
 			description: "Lists the skills of this session: which are active, and which may be activated.",
 		},
 		findTool(),
-		{
-			item: suggestItem, title: "Suggest skills", readOnly: true, run: runSuggest,
-			description: "Suggests skills for an intent, with scores from 0 to 1: by their triggers, then by what they say about themselves.",
-			params:      []param{{name: "intent", kind: "string", required: true, description: "What is to be done, in words."}},
-		},
+		suggestTool(),
 		{
 			item: SetThinkingItem, title: "Note reasoning", run: runThinking,
 			description: "Notes the reasoning behind the next call. It is recorded with that call, and used once.",
@@ -89,6 +85,14 @@ func routerTools() []tool {
 				},
 			},
 		},
+	}
+}
+
+func suggestTool() tool {
+	return tool{
+		item: suggestItem, title: "Suggest skills", readOnly: true, run: runSuggest,
+		description: "Suggests skills for an intent, with scores from 0 to 1: by their triggers, then by what they say about themselves.",
+		params:      []param{{name: "intent", kind: "string", required: true, description: "What is to be done, in words."}},
 	}
 }
 

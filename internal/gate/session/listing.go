@@ -17,8 +17,8 @@ const maxNoted = 200
 type listing struct {
 	mu     sync.Mutex
 	begun  bool
-	listed int // bytes of the definitions that it listed last; 0: it never listed
-	all    int // bytes of those that it might have listed
+	listed int           // bytes of the definitions that it listed last; 0: it never listed
+	all    int           // bytes of those that it might have listed
 	noted  []policy.Item // found or used, the latest last
 	asked  string        // what was last searched for
 	asking time.Time
@@ -78,8 +78,10 @@ func (s *Session) Found(request string, items []policy.Item, now time.Time) {
 	}
 }
 
-// Used notes that a tool of a server is called: it is listed from now on, and its name belongs to what was searched for before.
-func (s *Session) Used(it policy.Item, now time.Time) {
+// Used notes that an item is used, and the files that it will have written. A tool of a server is listed from now on, and belongs to what
+// was searched for before.
+func (s *Session) Used(it policy.Item, f *policy.Facts, now time.Time) {
+	s.Written.Note(it, f)
 	if it.Kind != policy.Tool || it.Server == policy.AgentServer || view.IsOwn(it.Server) {
 		return
 	}

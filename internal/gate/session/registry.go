@@ -168,7 +168,8 @@ func (r *Registry) follow(s *Session, old, next *view.Catalog) {
 		}
 	}
 	leaves := func(sc *Snapshot) bool { return sc.World.Defers(sc.Scope, sc.View(), false) }
-	if shown := s.shown.Load(); shown != nil && shown.Same(after.View()) && before.View().Same(after.View()) && leaves(before) == leaves(after) {
+	shown := s.shown.Load()
+	if shown != nil && shown.Same(after.View()) && before.View().Same(after.View()) && leaves(before) == leaves(after) {
 		return
 	}
 	s.changed.fire()

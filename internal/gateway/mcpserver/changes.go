@@ -30,7 +30,7 @@ type Lists struct {
 type Watch struct {
 	gate          *gate.Gate
 	session       *session.Session
-	client        *Client // says who it is only after Watch was made
+	client        *Client        // says who it is only after Watch was made
 	subscriptions *subscriptions // reviewed at every change
 	changed       <-chan struct{}
 	lists         [4][]view.Listed // tools, prompts, resources, templates

@@ -72,8 +72,9 @@ func (v *View) World() view.World {
 	cat := v.Pool.Catalog()
 	w := view.World{Policy: v.Policy, Skills: v.Skills, Definitions: v.Catalog.Definitions, Templates: cat.Templates,
 		Learning: v.learning, Ahead: v.ahead, Held: v.Catalog.Held, Broken: v.Project.Broken.All,
-		Promotion: v.Project.File.Session.Promotion, ToolSearch: v.Project.File.Session.ToolSearch, AskClient: v.Project.File.Approval.AsksClient(),
-		Roots: map[string]string{"files": v.Root}, Servers: map[string]view.Server{}}
+		Promotion: v.Project.File.Session.Promotion, ToolSearch: v.Project.File.Session.ToolSearch,
+		AskClient: v.Project.File.Approval.AsksClient(),
+		Roots:     map[string]string{"files": v.Root}, Servers: map[string]view.Server{}}
 	for _, s := range v.Project.Servers {
 		w.Servers[s.Name] = view.Server{}
 	}

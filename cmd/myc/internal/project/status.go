@@ -14,7 +14,6 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/config/restart"
 	"mycelium/internal/daemon"
-	"mycelium/internal/gate/session"
 	"mycelium/internal/node/api"
 	"mycelium/internal/text"
 )
@@ -75,15 +74,6 @@ func (a *app) status(ctx context.Context) error {
 		base.Column{Name: "SINCE", Drop: 3}, base.Column{Name: "CALLS", Least: 10, Drop: 4}, base.Column{Name: "RESTARTS", Drop: 5},
 		base.Column{Name: "ERROR", Least: 20}).Print(rows...)
 	return nil
-}
-
-// savedTokens says what tool search saves.
-func savedTokens(l session.Listed) string {
-	if l.All == 0 {
-		return base.OrDash("")
-	}
-	return fmt.Sprintf("%d of %d tokens of tool schemas, %.0f %% saved (%s)", l.Listed, l.All, 100*(1-float64(l.Listed)/float64(l.All)),
-		text.Count(l.Sessions, "session"))
 }
 
 // statusWaiting are the rows about what waits for a person: files and calls.
