@@ -14,7 +14,7 @@ const (
 func clauses(s string) []string {
 	var out []string
 	add := func(c string) {
-		if len(split(c)) > 0 {
+		if strings.ContainsFunc(c, func(r rune) bool { return isWord(r) || isJapanese(r) }) {
 			out = append(out, c)
 		}
 	}
@@ -34,10 +34,17 @@ func clauses(s string) []string {
 	return out
 }
 
-// stops parts sentences in English: a full stop in a name or a number is none.
+// stops parts sentences in English. A full stop in a name or a number is none: a space follows one that is.
 func stops(s string) []string {
-	return strings.FieldsFunc(strings.NewReplacer(". ", "\n", "! ", "\n", "? ", "\n", "？", "\n", "！", "\n").Replace(s),
-		func(r rune) bool { return r == '\n' })
+	var out []string
+	from := 0
+	for i := 0; i < len(s); i++ {
+		if strings.IndexByte(".!?", s[i]) >= 0 && (i+1 == len(s) || s[i+1] == ' ') {
+			out = append(out, s[from:i])
+			from = i + 1
+		}
+	}
+	return append(out, s[from:])
 }
 
 // conjunctions parts a sentence in English at "then", and at "and" where a verb follows.

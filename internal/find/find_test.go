@@ -121,7 +121,7 @@ func measure(tb testing.TB, name string, limit int) (single, steps, first float6
 
 // TestFloors: what is found of the labelled requests, at 15 and at 5 documents.
 func TestFloors(t *testing.T) {
-	for _, name := range []string{"dev", "home", "office", "shop"} {
+	for _, name := range []string{"dev", "home", "office", "shop", "mixed"} {
 		s15, m15, first := measure(t, name, 15)
 		s5, _, _ := measure(t, name, 5)
 		t.Logf("%s: single %.3f, steps %.3f, single at 5 %.3f, first %.3f", name, s15, m15, s5, first)
