@@ -1,7 +1,6 @@
 package find
 
 import (
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -93,12 +92,8 @@ func measure(tb testing.TB, name string, limit int) (single, steps, first float6
 		hits := x.Find(r.text, limit, nil)
 		for _, docs := range r.steps {
 			n := rank(hits, docs)
-			if n == 0 && os.Getenv("FIND_MISSES") != "" {
-				top := []string{}
-				for _, h := range hits[:min(4, len(hits))] {
-					top = append(top, x.name(h.Doc))
-				}
-				fmt.Printf("%s: %q misses %s: %v\n", name, r.text, x.name(docs[0]), top)
+			if n == 0 {
+				tb.Logf("%s: at %d, %q misses %s", name, limit, r.text, x.name(docs[0]))
 			}
 			if len(r.steps) == 1 {
 				ones++
@@ -119,12 +114,22 @@ func measure(tb testing.TB, name string, limit int) (single, steps, first float6
 	return float64(onesFound) / float64(ones), float64(manyFound) / float64(many), float64(at1) / float64(ones)
 }
 
-// TestFloors: what is found of the labelled requests, at 15 and at 5 documents.
+// TestFloors: what is found of the labelled requests of testdata. dev and home were there when the ranking was made, and the misses of all
+// but shop were looked at once; docs/proofs/performance.md has what each set gave when it was tried for the first time.
 func TestFloors(t *testing.T) {
-	for _, name := range []string{"dev", "home", "office", "shop", "mixed"} {
-		s15, m15, first := measure(t, name, 15)
-		s5, _, _ := measure(t, name, 5)
-		t.Logf("%s: single %.3f, steps %.3f, single at 5 %.3f, first %.3f", name, s15, m15, s5, first)
+	t.Parallel()
+	for _, tt := range [...]struct {
+		name                string
+		single, steps, five float64
+	}{
+		{"dev", 0.98, 0.95, 0.97}, {"home", 0.98, 1, 0.95}, {"office", 1, 0.92, 0.97}, {"shop", 1, 1, 0.95}, {"mixed", 1, 0.95, 1},
+	} {
+		single, steps, first := measure(t, tt.name, 15)
+		five, _, _ := measure(t, tt.name, 5)
+		t.Logf("%s: single %.3f, steps %.3f, single at 5 %.3f, first %.3f", tt.name, single, steps, five, first)
+		if single < tt.single || steps < tt.steps || five < tt.five {
+			t.Errorf("%s: single %.3f, steps %.3f, single at 5 %.3f; want %v, %v, %v", tt.name, single, steps, five, tt.single, tt.steps, tt.five)
+		}
 	}
 }
 

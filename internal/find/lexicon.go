@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 //go:embed lexicon.txt
@@ -59,7 +60,9 @@ func parseLexicon(s string) *lexicon {
 			x.verbs[class[0]] = true
 		}
 		for _, w := range strings.Fields(japanese) {
-			x.form([]rune(w), class[0])
+			for _, f := range inflected([]rune(w)) {
+				x.form(f, class[0])
+			}
 		}
 	}
 	for _, list := range x.forms {
@@ -82,6 +85,41 @@ func (x *lexicon) term(w string) string {
 		x.phrases[parts[0]] = append(x.phrases[parts[0]], phrase{parts, term})
 	}
 	return term
+}
+
+// inflected returns a Japanese word, and, if it is a verb in the form of て, how its other forms begin: 送って is also 送り and 送る. A verb
+// is known by its ending and by a kanji before it.
+func inflected(w []rune) [][]rune {
+	out := [][]rune{w}
+	n := len(w)
+	if n < 3 || !unicode.Is(unicode.Han, w[0]) {
+		if n == 2 && w[1] == 'て' && unicode.Is(unicode.Han, w[0]) { // 見て
+			return endings(out, w[:1], "たるまなよられ")
+		}
+		return out
+	}
+	base := w[:n-2]
+	switch string(w[n-2:]) {
+	case "って":
+		return endings(out, base, "っりるられろいうわちつ")
+	case "んで":
+		return endings(out, base, "んみむまめもびぶばべぼ")
+	case "いて":
+		return endings(out, base, "いきくかけこ")
+	case "して":
+		return endings(out, base, "しすさせそ")
+	}
+	if w[n-1] == 'て' && unicode.Is(unicode.Hiragana, w[n-2]) { // 加えて
+		out = append(out, w[:n-1])
+	}
+	return out
+}
+
+func endings(out [][]rune, base []rune, each string) [][]rune {
+	for _, r := range each {
+		out = append(out, append(slices.Clone(base), r))
+	}
+	return out
 }
 
 // form notes what a Japanese word is in English.

@@ -30,6 +30,9 @@ func stem(w string) string {
 		w = base
 		break
 	}
+	if base, ok := strings.CutSuffix(w, "ion"); ok && len(base) >= 5 && base[len(base)-1] == 't' {
+		w = base // translation, deletion
+	}
 	if strings.HasSuffix(w, "e") && len(w) > 3 {
 		w = w[:len(w)-1]
 	}

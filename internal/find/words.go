@@ -55,11 +55,25 @@ func split(s string) []word {
 			}
 		case !strings.ContainsRune(" _-/'’", runes[i]):
 			flush()
+			if strings.ContainsRune("+*×÷=", runes[i]) && digitNear(runes, i) {
+				out = append(out, word{terms: []string{stem("calculate")}})
+			}
 		}
 		i = end
 	}
 	flush()
 	return out
+}
+
+// digitNear reports whether a number stands on both sides of a sign.
+func digitNear(runes []rune, at int) bool {
+	digit := func(i, step int) bool {
+		for i >= 0 && i < len(runes) && runes[i] == ' ' {
+			i += step
+		}
+		return i >= 0 && i < len(runes) && runes[i] >= '0' && runes[i] <= '9'
+	}
+	return digit(at-1, -1) && digit(at+1, 1)
 }
 
 // ending says what a word with a dot and an ending names (main.go, example.com): the stem of file or url. Empty: no such thing follows.
