@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -48,11 +49,13 @@ func TestToolSearchInClaude(t *testing.T) {
 
 	p := boxOfTools(t, "on")
 	const tool = "box__tool_041"
+	saved := ""
 	steps := []fake.Step{use("mycelium-router__find_tool", map[string]any{"query": "look for records of kind 41", "limit": 3})}
 	for range 60 { // Claude Code lists again beside the conversation
 		steps = append(steps, fake.Step{Func: func(r fake.Request) fake.Step {
 			switch {
 			case strings.HasPrefix(results(r), "[error=false] ") && !strings.Contains(results(r), `{"`):
+				saved = p.must("status")
 				return fake.Step{Text: "done"}
 			case slices.Contains(offered(r), tool):
 				return use(tool, map[string]any{"query": "x"})
@@ -72,6 +75,9 @@ func TestToolSearchInClaude(t *testing.T) {
 	}
 	if got := offered(turns[len(turns)-1]); !slices.Contains(got, tool) || len(got) > 3 {
 		t.Errorf("listed at the end: %v", got)
+	}
+	if !regexp.MustCompile(`schemas +[0-9]+ of [0-9]+ tokens listed, [67][0-9] % saved, in 1 session`).MatchString(saved) {
+		t.Errorf("status says %s", saved)
 	}
 	if got := p.must("audit", "query", "--tool", tool); !strings.Contains(got, tool) {
 		t.Errorf("the call is not on record: %s", got)

@@ -74,7 +74,7 @@ type ToolsStatus struct {
 	Visible     int     `json:"visible"`
 	Concealment float64 `json:"concealment"`
 	// Schemas are the tokens of the definitions that the clients of the sessions in use were listed, against all that they may use.
-	Schemas session.Listed `json:"schemas"`
+	Schemas session.Listed `json:"schemas,omitzero"`
 }
 
 // ModeParams say who is asked from now on; empty: nothing changes.

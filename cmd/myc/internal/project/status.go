@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,13 +49,12 @@ func (a *app) status(ctx context.Context) error {
 		{"skills", fmt.Sprintf("%s (valid %d, invalid %d, pending %d)", base.OrDash(strings.Join(r.Skills.Active, ", ")),
 			r.Skills.Valid, r.Skills.Invalid, r.Skills.Pending)},
 		{"tools", fmt.Sprintf("%d of %d visible, %.0f %% hidden", r.Tools.Visible, r.Tools.Catalog, 100*r.Tools.Concealment)},
-		{"listed", savedTokens(r.Tools.Schemas)},
 		{"sessions", fmt.Sprint(r.Sessions)},
 		{"asked", base.OrDash(r.Asked)},
 		{"cost today", fmt.Sprintf("$%.2f", r.Cost)},
 		{"state", text.Flatten(r.State)},
 	}
-	rows = append(append(rows, statusWaiting(r)...), statusWarnings(r)...)
+	rows = slices.Concat(rows, savedTokens(r.Tools.Schemas), statusWaiting(r), statusWarnings(r))
 	a.Facts(rows)
 	a.printAgents(r)
 	if len(r.Backends) == 0 {
