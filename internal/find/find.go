@@ -328,11 +328,12 @@ func asked(all []word) []word {
 func isFiller(stem string) bool {
 	switch stem {
 	case "a", "an", "the", "this", "that", "thes", "those", "i", "me", "my", "we", "us", "our", "you", "your", "it", "its", "he", "she",
-		"her", "him", "his", "they", "them", "their", "is", "are", "was", "wer", "be", "been", "am", "do", "does", "did", "done", "have", "has", "had",
+		"her", "him", "his", "they", "them", "their", "is", "are", "was", "wer", "be", "been", "am", "do", "does", "did", "done",
+		"have", "has", "had",
 		"can", "could", "would", "should", "will", "shall", "may", "might", "must", "to", "of", "in", "at", "by", "for", "from",
 		"with", "into", "onto", "as", "and", "or", "but", "not", "no", "if", "then", "than", "so", "too", "also", "just", "pleas", "pls",
 		"want", "need", "lik", "there", "here", "what", "how", "when", "wher", "why", "any", "some", "about", "after",
-		"s", "t", "m", "d", "ll", "re", "ve", "don", "help", "abl", "using", "us_", "via", "up", "out", "much", "many", "thing", "new", "got",
+		"s", "t", "m", "d", "ll", "re", "ve", "don", "help", "abl", "using", "via", "up", "out", "much", "many", "thing", "new", "got",
 		"go", "going", "on":
 		return true
 	}

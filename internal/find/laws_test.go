@@ -20,11 +20,13 @@ func terms(s string) []string {
 func TestSplit(t *testing.T) {
 	t.Parallel()
 	for _, tt := range [...]struct{ in, want string }{
-		{"searchIssuesUsingJql", "[search issu using jql]"}, {"getURLFor", "[get url for]"}, {"list_pull-requests", "[list pull request pull_request]"},
+		{"searchIssuesUsingJql", "[search issu using jql]"}, {"getURLFor", "[get url for]"},
+		{"list_pull-requests", "[list pull request pull_request]"},
 		{"GitHub PRs", "[github pr]"}, {"AWS S3 DNS", "[aws s3 dns]"}, {"creating created creates", "[creat creat creat]"},
 		{"queries query", "[queri queri]"}, {"translation translate", "[translat translat]"}, {"running", "[run]"},
 		{"ファイルを読んで", "[fil read]"}, {"ﾌｧｲﾙ", "[fil]"}, {"ＤＮＳ", "[dns]"}, {"データベース", "[databas]"},
-		{"覚えた", "[remember]"}, {"main.go", "[main fil go]"}, {"3 * 4", "[3 calculat 4]"}, {"環境省庁", "[environment 省庁]"}, {"", "[]"},
+		{"覚えた", "[remember]"}, {"main.go", "[main fil go]"}, {"3 * 4", "[3 calculat 4]"},
+		{"環境省庁", "[environment 省庁]"}, {"", "[]"},
 	} {
 		if got := fmt.Sprint(terms(tt.in)); got != tt.want {
 			t.Errorf("%q is %s, want %s", tt.in, got, tt.want)
@@ -120,7 +122,10 @@ func TestSaved(t *testing.T) {
 
 // FuzzFind: any request gives at most limit documents, each once, the same every time.
 func FuzzFind(f *testing.F) {
-	for _, s := range []string{"read the file and delete it", "ファイルを検索して、移動する", "ﾌｧｲﾙ\x00", "PRsURLs", "....", "3*4", "\xff\xfe", "てからてから"} {
+	for _, s := range []string{
+		"read the file and delete it", "ファイルを検索して、移動する",
+		"ﾌｧｲﾙ\x00", "PRsURLs", "....", "3*4", "\xff\xfe", "てからてから",
+	} {
 		f.Add(s, s, 3)
 	}
 	f.Fuzz(func(t *testing.T, request, text string, limit int) {

@@ -87,8 +87,8 @@ func (x *lexicon) term(w string) string {
 	return term
 }
 
-// inflected returns a Japanese word, and, if it is a verb in the form of て, how its other forms begin: 送って is also 送り and 送る. A verb
-// is known by its ending and by a kanji before it.
+// inflected returns a Japanese word, and, if it is a verb in the form of て, how its other forms begin: 送って is also 送り and 送る. A
+// verb is known by its ending and by a kanji before it.
 func inflected(w []rune) [][]rune {
 	out := [][]rune{w}
 	n := len(w)

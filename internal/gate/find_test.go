@@ -45,13 +45,15 @@ func TestDeferral(t *testing.T) {
 		want         int
 	}{
 		{"", "guest", false, 0}, {"auto", "guest", false, 0}, {"on", "guest", false, 0}, {"off", "guest", false, 51},
-		{"60", "guest", false, 51}, {"50", "guest", false, 0}, {"on", "whole", false, 51}, {"on", "few", false, 51}, {"auto", "guest", true, 51}, {"on", "guest", true, 0},
+		{"60", "guest", false, 51}, {"50", "guest", false, 0}, {"on", "whole", false, 51}, {"on", "few", false, 51},
+		{"auto", "guest", true, 51}, {"on", "guest", true, 0},
 		{"nonsense", "guest", false, 51},
 	} {
 		h := build(t, fifty(tt.search))
 		s := h.enter(tt.role)
 		if got := listed(s, tt.searches); len(got) != tt.want {
-			t.Errorf("toolSearch %q, role %s, a client that searches %v: %d tools listed, want %d", tt.search, tt.role, tt.searches, len(got), tt.want)
+			t.Errorf("toolSearch %q, role %s, a client that searches %v: %d tools listed, want %d",
+				tt.search, tt.role, tt.searches, len(got), tt.want)
 		}
 		if n := len(h.sees(s)); n != 51 {
 			t.Errorf("%d tools in view", n)
