@@ -31,6 +31,7 @@ secret yamlfile      : text atomicfile policy
 shell scan           : policy text credential
 builtin              : policy text
 files sandbox        : builtin policy text lazy keeper atomicfile
+find                 : text lazy
 skill                : policy text atomicfile yamlfile
 audit                : policy rawjson text lazy credential store atomicfile
 approval             : policy store text credential model
@@ -39,7 +40,7 @@ protocol             : policy audit store atomicfile
 workflow             : policy store atomicfile
 backend              : policy scan rpc rawjson text credential store atomicfile secret keeper telemetry
 code                 : policy shell approval lazy
-gate                 : policy shell code skill audit approval rawjson text lazy credential store atomicfile telemetry worktree
+gate                 : policy shell code find skill audit approval rawjson text lazy credential store atomicfile telemetry worktree
 gateway              : policy skill approval gate rpc rawjson text telemetry
 hook                 : harness daemon rpc rawjson text state atomicfile worktree
 run                  : policy approval gate hook harness audit store atomicfile text credential tmux keeper
@@ -49,7 +50,7 @@ config               : policy shell code skill audit approval backend sandbox pr
 config               : text lazy
 node                 : rawjson text state atomicfile store telemetry model harness setup tmux worktree keeper policy credential rpc daemon
 node                 : secret yamlfile shell scan builtin files sandbox skill audit approval memory transcript protocol workflow backend
-node                 : gate gateway hook run agent swarm config
+node                 : find gate gateway hook run agent swarm config
 web                  : node policy skill audit approval backend gate run swarm protocol workflow config transcript
 web                  : memory setup telemetry text
 `

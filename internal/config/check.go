@@ -124,6 +124,14 @@ func (l *layer) checkServer(bad source.Report) {
 // promotions from the strictest to the widest.
 var promotions = []string{"manual", "confirm", "auto"}
 
+const toolSearchHint = "write auto, on, off, or the number of tools above which a list leaves some out"
+
+// isToolSearch reports whether a text is a value of toolSearch. Nothing is one.
+func isToolSearch(s string) bool {
+	n, err := strconv.Atoi(s)
+	return s == "" || s == "auto" || s == "on" || s == "off" || err == nil && n > 0
+}
+
 // checkSession checks the session section of a file.
 func (l *layer) checkSession(file string, data []byte) {
 	s := l.doc.Session
@@ -136,6 +144,9 @@ func (l *layer) checkSession(file string, data []byte) {
 	}
 	if s.Promotion != "" && !slices.Contains(promotions, s.Promotion) {
 		bad("session.promotion", "session.promotion is "+strconv.Quote(s.Promotion), source.Suggest(s.Promotion, promotions))
+	}
+	if !isToolSearch(s.ToolSearch) {
+		bad("session.toolSearch", "session.toolSearch is "+strconv.Quote(s.ToolSearch), toolSearchHint)
 	}
 	for key, role := range map[string]string{"session.defaultRole": s.DefaultRole, "session.agentRole": s.AgentRole} {
 		if role != "" && !roleID.MatchString(role) {

@@ -40,6 +40,7 @@ import (
 // The defaults of values that no file sets.
 const (
 	DefaultPromotion     = "auto"
+	DefaultToolSearch    = "auto"
 	DefaultFallbackMCP   = "allow" // the skill's declaration is the grant
 	DefaultFallbackAgent = "ask"
 	DefaultAuditDir      = state.AuditLog
@@ -80,6 +81,7 @@ type Session struct {
 	Roles           []string `yaml:"roles" json:"roles,omitempty"`         // roles that a bare stdio client may take
 	DefaultSkills   []string `yaml:"defaultSkills" json:"defaultSkills,omitempty"`
 	Promotion       string   `yaml:"promotion" json:"promotion,omitempty"`             // auto, confirm or manual
+	ToolSearch      string   `yaml:"toolSearch" json:"toolSearch,omitempty"`           // auto, on, off, or a number of tools
 	RequireApproval *bool    `yaml:"requireApproval" json:"requireApproval,omitempty"` // true is read as promotion: confirm
 }
 

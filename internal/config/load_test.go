@@ -25,7 +25,7 @@ func TestEmptyProject(t *testing.T) {
 	}
 	want := File{
 		MCPServers: map[string]backend.Server{"files": {Name: "files", Builtin: "files", Args: []string{"."}}},
-		Session:    Session{Promotion: "auto"},
+		Session:    Session{Promotion: "auto", ToolSearch: "auto"},
 		Policy:     Policy{Fallback: policy.Fallback{MCP: "allow", Agent: "ask"}},
 		Audit:      Audit{Dir: "audit", Sync: "interval"},
 		Store:      "sqlite://" + w.state().Database(),
@@ -48,7 +48,7 @@ mcpServers:
 	` trust: true, category: filesystem}
   remote: {type: http, url: "https://example.com/mcp", headers: {Authorization: "Bearer ${REMOTE_TOKEN}"}}
   fixture: {command: ./server, bare: true, concurrency: 4, queue: 16, ping: 30s, askTimeout: 1h}
-session:  {defaultRole: developer, roles: [developer, guest], defaultSkills: [common], promotion: confirm}
+session:  {defaultRole: developer, roles: [developer, guest], defaultSkills: [common], promotion: confirm, toolSearch: 60}
 policy:   {strict: false, fallback: {mcp: ask, agent: deny}, rules: [rules.yaml, more/rules.yaml]}
 audit:    {dir: log, redact: [ssn], sync: call}
 store:    sqlite://state/x.db
@@ -79,7 +79,7 @@ func TestEveryKey(t *testing.T) {
 	}
 	want := File{
 		Session: Session{DefaultRole: "developer", Roles: []string{"developer", "guest"}, DefaultSkills: []string{"common"},
-			Promotion: "confirm"},
+			Promotion: "confirm", ToolSearch: "60"},
 		Policy: Policy{Fallback: policy.Fallback{MCP: "ask", Agent: "deny"}, Rules: []string{"rules.yaml", "more/rules.yaml"}},
 		Audit:  Audit{Dir: "log", Redact: []string{"ssn"}, Sync: "call"},
 		Store:  "sqlite://" + w.state().Folder() + "/state/x.db",

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -114,6 +115,9 @@ func (p *Project) mergeSession(user, project *layer) {
 		s.DefaultSkills = p.intersect(project, wfile, wdata, "session.defaultSkills", w.DefaultSkills, u.DefaultSkills)
 		p.setSource("session.defaultSkills", true, wfile)
 	}
+	s.ToolSearch = cmp.Or(w.ToolSearch, u.ToolSearch, DefaultToolSearch)
+	p.setSource("session.toolSearch", u.ToolSearch != "", ufile)
+	p.setSource("session.toolSearch", w.ToolSearch != "", wfile)
 	s.Promotion = p.strictest("session.promotion", promotions, u.Promotion, ufile, w.Promotion, wfile, DefaultPromotion)
 }
 

@@ -133,11 +133,12 @@ func TestUserBoundsProject(t *testing.T) {
 		t.Fatal(p.Broken.All, lines(p.Problems))
 	}
 	want := File{
-		Session: Session{DefaultRole: "guest", Roles: []string{"developer"}, DefaultSkills: []string{"common"}, Promotion: "confirm"},
-		Policy:  Policy{Strict: true, Rules: []string{"~/.config/mycelium/rules.yaml", "rules.yaml"}},
-		Audit:   Audit{Dir: "audit", Redact: []string{"pin", "ssn"}, Sync: "call"},
-		Store:   "sqlite://" + w.state().Folder() + "/own.db",
-		Server:  Server{Addr: "127.0.0.1:7000", MaxBody: 500, Idle: source.Duration(5 * time.Minute)},
+		Session: Session{DefaultRole: "guest", Roles: []string{"developer"}, DefaultSkills: []string{"common"}, Promotion: "confirm",
+			ToolSearch: "auto"},
+		Policy: Policy{Strict: true, Rules: []string{"~/.config/mycelium/rules.yaml", "rules.yaml"}},
+		Audit:  Audit{Dir: "audit", Redact: []string{"pin", "ssn"}, Sync: "call"},
+		Store:  "sqlite://" + w.state().Folder() + "/own.db",
+		Server: Server{Addr: "127.0.0.1:7000", MaxBody: 500, Idle: source.Duration(5 * time.Minute)},
 	}
 	want.Policy.Fallback.MCP, want.Policy.Fallback.Agent = "deny", "ask"
 	got := p.File

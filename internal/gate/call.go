@@ -243,7 +243,7 @@ func (g *Gate) admit(ctx context.Context, s *session.Session, r Request, runs bo
 			return nil, a.tooMany(ctx, refused)
 		}
 	}
-	s.Written.Note(a.Item, &a.facts)
+	s.Used(a.Item, &a.facts, a.began)
 	return a, nil
 }
 

@@ -113,6 +113,7 @@ type plan struct {
 	start   []string
 	limits  map[string]policy.Limit
 	promote string
+	search  string // toolSearch
 	broken  string
 }
 
@@ -187,7 +188,8 @@ func (p plan) world(tb testing.TB, dir string) view.World {
 	for _, pr := range problems {
 		tb.Logf("policy: %+v", pr)
 	}
-	return view.World{Policy: pol, Skills: lib, Definitions: defs, Templates: p.tmpl, Promotion: p.promote, Broken: p.broken}
+	return view.World{Policy: pol, Skills: lib, Definitions: defs, Templates: p.tmpl, Promotion: p.promote, ToolSearch: p.search,
+		Broken: p.broken}
 }
 
 // build makes a gate on a plan, with a log and a database of its own.

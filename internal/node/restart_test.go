@@ -212,6 +212,8 @@ func changes() []change {
 		{"session.roles", "session: {roles: [guest]}", "session: {roles: [guest, dev]}", agentSession},
 		{"session.defaultSkills", "session: {defaultRole: guest}", "session: {defaultRole: guest, defaultSkills: [reader]}", startSkills},
 		{"session.promotion", "session: {promotion: auto}", "session: {promotion: manual}", promotion},
+		{"session.toolSearch", "session: {toolSearch: auto}", "session: {toolSearch: 12}",
+			func(w *rig) any { return w.gate.World().ToolSearch }},
 		{"session.requireApproval", "", "session: {requireApproval: true}", promotion},
 		{"policy.fallback.mcp", "", "policy: {fallback: {mcp: deny}}", decision("files__read_file")},
 		{"policy.fallback.agent", "", "policy: {fallback: {agent: deny}}", decision("agent__Read")},

@@ -11,6 +11,7 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/heap"
+	"mycelium/internal/node/taught"
 )
 
 // idleAfter is how long after its last client an automatic daemon ends.
@@ -92,6 +93,11 @@ const indexLag = time.Second
 
 // updateIndex keeps the audit index up to date until ctx is done.
 func (n *Node) updateIndex(ctx context.Context) error {
+	if uses, err := taught.Read(ctx, n.index, time.Now()); err == nil {
+		n.gate.Sessions.Taught.Add(uses)
+	} else if ctx.Err() == nil {
+		n.logger.Warn("what find_tool learnt before is not known", "err", err)
+	}
 	for {
 		changed := n.log.Changed()
 		if err := n.index.Follow(ctx); err != nil && ctx.Err() == nil {

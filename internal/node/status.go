@@ -19,7 +19,7 @@ func (n *Node) Status(ctx context.Context) (api.StatusReply, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Sessions = len(live)
+	r.Sessions, r.Tools.Schemas = len(live), n.gate.Sessions.Listed()
 	r.Asked = n.chats.Asked()
 	if r.Agents, err = n.chats.Sessions(ctx); err != nil {
 		return r, err

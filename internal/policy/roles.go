@@ -51,6 +51,7 @@ func (c *compiler) addRoles() {
 		if r.Remote != nil {
 			ro.view.Remote = r.Remote
 		}
+		ro.view.ToolSearch = orElse(r.ToolSearch, ro.view.ToolSearch)
 		if r.Model != nil {
 			ro.view.Model = r.Model
 		}
@@ -206,6 +207,7 @@ func (c *compiler) merge(r, parent *role, whole bool) {
 	if r.view.Prompt == "" && r.view.Remote == nil {
 		r.view.Prompt, r.view.Remote = parent.view.Prompt, parent.view.Remote
 	}
+	r.view.ToolSearch = orElse(r.view.ToolSearch, parent.view.ToolSearch)
 }
 
 // bound applies the ceiling of one file to everything that the role has.
@@ -351,6 +353,7 @@ type RoleView struct {
 	MemoryTeams                   []string
 	Model                         *Model
 	Remote                        *remote.Instruction // the server's prompt that is used in place of Prompt
+	ToolSearch                    string              // of its files, else of the role that it inherits; empty: none says
 	ToolIDs                       []string            // patterns of its own and inherited toolIds
 	Called                        []string            // the names by which rules find it
 	Denies                        []Pattern

@@ -76,6 +76,8 @@ type Role struct {
 	Inherits      string   `yaml:"inherits" json:"inherits,omitempty"`
 	Prompt        string   `yaml:"prompt" json:"prompt,omitempty"`
 
+	ToolSearch string `yaml:"toolSearch" json:"toolSearch,omitempty"` // on, off, auto or a number: what lists leave out
+
 	Remote *remote.Instruction `yaml:"remoteInstruction" json:"remoteInstruction,omitempty"` // used in place of Prompt
 
 	Model     *Model     `yaml:"model" json:"model,omitempty"`

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"mycelium/internal/text"
 )
@@ -134,56 +133,18 @@ func words(text []rune) int {
 	return n
 }
 
-// The combining voicing marks, and the characters that U+FF61 to U+FF9F stand for, of three bytes each (Unicode, block Halfwidth
-// and Fullwidth Forms).
-const (
-	voicedMark     = '\u3099'
-	halfVoicedMark = '\u309a'
-	halfWidth      = "。「」、・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノ" +
-		"ハヒフヘホマミムメモヤユヨラリルレロワン\u3099\u309a"
-)
-
-// fold normalises a text: lower case, ASCII for full-width letters, full-width for half-width katakana, kana joined with their voicing
-// marks, and a single space for white space.
+// fold normalises a text: lower case, its compatibility form, and a single space for white space.
 func fold(s string) string {
+	s = text.Compat(s)
 	out := make([]rune, 0, len(s))
 	for _, r := range s {
-		switch {
-		case r >= '！' && r <= '～':
-			r -= '！' - '!'
-		case r >= '｡' && r <= 'ﾟ':
-			r, _ = utf8.DecodeRuneInString(halfWidth[3*(r-'｡'):])
-		}
 		if unicode.IsSpace(r) {
 			if len(out) == 0 || out[len(out)-1] == ' ' {
 				continue
 			}
-			out = append(out, ' ')
-			continue
-		}
-		if (r == voicedMark || r == halfVoicedMark) && len(out) > 0 {
-			if v := voiced(out[len(out)-1], r); v != 0 {
-				out[len(out)-1] = v
-				continue
-			}
+			r = ' '
 		}
 		out = append(out, unicode.ToLower(r))
 	}
 	return strings.TrimSuffix(string(out), " ")
-}
-
-// voiced joins a kana and the following voicing mark. It returns 0 if they do not join.
-func voiced(kana, mark rune) rune {
-	const plain, full = "かきくけこさしすせそたちつてとはひふへほカキクケコサシスセソタチツテトハヒフヘホ", "はひふへほハヒフヘホ"
-	switch {
-	case mark == voicedMark && strings.ContainsRune(plain, kana):
-		return kana + 1
-	case mark == halfVoicedMark && strings.ContainsRune(full, kana):
-		return kana + 2
-	case mark == voicedMark && kana == 'ウ':
-		return 'ヴ'
-	case mark == voicedMark && kana == 'う':
-		return 'ゔ'
-	}
-	return 0
 }

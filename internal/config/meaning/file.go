@@ -64,6 +64,7 @@ var keyRules = map[string]keyRule{
 	"session.roles":         listed("an agent may also take the role %s", "an agent may no longer take the role %s", Narrows),
 	"session.defaultSkills": defaultSkills,
 	"session.promotion":     ordered("how an agent gets further skills", "manual", "confirm", "auto"),
+	"session.toolSearch":    word("which tools a list leaves out (toolSearch)"),
 	"policy.strict":         flag("wildcards and inherits are allowed again", "wildcards and inherits are refused", Narrows),
 	"policy.fallback.mcp":   ordered("the answer to a tool's call that no rule decides", "deny", "ask", "allow"),
 	"policy.fallback.agent": ordered("the answer to a call of an agent's own tool that no rule decides", "deny", "ask", "allow"),
@@ -110,6 +111,13 @@ func ordered(what string, words ...string) keyRule {
 			m = mark(b <= a, Widens)
 		}
 		return fmt.Sprintf("%s is now %s instead of %s", what, quoted(is.(string)), quoted(was.(string))), m
+	}
+}
+
+// word is the rule of a word that neither widens nor narrows.
+func word(what string) keyRule {
+	return func(_ *diff, was, is any) (string, Mark) {
+		return fmt.Sprintf("%s is now %s instead of %s", what, quoted(is.(string)), quoted(was.(string))), Unclear
 	}
 }
 

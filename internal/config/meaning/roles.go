@@ -65,6 +65,9 @@ func (d *diff) role(id string, was, is policy.RoleView) {
 	if was.Name != is.Name || was.Description != is.Description {
 		d.add(Unclear, at, name, " is described in other words")
 	}
+	if was.ToolSearch != is.ToolSearch {
+		d.add(Unclear, at, name, " lists its tools in another way: toolSearch is now ", quoted(is.ToolSearch))
+	}
 	if !reflect.DeepEqual(was.Model, is.Model) {
 		d.add(Unclear, at, name, " prefers another model")
 	}

@@ -35,7 +35,7 @@ var sections = []section{
 	{at: "mcpServers.NAME", reload: "type command args env cwd url headers builtin timeout startTimeout stopTimeout askTimeout ping trust " +
 		"category disabled concurrency queue additions sandbox bare"},
 	{at: "mcpServers.NAME.oauth", reload: "grant clientId clientSecret privateKey keyId issuer scopes redirect hosts"},
-	{at: "session", reload: "defaultRole agentRole roles defaultSkills promotion requireApproval"},
+	{at: "session", reload: "defaultRole agentRole roles defaultSkills promotion requireApproval toolSearch"},
 	{at: "policy", reload: "strict fallback.mcp fallback.agent rules"},
 	{at: "limits.NAME", reload: rates},
 	{at: "limits.NAME.tools.NAME", reload: rates},

@@ -125,7 +125,7 @@ func Ours(data []byte) bool {
 	if !ok {
 		return false
 	}
-	for _, key := range []string{"defaultRole", "agentRole", "defaultSkills", "roles", "promotion", "requireApproval"} {
+	for _, key := range []string{"defaultRole", "agentRole", "defaultSkills", "roles", "promotion", "requireApproval", "toolSearch"} {
 		if _, ok := session[key]; ok {
 			return true
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mycelium/internal/gate/session"
+	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
@@ -25,6 +26,10 @@ func (x *Tools) Instructions(s *session.Session) string {
 		"every call is decided by a policy and recorded. What is not listed does not exist for you.\n"
 	if sc.Sees(contextItem) {
 		intro += contextItem.String() + " shows your role and skills. "
+	}
+	if sc.World.Defers(sc.Scope, sc.View(), false) {
+		intro += "The list of tools may show only a part of them; the others can be called all the same: " + view.FindTool().String() +
+			" finds them by what they do. "
 	}
 	intro += howToGetMore(sc, x.Asks)
 	if taught := teaching(sc, MaxInstructions-len(intro)-2); taught != "" {

@@ -65,11 +65,8 @@ func routerTools() []tool {
 			item: routerItem("get_active_skills"), title: "Show active skills", readOnly: true, run: runActiveSkills,
 			description: "Lists the skills of this session: which are active, and which may be activated.",
 		},
-		{
-			item: suggestItem, title: "Suggest skills", readOnly: true, run: runSuggest,
-			description: "Suggests skills for an intent, with scores from 0 to 1.",
-			params:      []param{{name: "intent", kind: "string", required: true, description: "What is to be done, in words."}},
-		},
+		findTool(),
+		suggestTool(),
 		{
 			item: SetThinkingItem, title: "Note reasoning", run: runThinking,
 			description: "Notes the reasoning behind the next call. It is recorded with that call, and used once.",
@@ -88,6 +85,14 @@ func routerTools() []tool {
 				},
 			},
 		},
+	}
+}
+
+func suggestTool() tool {
+	return tool{
+		item: suggestItem, title: "Suggest skills", readOnly: true, run: runSuggest,
+		description: "Suggests skills for an intent, with scores from 0 to 1: by their triggers, then by what they say about themselves.",
+		params:      []param{{name: "intent", kind: "string", required: true, description: "What is to be done, in words."}},
 	}
 }
 
@@ -283,7 +288,7 @@ type suggestion struct {
 func runSuggest(_ context.Context, _ *Tools, c *Call, a arguments) (any, error) {
 	sc := c.now()
 	out := []suggestion{}
-	for _, s := range sc.World.Skills.Suggest(a.text("intent"), sc.Open) {
+	for _, s := range sc.World.Suggest(a.text("intent"), sc.Open) {
 		k, ok := sc.World.Skills.Skill(s.Skill)
 		if !ok {
 			continue

@@ -88,6 +88,8 @@ type Registry struct {
 	live  loaded
 
 	swapped signal // fires after each Swap
+
+	Taught Taught // what calls taught about tools
 }
 
 // Options of a registry. DB and Meter may be nil.
@@ -165,7 +167,9 @@ func (r *Registry) follow(s *Session, old, next *view.Catalog) {
 			r.logger.Error("a change of active skills is not in the audit log", "session", s.ID, "error", err)
 		}
 	}
-	if shown := s.shown.Load(); shown != nil && shown.Same(after.View()) && before.View().Same(after.View()) {
+	leaves := func(sc *Snapshot) bool { return sc.World.Defers(sc.Scope, sc.View(), false) }
+	shown := s.shown.Load()
+	if shown != nil && shown.Same(after.View()) && before.View().Same(after.View()) && leaves(before) == leaves(after) {
 		return
 	}
 	s.changed.fire()

@@ -48,6 +48,7 @@ type Session struct {
 	done    chan struct{}
 	ended   atomic.Bool
 	history diary
+	listing listing
 
 	mu    sync.Mutex // held while role or skills change, so that record, database and memory agree
 	timer *time.Timer

@@ -29,6 +29,7 @@ type Lists struct {
 	Items     [3][]Listed // by kind
 	Templates []Listed
 	seen      nameBits // the names that are in view
+	finder    finder
 
 	declared struct {
 		once sync.Once

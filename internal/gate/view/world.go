@@ -26,8 +26,9 @@ type World struct {
 	Servers     map[string]Server   // what the servers said about themselves, by name
 	// RolePrompt returns the prompt of a role that comes from a server; nil: the prompt of its file. It may wait a moment for the server.
 	RolePrompt func(role string, r *remote.Instruction) string
-	FixedRoles bool // a role follows from the identity of an agent: no agent switches to another
-	AskClient  bool // ask a client that supports elicitation about its calls that wait for an approval
+	FixedRoles bool   // a role follows from the identity of an agent: no agent switches to another
+	AskClient  bool   // ask a client that supports elicitation about its calls that wait for an approval
+	ToolSearch string // when a list of tools leaves some out; see Deferral
 	// Learning are the servers whose offer is being learned for the first time, with the time that a client waits for it at most. Ahead is
 	// the policy with the skills that wait for one of them; nil: no skill does.
 	Learning map[string]time.Duration
@@ -73,6 +74,7 @@ type Catalog struct {
 	names        *catalogNames
 	masks        masks
 	views        views
+	skills       skillIndexes
 }
 
 // entry is one definition, as the server sent it and as clients see it.

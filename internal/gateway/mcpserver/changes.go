@@ -30,16 +30,17 @@ type Lists struct {
 type Watch struct {
 	gate          *gate.Gate
 	session       *session.Session
+	client        *Client        // says who it is only after Watch was made
 	subscriptions *subscriptions // reviewed at every change
 	changed       <-chan struct{}
 	lists         [4][]view.Listed // tools, prompts, resources, templates
 }
 
 // Watch starts to watch the lists of a client: [Watch.Run] sends notices of all changes from now on.
-func (s *Server) Watch(c *Client) *Watch { return s.watch(c.session, &c.subscriptions) }
+func (s *Server) Watch(c *Client) *Watch { return s.watch(c, &c.subscriptions) }
 
-func (s *Server) watch(sess *session.Session, subs *subscriptions) *Watch {
-	w := &Watch{gate: s.gate, session: sess, subscriptions: subs}
+func (s *Server) watch(c *Client, subs *subscriptions) *Watch {
+	w := &Watch{gate: s.gate, session: c.session, client: c, subscriptions: subs}
 	w.update()
 	return w
 }
@@ -49,7 +50,7 @@ func (w *Watch) update() (changed Lists) {
 	w.changed = w.session.Changed() // before the lists, so that a change in between is seen next time
 	before := w.lists
 	w.lists = [...][]view.Listed{
-		w.session.List(policy.Tool), w.session.List(policy.Prompt), w.session.List(policy.Resource), w.session.Templates(),
+		w.session.Tools(w.client.searches()), w.session.List(policy.Prompt), w.session.List(policy.Resource), w.session.Templates(),
 	}
 	differ := func(i int) bool { return !slices.EqualFunc(before[i], w.lists[i], view.Listed.Same) }
 	return Lists{Tools: differ(0), Prompts: differ(1), Resources: differ(2) || differ(3)}
@@ -102,7 +103,7 @@ func (s *Server) listen(ctx context.Context, l Link, m rpc.Message) (result, ref
 	meta = append(meta, '}')
 	var own subscriptions
 	defer own.end()
-	watch := s.watch(l.session, &own)
+	watch := s.watch(l.Client, &own)
 	early := &hold{pass: func(params []byte) { l.Notice("notifications/resources/updated", rawjson.Set(params, "_meta", meta)) }}
 	honoured := s.subscribeAll(ctx, l, m, uris, &own, early.tell)
 	l.Notice("notifications/subscriptions/acknowledged", acknowledgement(meta, want, honoured))

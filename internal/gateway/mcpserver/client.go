@@ -16,6 +16,7 @@ type Client struct {
 	version string                             // the revision that is spoken; empty before initialize
 	level   atomic.Int32                       // least level of the log lines that it wants; 0: it did not say
 
+	name          string        // what it calls itself
 	capabilities  []byte        // that it declared: at initialize, or in this request
 	questions     questions     // ours to it; only in the era with a handshake
 	subscriptions subscriptions // to resources; only in the era with a handshake
@@ -33,8 +34,15 @@ func ModernClient(sess *session.Session, surface string, m rpc.Message, version 
 		return nil, bad
 	}
 	capabilities := rawjson.Path(m.Params, "_meta", metaCapabilities)
-	return &Client{session: sess, surface: surface, version: version, capabilities: capabilities}, nil
+	return &Client{
+		session: sess, surface: surface, version: version, capabilities: capabilities,
+		name: rawjson.TextAt(m.Params, "_meta", metaClientInfo, "name"),
+	}, nil
 }
+
+// searches reports whether the client has a search of its own over the tools that it is listed. It is the client's word, and decides
+// about lists only. Claude Code defers long lists itself (its tool ToolSearch); docs/decisions/0096 has what was measured.
+func (c *Client) searches() bool { return c.name == "claude-code" }
 
 // Modern reports whether the client speaks a revision without a handshake.
 func (c *Client) Modern() bool { return IsModern(c.version) }

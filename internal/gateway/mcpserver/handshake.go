@@ -26,7 +26,7 @@ func (s *Server) initialize(_ context.Context, l Link, m rpc.Message) (result, r
 	if !Legacy(version) {
 		version = v20251125
 	}
-	l.version = version
+	l.version, l.name = version, rawjson.TextAt(m.Params, "clientInfo", "name")
 	if c := rawjson.Member(m.Params, "capabilities"); isObject(c) {
 		l.capabilities = c
 	}

@@ -15,7 +15,7 @@ const pageSize = 1000
 
 func (s *Server) listTools(ctx context.Context, l Link, m rpc.Message) (result, refusal []byte) {
 	l.session.Await(ctx, "") // most clients list once
-	return s.list(l, m, "tools", l.session.List(policy.Tool))
+	return s.list(l, m, "tools", l.session.Tools(l.searches()))
 }
 
 func (s *Server) listResources(_ context.Context, l Link, m rpc.Message) (result, refusal []byte) {

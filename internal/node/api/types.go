@@ -7,6 +7,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/backend"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/scan"
 )
 
@@ -72,6 +73,8 @@ type ToolsStatus struct {
 	Catalog     int     `json:"catalog"`
 	Visible     int     `json:"visible"`
 	Concealment float64 `json:"concealment"`
+	// Schemas are the tokens of the definitions that the clients of the sessions in use were listed, against all that they may use.
+	Schemas session.Listed `json:"schemas,omitzero"`
 }
 
 // ModeParams say who is asked from now on; empty: nothing changes.

@@ -80,7 +80,8 @@ func (v *View) World() view.World {
 	cat := v.Pool.Catalog()
 	w := view.World{Policy: v.Policy, Skills: v.Skills, Definitions: v.Catalog.Definitions, Templates: cat.Templates,
 		Learning: v.learning, Ahead: v.ahead, Held: v.Catalog.Held, Broken: v.Project.Broken.All,
-		Promotion: v.Project.File.Session.Promotion, AskClient: v.Project.File.Approval.AsksClient(),
+		Promotion: v.Project.File.Session.Promotion, ToolSearch: v.Project.File.Session.ToolSearch,
+		AskClient:  v.Project.File.Approval.AsksClient(),
 		RolePrompt: v.RolePrompt, FixedRoles: v.Project.File.Identity != nil,
 		Roots: map[string]string{"files": v.Root}, Servers: map[string]view.Server{}}
 	w.Wider, w.Widens = v.Memory.Wider(), memory.Widens

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func (a *app) status(ctx context.Context) error {
 		{"cost today", fmt.Sprintf("$%.2f", r.Cost)},
 		{"state", text.Flatten(r.State)},
 	}
-	rows = append(append(rows, statusWaiting(r)...), statusWarnings(r)...)
+	rows = slices.Concat(rows, savedTokens(r.Tools.Schemas), statusWaiting(r), statusWarnings(r))
 	a.Facts(rows)
 	a.printAgents(r)
 	if len(r.Backends) == 0 {

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"mycelium/internal/model/fake"
+)
+
+// boxOfTools is a project with a server of 61 tools that its guest may use.
+func boxOfTools(t *testing.T, toolSearch string) *project {
+	t.Helper()
+	return newProject(t, map[string]string{
+		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, toolSearch: %s}\n"+
+			"mcpServers: {box: {command: %q, args: [healthy], env: {TOOLS: \"60\"}}}\n", toolSearch, buildProgram(t, "mycelium/test/hostile")),
+		"skills/box/SKILL.yaml": "name: box\ndescription: Looks into the box.\nallowedRoles: [guest]\nallowedTools: [box__*]\n",
+	})
+}
+
+// TestToolSearchInClaude: the real Claude Code, which defers tools itself, is listed all of them by default. With toolSearch: on it is
+// listed none, finds one with find_tool, is told that the list changed, and calls it.
+func TestToolSearchInClaude(t *testing.T) {
+	claude(t)
+	if !withoutNetwork(t) {
+		return
+	}
+	for _, builtin := range []string{"", "ToolSearch"} {
+		p := boxOfTools(t, "auto")
+		s := fake.New(fake.Step{Text: "done"})
+		got := p.agent(s, p.gateway(), builtin)
+		first := s.Turns()[0]
+		s.Close()
+		if got.Result != "done" {
+			t.Errorf("Claude Code says %+v", got)
+		}
+		tools := offered(first)
+		t.Logf("auto, own tools %q: %d tools in the request, %d bytes of it in all, ToolSearch %v", builtin, len(tools), len(first.Raw),
+			slices.Contains(tools, "ToolSearch"))
+		if text := string(first.Raw); !strings.Contains(text, "box__tool_041") {
+			t.Errorf("own tools %q: the model hears nothing of a tool that it may use", builtin)
+		}
+		if l := p.status().Tools.Schemas; l.Listed != l.All {
+			t.Errorf("saved by deferral for Claude Code: %+v", l)
+		}
+	}
+
+	p := boxOfTools(t, "on")
+	const tool = "box__tool_041"
+	saved := ""
+	steps := []fake.Step{use("mycelium-router__find_tool", map[string]any{"query": "look for records of kind 41", "limit": 3})}
+	for range 60 { // Claude Code lists again beside the conversation
+		steps = append(steps, fake.Step{Func: func(r fake.Request) fake.Step {
+			switch {
+			case strings.HasPrefix(results(r), "[error=false] ") && !strings.Contains(results(r), `{"`):
+				saved = p.must("status")
+				return fake.Step{Text: "done"}
+			case slices.Contains(offered(r), tool):
+				return use(tool, map[string]any{"query": "x"})
+			}
+			return use("mycelium-router__get_context", map[string]any{})
+		}})
+	}
+	s := fake.New(steps...)
+	defer s.Close()
+	if got := p.agent(s, p.gateway(), ""); got.IsError || got.Result != "done" {
+		t.Errorf("Claude Code says %+v", got)
+	}
+	turns := s.Turns()
+	t.Logf("on: %d turns, the first request has %d bytes", len(turns), len(turns[0].Raw))
+	if got := offered(turns[0]); len(got) != 0 {
+		t.Errorf("listed before a search: %v", got)
+	}
+	if got := offered(turns[len(turns)-1]); !slices.Contains(got, tool) || len(got) > 3 {
+		t.Errorf("listed at the end: %v", got)
+	}
+	if !regexp.MustCompile(`schemas +[0-9]+ of [0-9]+ tokens listed, [67][0-9] % saved, in 1 session`).MatchString(saved) {
+		t.Errorf("status says %s", saved)
+	}
+	if got := p.must("audit", "query", "--tool", tool); !strings.Contains(got, tool) {
+		t.Errorf("the call is not on record: %s", got)
+	}
+}
