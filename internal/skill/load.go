@@ -336,6 +336,8 @@ func (r *reader) decode(file string, data []byte) bool {
 			r.decl.Grants = policy.Grants{}
 		case "identity":
 			r.decl.Identity = nil
+		case "requires":
+			r.decl.Requires = Requires{}
 		case "allowedTools":
 			r.origin.tools = nil
 		}

@@ -21,6 +21,7 @@ type Skill struct {
 	Commands     []Command `yaml:"commands" json:"commands,omitempty"`
 	Metadata     Metadata  `yaml:"metadata" json:"metadata,omitzero"`
 	Sandbox      string    `yaml:"sandbox" json:"sandbox,omitempty"` // the profile that its scripts run with; empty: standard
+	Requires     Requires  `yaml:"requires" json:"requires,omitzero"`
 
 	// Identity describes agents that are matched by their skills. It is kept as it is written.
 	Identity map[string]any `yaml:"identity" json:"identity,omitempty"`
@@ -62,6 +63,13 @@ type Argument struct {
 	Description string `yaml:"description" json:"description,omitempty"`
 	Required    bool   `yaml:"required" json:"required,omitempty"`
 	Default     any    `yaml:"default" json:"default,omitempty"`
+}
+
+// Requires are what the instructions and scripts of a skill use on the machine. They grant nothing, and a skill takes effect without them:
+// package need looks for them, for people. An entry may name several, with | between them, of which one is enough.
+type Requires struct {
+	Programs []string `yaml:"programs" json:"programs,omitempty"` // found in PATH
+	Python   []string `yaml:"python" json:"python,omitempty"`     // modules of python3, by the name that import takes
 }
 
 // Metadata is for people.
