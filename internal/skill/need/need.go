@@ -112,8 +112,8 @@ func installProgram(entry string) string {
 		debian, brew = "nodejs npm", "node"
 	case "python3":
 		brew = "python"
-	case "convert", "magick":
-		debian, brew = "imagemagick", "imagemagick"
+	case "rsvg-convert":
+		debian, brew = "librsvg2-bin", "librsvg"
 	}
 	return "apt install " + debian + ", or brew install " + brew
 }
@@ -123,8 +123,8 @@ func installModule(entry string) string {
 	name, _, _ := strings.Cut(entry, "|")
 	pip, debian := name, ""
 	switch name {
-	case "docx", "pptx":
-		pip, debian = "python-"+name, "python3-"+name
+	case "docx":
+		pip, debian = "python-docx", "python3-docx"
 	case "openpyxl", "pypdf", "numpy", "pandas", "matplotlib":
 		debian = "python3-" + name
 	case "PIL":
