@@ -490,12 +490,3 @@ func (r *reader) disallow(s *Skill) {
 		}
 	}
 }
-
-// reason is the text of an error without its path, which the problem names already.
-func reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
-}

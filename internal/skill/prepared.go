@@ -9,8 +9,8 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// prepared are the shipped skills as [LoadOne] reads them, a msgpack list of preparedSkill. Reading their front matter as YAML takes ten times
-// as long, and nearly every start does it. TestPrepared compares it with the files, and writes it with -update.
+// prepared are the shipped skills as [LoadOne] reads them, a msgpack list of preparedSkill. Reading their front matter as YAML takes
+// several times as long, and nearly every start does it. TestPrepared compares it with the files, and writes it with -update.
 //
 //go:embed prepared.msgpack
 var prepared []byte

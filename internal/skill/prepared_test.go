@@ -79,7 +79,8 @@ func TestPrepared(t *testing.T) {
 	}
 	// Beside a SKILL.yaml, and in another folder, the file is read as any other.
 	data, _ := fs.ReadFile(Shipped(), "reader/"+pageFile)
-	skills, _ := Load(fstest.MapFS{"reader/SKILL.md": {Data: data}, "reader/SKILL.yaml": {Data: []byte("description: other\n")}}, "s", "project")
+	both := fstest.MapFS{"reader/SKILL.md": {Data: data}, "reader/SKILL.yaml": {Data: []byte("description: other\n")}}
+	skills, _ := Load(both, "s", "project")
 	if len(skills) != 1 || skills[0].Description != "other" || skills[0].Instructions == "" {
 		t.Errorf("%+v", skills)
 	}

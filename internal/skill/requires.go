@@ -10,7 +10,8 @@ import (
 var (
 	programPattern = yamlfile.Word{First: yamlfile.Lower + yamlfile.Upper + yamlfile.Digits,
 		Rest: yamlfile.Lower + yamlfile.Upper + yamlfile.Digits + "+._-", Most: 64}
-	modulePattern = yamlfile.Word{First: yamlfile.Lower + yamlfile.Upper + "_", Rest: yamlfile.Lower + yamlfile.Upper + yamlfile.Digits + "_", Most: 64}
+	modulePattern = yamlfile.Word{First: yamlfile.Lower + yamlfile.Upper + "_",
+		Rest: yamlfile.Lower + yamlfile.Upper + yamlfile.Digits + "_", Most: 64}
 )
 
 // requires checks the form of what a skill requires. Whether it is there is no matter of the declaration.
@@ -19,7 +20,8 @@ func (c *check) requires() {
 	for _, entry := range c.skill.Requires.Programs {
 		for name := range strings.SplitSeq(entry, "|") {
 			if !programPattern.MatchString(name) {
-				c.fault(at, "write its name as on a command line, without a path: pdftotext", "requires.programs: %q is not the name of a program", name)
+				c.fault(at, "write its name as on a command line, without a path: pdftotext",
+					"requires.programs: %q is not the name of a program", name)
 			}
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// runScript runs a script of a shipped skill with python3, as run_script does, in a folder with a copy of the skill. It returns what it printed,
-// and whether it ended with 0.
+// runScript runs a script of a shipped skill with python3, as run_script does, in a folder with a copy of the skill. It returns what it
+// printed, and whether it ended with 0.
 func runScript(t *testing.T, skill, name string, args ...string) (string, bool) {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,11 +53,13 @@ func TestDocumentScripts(t *testing.T) {
 		args          []string
 		want          string // all of it
 	}{
-		{"docx", "docx_text.py", []string{office(t, "letter.docx")}, "# Report 報告\n# Chapter\nHello \nDear {{name}}, you owe {{ amount }}.\n- first\n" +
-			"| a\\|b | B |\n| --- | --- |\n| 1 | {{amount}} |\n"},
+		{"docx", "docx_text.py", []string{office(t, "letter.docx")},
+			"# Report 報告\n# Chapter\nHello \nDear {{name}}, you owe {{ amount }}.\n- first\n" +
+				"| a\\|b | B |\n| --- | --- |\n| 1 | {{amount}} |\n"},
 		{"xlsx", "xlsx_summary.py", []string{office(t, "book.xlsx")}, "## Sales: 3 rows, 3 columns\nday,n,sum\n2026-01-02,3,\n" +
 			"2026-01-02 03:04:05,TRUE,日本\n\n## Empty: 0 rows, 0 columns\n\n"},
-		{"xlsx", "xlsx_summary.py", []string{office(t, "book.xlsx"), "--sheet", "Sales", "--formulas", "--rows", "2"}, "day,n,sum\n2026-01-02,3,=B2*2\n"},
+		{"xlsx", "xlsx_summary.py", []string{office(t, "book.xlsx"), "--sheet", "Sales", "--formulas", "--rows", "2"},
+			"day,n,sum\n2026-01-02,3,=B2*2\n"},
 		{"pptx", "pptx_text.py", []string{office(t, "talk.pptx")}, "## Slide 1\n### Title 題\n- one\n  - two\nNotes: say it\n\n" +
 			"## Slide 2 (hidden)\n| x | y |\n| 1 | 2 |\n\n"},
 	} {
@@ -65,13 +67,15 @@ func TestDocumentScripts(t *testing.T) {
 			t.Errorf("%s %v: %v\n%s", tt.script, tt.args, ok, got)
 		}
 	}
-	for skill, file := range map[string]string{"docx/docx_text.py": "book.xlsx", "xlsx/xlsx_summary.py": "talk.pptx", "pptx/pptx_text.py": "missing"} {
+	for skill, file := range map[string]string{"docx/docx_text.py": "book.xlsx", "xlsx/xlsx_summary.py": "talk.pptx",
+		"pptx/pptx_text.py": "missing"} {
 		name, script, _ := strings.Cut(skill, "/")
 		if got, ok := runScript(t, name, script, office(t, file)); ok || strings.Contains(got, "Traceback") || got == "" {
 			t.Errorf("%s %s: %v\n%s", script, file, ok, got)
 		}
 	}
-	if got, ok := runScript(t, "xlsx", "xlsx_summary.py", office(t, "book.xlsx"), "--sheet", "No"); ok || !strings.Contains(got, "there are: Sales, Empty") {
+	got, ok := runScript(t, "xlsx", "xlsx_summary.py", office(t, "book.xlsx"), "--sheet", "No")
+	if ok || !strings.Contains(got, "there are: Sales, Empty") {
 		t.Error(got)
 	}
 }
@@ -90,22 +94,25 @@ func TestFill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	fill := func() (string, bool) {
+		return runScript(t, "docx-handler", "docx_fill.py", office(t, "letter.docx"), values, out)
+	}
 	write(map[string]any{"name": "x"})
-	if got, ok := runScript(t, "docx-handler", "docx_fill.py", office(t, "letter.docx"), values, out); ok || got != "no value for: amount\n" {
+	if got, ok := fill(); ok || got != "no value for: amount\n" {
 		t.Error(got)
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("a file was written although a value is missing")
 	}
 	write(map[string]any{"name": "Aoi & Co <x>", "amount": 12})
-	if got, ok := runScript(t, "docx-handler", "docx_fill.py", office(t, "letter.docx"), values, out); !ok || !strings.HasSuffix(got, "4 fields filled\n") {
+	if got, ok := fill(); !ok || !strings.HasSuffix(got, "4 fields filled\n") {
 		t.Error(got)
 	}
 	got, _ := runScript(t, "docx", "docx_text.py", out)
 	if !strings.Contains(got, "\nDear Aoi & Co <x>, you owe 12.\n") || !strings.Contains(got, "| 1 | 12 |") {
 		t.Error(got)
 	}
-	if got, ok := runScript(t, "docx-handler", "docx_fill.py", office(t, "letter.docx"), values, out); ok || !strings.Contains(got, "FileExistsError") {
+	if got, ok := fill(); ok || !strings.Contains(got, "FileExistsError") {
 		t.Errorf("a file is written over: %s", got)
 	}
 }
@@ -134,8 +141,9 @@ func TestGIF(t *testing.T) {
 		}
 		args = append(args, name)
 	}
-	if got, ok := runScript(t, "slack-gif-creator", "make_gif.py", args...); !ok || !strings.HasSuffix(got, "3 frames of 128×128, 240 colours\n") {
-		t.Fatal(got)
+	made, ok := runScript(t, "slack-gif-creator", "make_gif.py", args...)
+	if !ok || !strings.HasSuffix(made, "3 frames of 128×128, 240 colours\n") {
+		t.Fatal(made)
 	}
 	data, err := os.ReadFile(args[0])
 	if err != nil {
@@ -188,7 +196,8 @@ func TestSmallScripts(t *testing.T) {
 	}
 	// The ratios of w3.org/WAI: black on white is 21, #767676 the lightest grey that passes on white.
 	got, ok = runScript(t, "theme-factory", "contrast.py", "#000", "#fff", "#767676", "#ffffff", "#777777", "#ffffff")
-	if want := "#000 on #fff: 21.00, any text\n#767676 on #ffffff: 4.54, any text\n#777777 on #ffffff: 4.47, large text only\n"; got != want || ok {
+	if want := "#000 on #fff: 21.00, any text\n" +
+		"#767676 on #ffffff: 4.54, any text\n#777777 on #ffffff: 4.47, large text only\n"; got != want || ok {
 		t.Error(got, ok)
 	}
 	page := write("site/page.html", `<!DOCTYPE html><link rel="stylesheet" href="a.css"><p title="a&quot;b">&amp;<img src="b.png" alt></p>`+
@@ -201,9 +210,10 @@ func TestSmallScripts(t *testing.T) {
 		t.Fatal(got)
 	}
 	data, err := os.ReadFile(out)
-	if want := `<!DOCTYPE html><style>` + "\n" + `h1{background:url("data:image/png;base64,UE5H")}` + "\n" +
+	want := `<!DOCTYPE html><style>` + "\n" + `h1{background:url("data:image/png;base64,UE5H")}` + "\n" +
 		`</style><p title="a&quot;b">&amp;<img src="data:image/png;base64,UE5H" alt></p>` +
-		`<script>` + "\n" + `say("<\/script>", 1 < 2)` + "\n" + `</script><script>if (a<b) {}</script>`; err != nil || string(data) != want {
+		`<script>` + "\n" + `say("<\/script>", 1 < 2)` + "\n" + `</script><script>if (a<b) {}</script>`
+	if err != nil || string(data) != want {
 		t.Errorf("%v\n%s", err, data)
 	}
 	page = write("site/far.html", `<img src="https://example.com/x.png"><img src="../a.tsv"><img src="b.png">`)

@@ -165,7 +165,7 @@ func TestShippedTexts(t *testing.T) {
 		if s.Name == "skill-creator" {
 			continue // it tells of what other skills use
 		}
-		for word := range strings.FieldsFuncSeq(s.Instructions, func(r rune) bool { return r == '`' || r == ' ' || r == '\n' || r == '(' || r == ',' }) {
+		for word := range strings.FieldsFuncSeq(s.Instructions, func(r rune) bool { return strings.ContainsRune("` \n(,", r) }) {
 			server, name, found := strings.Cut(strings.TrimRight(word, ").:;"), "__")
 			it := policy.Item{Server: server, Name: name}
 			if found && strings.HasPrefix(server, "mycelium-s") && !it.IsControl() && !slices.Contains(s.AllowedTools, it.String()) {

@@ -87,8 +87,9 @@ func absentModules(ctx context.Context, modules []string) []string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	c := exec.CommandContext(ctx, python, append([]string{"-c", finder}, modules...)...) //nolint:gosec // the names have the form of modules
-	c.Dir, c.WaitDelay = "/", time.Second                                                // python3 looks for modules in its folder first, which may be a project
+	// The names have the form of modules. Python looks for modules in its own folder first, which may be a project's.
+	c := exec.CommandContext(ctx, python, append([]string{"-c", finder}, modules...)...) //nolint:gosec // as said
+	c.Dir, c.WaitDelay = "/", time.Second
 	said, err := c.Output()
 	if err != nil {
 		return modules

@@ -12,7 +12,8 @@ import (
 )
 
 func checked(name string, state skill.State, programs, modules []string) skill.Checked {
-	return skill.Checked{State: state, Skill: skill.Skill{Grant: policy.Grant{Name: name}, Requires: skill.Requires{Programs: programs, Python: modules}}}
+	s := skill.Skill{Grant: policy.Grant{Name: name}, Requires: skill.Requires{Programs: programs, Python: modules}}
+	return skill.Checked{State: state, Skill: s}
 }
 
 // TestLook looks for real programs and modules with the real python3.
@@ -76,16 +77,19 @@ func TestLookWithoutPython(t *testing.T) {
 // TestInstall: the package is told where its name differs from that of the program or module.
 func TestInstall(t *testing.T) {
 	for name, want := range map[string]string{
-		"pdftotext": "apt install poppler-utils, or brew install poppler", "rsvg-convert": "apt install librsvg2-bin, or brew install librsvg",
-		"soffice": "apt install libreoffice, or brew install --cask libreoffice", "chromium|chrome": "apt install chromium, or brew install --cask chromium",
-		"npx": "apt install nodejs npm, or brew install node",
+		"pdftotext":       "apt install poppler-utils, or brew install poppler",
+		"rsvg-convert":    "apt install librsvg2-bin, or brew install librsvg",
+		"soffice":         "apt install libreoffice, or brew install --cask libreoffice",
+		"chromium|chrome": "apt install chromium, or brew install --cask chromium",
+		"npx":             "apt install nodejs npm, or brew install node",
 	} {
 		if got := installProgram(name); got != want {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
 	for name, want := range map[string]string{
-		"docx": "apt install python3-docx, or python3 -m pip install python-docx", "PIL": "apt install python3-pil, or python3 -m pip install pillow",
+		"docx":   "apt install python3-docx, or python3 -m pip install python-docx",
+		"PIL":    "apt install python3-pil, or python3 -m pip install pillow",
 		"pandas": "apt install python3-pandas, or python3 -m pip install pandas", "rare": "python3 -m pip install rare",
 	} {
 		if got := installModule(name); got != want {

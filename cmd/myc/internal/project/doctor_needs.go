@@ -28,5 +28,6 @@ func doctorNeeds(ctx context.Context, v *project.View, add base.Report) {
 		said = append(said, name+" ("+strings.Join(names, ", ")+")")
 	}
 	add("warning", "skills", fmt.Sprintf("%s %s what is not on this machine: %s", text.Count(len(said), "skill"),
-		text.Plural(len(said), "uses", "use"), strings.Join(said, "; ")), "myc skill validate says how to install each; without it, the skills cannot do all that they say")
+		text.Plural(len(said), "uses", "use"), strings.Join(said, "; ")),
+		"myc skill validate says how to install each; without it, the skills cannot do all that they say")
 }

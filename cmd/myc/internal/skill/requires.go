@@ -14,7 +14,8 @@ import (
 
 // lackProblem is the warning about something that a skill requires and this machine does not have.
 func lackProblem(s skill.Checked, l need.Lack) policy.Problem {
-	return policy.Problem{File: s.File, Message: fmt.Sprintf("the skill uses %s, which is not on this machine", l), Hint: l.Install, Warning: true}
+	said := fmt.Sprintf("the skill uses %s, which is not on this machine", l)
+	return policy.Problem{File: s.File, Message: said, Hint: l.Install, Warning: true}
 }
 
 func (a *app) printLacks(s skill.Checked, lacks []need.Lack) {

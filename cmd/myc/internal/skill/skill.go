@@ -11,7 +11,6 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/backend/pin"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -195,9 +194,4 @@ func commandTexts(commands []skill.Command) (out []string) {
 		out = append(out, "/"+c.Name+" ("+runs+")")
 	}
 	return out
-}
-
-func unknownSkill(name string) error {
-	return failure.Hint(fmt.Errorf("there is no skill %q", name),
-		"myc skill list shows them, myc skill templates what can be added")
 }
