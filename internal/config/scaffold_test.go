@@ -16,7 +16,7 @@ import (
 	"mycelium/internal/skill"
 )
 
-// builtin is the catalog of the built-in server.
+// builtin is the catalog of the built-in servers, as far as shipped skills name it.
 func builtin(t *testing.T, dir string) skill.Catalog {
 	t.Helper()
 	s, err := files.New(dir)
@@ -24,7 +24,16 @@ func builtin(t *testing.T, dir string) skill.Catalog {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	return skill.Catalog{Definitions: s.Definitions()}
+	c := skill.Catalog{Definitions: s.Definitions()}
+	for _, tool := range []string{"mycelium-skills__run_script", "mycelium-sandbox__bash", "mycelium-sandbox__sandbox_exec",
+		"mycelium-sandbox__sandbox_exec_script", "mycelium-sandbox__sandbox_capabilities", "mycelium-sandbox__sandbox_profiles"} {
+		it, err := policy.ParseTool(tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Definitions = append(c.Definitions, policy.Definition{Item: it})
+	}
+	return c
 }
 
 // sees are the tools that a role sees at the start, without the server's name.
@@ -123,6 +132,38 @@ func TestInit(t *testing.T) {
 		if got := sees(pol, role); got != want {
 			t.Errorf("%s sees %q, want %q", role, got, want)
 		}
+	}
+}
+
+// TestStartOfShippedRoles: the skills of the program that a role may activate add nothing to what it has at the start.
+func TestStartOfShippedRoles(t *testing.T) {
+	w := newWorld(t)
+	if _, err := scaffold.Init(w.dir, scaffold.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	w.trust()
+	pol, _, _ := w.load().Compile(builtin(t, w.dir))
+	want := map[string][]string{
+		"guest":      {"common", "guest-access"},
+		"developer":  {"coding-agent", "common", "developer-tools"},
+		"admin":      {"admin-access", "coding-agent", "common"},
+		"researcher": {"common"}, "implementer": {"common"}, "reviewer": {"common"}, "controller": {"common"},
+	}
+	got := map[string][]string{}
+	for _, role := range pol.Roles() {
+		got[role] = pol.StartSkills(role)
+		scope := policy.Scope{Principal: policy.Principal{ID: "t", Role: role}, Skills: got[role]}
+		for _, it := range pol.Items(scope, policy.Tool) {
+			if it.RunsScript() || it.Server == "mycelium-sandbox" {
+				t.Errorf("%s has %s at the start", role, it)
+			}
+		}
+		if open := len(pol.OpenSkills(role)); open <= len(got[role]) {
+			t.Errorf("%s can activate nothing beyond its %d skills", role, open)
+		}
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }
 

@@ -79,7 +79,7 @@ func Load(fsys fs.FS, shown string, src Source) ([]Skill, []policy.Problem) {
 	}
 	var skills []Skill
 	var problems []policy.Problem
-	folders := 0
+	folders, ready := 0, preparedSkills()
 	for _, e := range entries {
 		name := e.Name()
 		if strings.HasPrefix(name, ".") {
@@ -98,7 +98,7 @@ func Load(fsys fs.FS, shown string, src Source) ([]Skill, []policy.Problem) {
 			problems = append(problems, policy.Problem{File: shown, Message: fmt.Sprintf("more than %d skills; the rest is not read", maxSkills)})
 			break
 		}
-		s, more := LoadOne(fsys, name, shown, src)
+		s, more := loadOne(fsys, name, shown, src, ready)
 		skills, problems = append(skills, s...), append(problems, more...)
 	}
 	skills, more := unique(skills)
@@ -147,7 +147,11 @@ func unique(skills []Skill) ([]Skill, []policy.Problem) {
 
 // LoadOne reads the skill in one folder of fsys, as [Load] does. A folder without files of a skill has a warning.
 func LoadOne(fsys fs.FS, folder, shown string, src Source) ([]Skill, []policy.Problem) {
-	r := &reader{shown: path.Join(shown, folder)}
+	return loadOne(fsys, folder, shown, src, preparedSkills())
+}
+
+func loadOne(fsys fs.FS, folder, shown string, src Source, ready []preparedSkill) ([]Skill, []policy.Problem) {
+	r := &reader{shown: path.Join(shown, folder), ready: ready}
 	var err error
 	if r.fsys, err = fs.Sub(fsys, folder); err != nil {
 		return nil, []policy.Problem{{File: r.shown, Message: "cannot be read: " + reason(err)}}
@@ -168,6 +172,7 @@ func LoadOne(fsys fs.FS, folder, shown string, src Source) ([]Skill, []policy.Pr
 type reader struct {
 	fsys     fs.FS
 	shown    string
+	ready    []preparedSkill // shipped skills that need not be read again
 	problems []policy.Problem
 	decl     declared
 	origin   origin
@@ -208,6 +213,12 @@ func (r *reader) read() *Skill {
 			r.report(mdAt, 1, "has no front matter, so it declares no tools",
 				"begin the file with a line ---, then name: and description:, then a line ---")
 			return nil
+		}
+		if yml == "" {
+			if s := r.prepare(mdAt, data); s != nil {
+				s.File, s.Instructions = mdAt, text.body
+				return s
+			}
 		}
 		if text.front != nil && !r.decode(mdAt, text.front) {
 			return nil
@@ -336,6 +347,8 @@ func (r *reader) decode(file string, data []byte) bool {
 			r.decl.Grants = policy.Grants{}
 		case "identity":
 			r.decl.Identity = nil
+		case "requires":
+			r.decl.Requires = Requires{}
 		case "allowedTools":
 			r.origin.tools = nil
 		}
@@ -477,13 +490,4 @@ func (r *reader) disallow(s *Skill) {
 			}
 		}
 	}
-}
-
-// reason is the text of an error without its path, which the problem names already.
-func reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
 }

@@ -130,3 +130,12 @@ func Declares(name string) bool {
 	}
 	return false
 }
+
+// reason is the text of an error without its path, which the problem names already.
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}

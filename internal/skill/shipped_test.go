@@ -17,7 +17,7 @@ func TestShipped(t *testing.T) {
 	if problems != nil {
 		t.Fatal(problems)
 	}
-	c := builtin()
+	c := program()
 	lib := Validate(skills, c)
 	var names []string
 	for _, s := range lib.All() {
@@ -40,8 +40,14 @@ func TestShipped(t *testing.T) {
 			t.Errorf("%s has no triggers in English or none in Japanese", s.Name)
 		}
 	}
-	if diff := cmp.Diff([]string{"admin-access", "build-check", "code-modifier", "code-reviewer", "coding-agent", "common", "developer-tools",
-		"doc-updater", "editor", "git-workflow", "guest-access", "reader", "skill-admin", "test-runner"}, names); diff != "" {
+	// B29 and safe-code-exec, then those that projects had before.
+	listed := strings.Fields("adhoc-tools algorithmic-art brand-guidelines browser-testing canvas-design code-reviewer common data-analyst " +
+		"data-analyzer doc-coauthoring docx docx-handler frontend-design internal-comms mcp-builder orchestrator pdf pptx session-management " +
+		"skill-admin skill-creator slack-gif-creator theme-factory web-artifacts-builder webapp-testing xlsx build-check code-modifier " +
+		"doc-updater git-workflow test-runner safe-code-exec " +
+		"admin-access coding-agent developer-tools editor guest-access reader")
+	slices.Sort(listed)
+	if diff := cmp.Diff(listed, names); diff != "" {
 		t.Error(diff)
 	}
 
@@ -53,22 +59,25 @@ func TestShipped(t *testing.T) {
 	for _, role := range p.Roles() {
 		open[role] = p.OpenSkills(role)
 	}
+	admin := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "guest-access" || n == "developer-tools" })
 	want := map[string][]string{
-		"guest": {"common", "guest-access", "reader"},
-		"developer": {"build-check", "code-modifier", "code-reviewer", "coding-agent", "common", "developer-tools", "doc-updater", "editor",
-			"git-workflow", "reader", "test-runner"},
-		"admin":       slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "guest-access" || n == "developer-tools" }),
-		"researcher":  {"common", "reader"},
-		"implementer": {"build-check", "code-modifier", "common", "editor", "reader", "test-runner"},
-		"reviewer":    {"code-reviewer", "common", "reader"},
-		"controller":  {"common", "reader"},
+		"guest": {"common", "guest-access", "reader", "session-management"},
+		"developer": slices.DeleteFunc(slices.Clone(names), func(n string) bool {
+			return slices.Contains([]string{"admin-access", "adhoc-tools", "guest-access", "skill-admin"}, n)
+		}),
+		"admin":       admin,
+		"researcher":  {"common", "reader", "session-management"},
+		"implementer": {"build-check", "code-modifier", "common", "editor", "reader", "session-management", "test-runner"},
+		"reviewer":    {"code-reviewer", "common", "reader", "session-management"},
+		"controller":  {"common", "orchestrator", "reader", "session-management"},
 	}
 	if diff := cmp.Diff(want, open); diff != "" {
 		t.Error(diff)
 	}
 	for _, role := range []string{"guest", "researcher", "reviewer", "controller"} {
-		for _, tool := range []string{"write_file", "edit_file", "move_file", "delete_file"} {
-			if p.Visible(everything(p, role), policy.Item{Server: "files", Name: tool}) {
+		for _, tool := range []string{"files__write_file", "files__edit_file", "files__move_file", "files__delete_file",
+			"mycelium-skills__run_script", "mycelium-sandbox__bash", "mycelium-sandbox__sandbox_exec", "agent__Write"} {
+			if server, name, _ := strings.Cut(tool, "__"); p.Visible(everything(p, role), policy.Item{Server: server, Name: name}) {
 				t.Errorf("%s sees %s", role, tool)
 			}
 		}
@@ -78,9 +87,8 @@ func TestShipped(t *testing.T) {
 // TestShippedSuggestions: what people say, in both languages, leads to the skill that does it.
 func TestShippedSuggestions(t *testing.T) {
 	skills, _ := Load(Shipped(), "shipped", "shipped")
-	lib := Validate(skills, builtin())
-	all := []string{"common", "coding-agent", "reader", "editor", "code-modifier", "doc-updater", "code-reviewer", "skill-admin",
-		"test-runner", "build-check", "git-workflow"}
+	lib := Validate(skills, program())
+	all := folders(Shipped())
 	for text, want := range map[string]string{
 		"CLAUDE.mdを編集して": "code-modifier", "ファイル読んで": "reader", "このコードレビューして": "code-reviewer",
 		"ドキュメントを更新して":         "doc-updater",
@@ -90,15 +98,80 @@ func TestShippedSuggestions(t *testing.T) {
 		"run the tests": "test-runner", "テストを実行して": "test-runner", "does it still compile?": "build-check",
 		"ビルドしてみて":               "build-check",
 		"make a commit of this": "git-workflow", "変更をコミットして": "git-workflow", "use the terminal": "coding-agent",
-		"シェルで動かして": "coding-agent",
+		"シェルで動かして":                       "coding-agent",
+		"could you read the PDF in docs": "pdf", "このPDFを読んで要点を": "pdf", "please make slides about it": "pptx",
+		"来週の発表資料をまとめて": "pptx", "make a spreadsheet of the costs": "xlsx", "エクセルで作成してほしい": "xlsx",
+		"read the word document": "docx", "Word文書を作って": "docx", "fill in the Word template for each": "docx-handler",
+		"ひな形に記入して": "docx-handler", "analyze the data in sales.csv": "data-analyst", "売上を集計して": "data-analyst",
+		"merge the CSV files": "data-analyzer", "グラフを描いて": "data-analyzer", "run this code": "safe-code-exec",
+		"このコードを実行して": "safe-code-exec", "click through the sign-up": "browser-testing", "ブラウザで確認して": "browser-testing",
+		"write an end-to-end test for it": "webapp-testing", "E2Eテストを書いて": "webapp-testing", "週報を書いて": "internal-comms",
+		"draft a spec for the cache": "doc-coauthoring", "design the UI": "frontend-design", "配色を考えて": "theme-factory",
+		"make a GIF of a ball": "slack-gif-creator", "MCPサーバーを作って": "mcp-builder", "turn this into a skill": "skill-creator",
+		"save this conversation": "session-management", "会話を保存して": "session-management", "ポスターを作って": "canvas-design",
+		"make algorithmic art": "algorithmic-art", "use our brand colors": "brand-guidelines", "失敗の原因を調べて": "adhoc-tools",
+		"split the task between helpers": "orchestrator", "手分けして進めよう": "orchestrator",
+		"bundle it into one file": "web-artifacts-builder",
 	} {
 		got := lib.Suggest(text, all)
 		if !slices.ContainsFunc(got, func(s Suggestion) bool { return s.Skill == want }) {
 			t.Errorf("%q suggests %v, not %s", text, got, want)
 		}
 	}
-	if got := lib.Suggest("the latest token prefix of another bookshop", all); got != nil {
-		t.Errorf("substrings suggest %v", got)
+	for _, said := range []string{
+		"the latest token prefix of another bookshop",
+		"The pdf is large, the slides are blue, the spreadsheet and the docx are in the mail; the data, the chart and the theme too.",
+		"PDFは大きく、スライドは青い。エクセルとワードのファイル、データとグラフとテーマはメールにある。",
+	} {
+		if got := lib.Suggest(said, all); got != nil {
+			t.Errorf("%q suggests %v", said, got)
+		}
+	}
+}
+
+// TestShippedTexts: each skill of B29 is a short text that stands for itself.
+func TestShippedTexts(t *testing.T) {
+	skills, _ := Load(Shipped(), "shipped", "shipped")
+	triggers := map[string]string{}
+	for _, s := range skills {
+		if n := len(s.Instructions); n > 6<<10 || strings.Count(s.Instructions, "\n") > 120 {
+			t.Errorf("%s: its instructions have %d bytes, %d lines", s.Name, n, strings.Count(s.Instructions, "\n"))
+		}
+		if n := len(s.Description); n > 160 {
+			t.Errorf("%s: its description has %d bytes", s.Name, n)
+		}
+		for _, trigger := range s.Triggers {
+			if other, taken := triggers[fold(trigger)]; taken {
+				t.Errorf("%s and %s have the trigger %q", s.Name, other, trigger)
+			}
+			triggers[fold(trigger)] = s.Name
+		}
+		files, err := s.Resources()
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs := slices.Contains(s.AllowedTools, "mycelium-skills__run_script")
+		if runs != (len(files) > 0) {
+			t.Errorf("%s: files %v, and run_script granted: %v", s.Name, files, runs)
+		}
+		for _, file := range files {
+			if !strings.Contains(s.Instructions, file) {
+				t.Errorf("%s: its instructions do not name %s", s.Name, file)
+			}
+			if !slices.Contains(s.Requires.Programs, "python3") {
+				t.Errorf("%s: %s needs python3, and requires does not say so", s.Name, file)
+			}
+		}
+		if s.Name == "skill-creator" {
+			continue // it tells of what other skills use
+		}
+		for word := range strings.FieldsFuncSeq(s.Instructions, func(r rune) bool { return strings.ContainsRune("` \n(,", r) }) {
+			server, name, found := strings.Cut(strings.TrimRight(word, ").:;"), "__")
+			it := policy.Item{Server: server, Name: name}
+			if found && strings.HasPrefix(server, "mycelium-s") && !it.IsControl() && !slices.Contains(s.AllowedTools, it.String()) {
+				t.Errorf("%s: its instructions use %s, which it does not grant", s.Name, it)
+			}
+		}
 	}
 }
 
@@ -153,7 +226,7 @@ func TestTemplates(t *testing.T) {
 		{"Bad Name", "", `skill name "Bad Name": use lower-case letters, digits and hyphens, at most 64`},
 		{"../x", "", `skill name "../x": use lower-case letters, digits and hyphens, at most 64`},
 		{"x", "basci", `there is no template "basci"; did you mean "basic"?`},
-		{"x", "zzz", `there is no template "zzz"; known: admin-access, basic,`},
+		{"x", "zzz", `there is no template "zzz"; known: adhoc-tools, admin-access, algorithmic-art, basic,`},
 		{"x", "../shipped", `there is no template "../shipped"; known:`},
 	} {
 		if _, err := Render(tt.name, tt.template); err == nil || !strings.HasPrefix(err.Error(), tt.want) {

@@ -22,6 +22,7 @@ type Skill struct {
 	Commands     []Command `yaml:"commands" json:"commands,omitempty"`
 	Metadata     Metadata  `yaml:"metadata" json:"metadata,omitzero"`
 	Sandbox      string    `yaml:"sandbox" json:"sandbox,omitempty"` // the profile that its scripts run with; empty: standard
+	Requires     Requires  `yaml:"requires" json:"requires,omitzero"`
 
 	// Identity gives roles to agents by the skills that their agent cards list.
 	Identity *identity.Declared `yaml:"identity" json:"identity,omitempty"`
@@ -63,6 +64,13 @@ type Argument struct {
 	Description string `yaml:"description" json:"description,omitempty"`
 	Required    bool   `yaml:"required" json:"required,omitempty"`
 	Default     any    `yaml:"default" json:"default,omitempty"`
+}
+
+// Requires are what the instructions and scripts of a skill use on the machine. They grant nothing, and a skill takes effect without them:
+// package need looks for them, for people. An entry may name several, with | between them, of which one is enough.
+type Requires struct {
+	Programs []string `yaml:"programs" json:"programs,omitempty"` // found in PATH
+	Python   []string `yaml:"python" json:"python,omitempty"`     // modules of python3, by the name that import takes
 }
 
 // Metadata is for people.

@@ -100,6 +100,7 @@ func (c *check) run() {
 	if s.Sandbox != "" && !slices.Contains(Sandboxes(), s.Sandbox) {
 		c.fault(s.at("sandbox"), "write one of "+strings.Join(Sandboxes(), ", "), "scripts of a skill do not run in the sandbox %q", s.Sandbox)
 	}
+	c.requires()
 	for i, t := range s.Triggers {
 		if fold(t) == "" {
 			c.warn(s.at(fmt.Sprintf("triggers[%d]", i)), "remove it", "an empty trigger never matches")

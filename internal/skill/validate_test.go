@@ -17,6 +17,14 @@ func builtin() Catalog {
 		"mycelium-router__set_role", "mycelium-skills__list_skills")
 }
 
+// program is the catalog of a project without servers of its own, as far as shipped skills name it.
+func program() Catalog {
+	c := builtin()
+	c.Definitions = append(c.Definitions, catalog("mycelium-skills__run_script", "mycelium-sandbox__bash", "mycelium-sandbox__sandbox_exec",
+		"mycelium-sandbox__sandbox_exec_script", "mycelium-sandbox__sandbox_capabilities", "mycelium-sandbox__sandbox_profiles").Definitions...)
+	return c
+}
+
 func TestValidate(t *testing.T) {
 	type P = policy.Problem
 	c := builtin()
@@ -29,6 +37,13 @@ func TestValidate(t *testing.T) {
 		want       []P
 	}{
 		{"nothing granted", "", Valid, nil},
+		{"requires", "requires: {programs: [pdftotext, 'chromium|google-chrome'], python: [openpyxl]}\n", Valid, nil},
+		{"requires a path", "requires: {programs: [python3, ../evil]}\n", Invalid,
+			[]P{{Line: 3, Message: `requires.programs: "../evil" is not the name of a program`,
+				Hint: "write its name as on a command line, without a path: pdftotext"}}},
+		{"requires a part of a module", "requires:\n  python: ['docx|docx.shared']\n", Invalid,
+			[]P{{Line: 3, Message: `requires.python: "docx.shared" is not the name of a module`,
+				Hint: "write the first part of what import takes: openpyxl"}}},
 		{"known tools", "allowedTools: [files__read_file, docs__get, agent__Bash, 'agent__Bash(git *)', mycelium-router__set_role]\n", Valid,
 			nil},
 		{"unknown tool", "allowedTools:\n  - files__read_file\n  - files__raed_file\n", Invalid,

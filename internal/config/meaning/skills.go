@@ -68,7 +68,8 @@ func words(s *skill.Skill) reflect.Value {
 		Identity                 *identity.Declared
 		Instructions             string
 		Sandbox                  string
-	}{s.DisplayName, s.Description, s.Triggers, s.Commands, s.Metadata, s.Identity, s.Instructions, s.Sandbox})
+		Requires                 skill.Requires
+	}{s.DisplayName, s.Description, s.Triggers, s.Commands, s.Metadata, s.Identity, s.Instructions, s.Sandbox, s.Requires})
 }
 
 // grants says what a skill brings.

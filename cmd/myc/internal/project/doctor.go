@@ -46,6 +46,7 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 	doctorTrust(v, add)
 	doctorFiles(v, add)
 	doctorSkills(v, add)
+	doctorNeeds(ctx, v, add)
 	doctorHeld(v, add)
 	doctorServed(v, add)
 	doctorRoles(v, add)

@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -63,7 +64,7 @@ func (a *app) skillAddCmd() *cobra.Command {
 					return failure.Usagef("skill add: --%s is for --from", flag)
 				}
 			}
-			return a.skillAdd(args[0], template)
+			return a.skillAdd(c.Context(), args[0], template)
 		}}
 	c.Flags().StringVar(&template, "template", "", "template (default: the shipped skill of that name, else basic)")
 	c.Flags().StringVar(&from.Server, "from", "", "server whose tools the skill grants")
@@ -75,7 +76,7 @@ func (a *app) skillAddCmd() *cobra.Command {
 }
 
 // skillAdd writes a new skill folder. It never changes an existing one.
-func (a *app) skillAdd(name, template string) error {
+func (a *app) skillAdd(ctx context.Context, name, template string) error {
 	if err := a.NeedPerson("add a skill"); err != nil {
 		return err
 	}
@@ -111,7 +112,7 @@ func (a *app) skillAdd(name, template string) error {
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		fmt.Fprintf(a.Out, "wrote %s\n", filepath.Join("skills", name, file))
 	}
-	return a.skillValidate([]string{filepath.Join(p.Dir, "skills", name)})
+	return a.skillValidate(ctx, []string{filepath.Join(p.Dir, "skills", name)})
 }
 
 // writeSkill writes a skill's folder, which must not exist.

@@ -22,3 +22,8 @@ func (a *app) noSkill(v *project.View, name string) error {
 	}
 	return unknownSkill(name)
 }
+
+func unknownSkill(name string) error {
+	return failure.Hint(fmt.Errorf("there is no skill %q", name),
+		"myc skill list shows them, myc skill templates what can be added")
+}

@@ -2,6 +2,7 @@
 package skill
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,10 +11,10 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/backend/pin"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
+	"mycelium/internal/skill/need"
 	"mycelium/internal/text"
 )
 
@@ -38,7 +39,7 @@ type skillRow struct {
 
 func (a *app) skillCmd() *cobra.Command {
 	c := &cobra.Command{Use: "skill", Short: "Add, check and list skills", Example: "  myc skill list", Args: base.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return a.skillList() }}
+		RunE: func(c *cobra.Command, _ []string) error { return a.skillList(c.Context()) }}
 	var role string
 	add := a.skillAddCmd()
 	preview := &cobra.Command{Use: "preview NAME|PATH", Short: "Show what activating a skill changes, and for which role",
@@ -48,16 +49,16 @@ func (a *app) skillCmd() *cobra.Command {
 	preview.Flags().StringVar(&role, "role", "", "one role only")
 	c.AddCommand(
 		&cobra.Command{Use: "list", Short: "List skills, and what is wrong with the invalid ones", Example: "  myc skill list --json",
-			Args: base.NoArgs, RunE: func(*cobra.Command, []string) error { return a.skillList() }},
+			Args: base.NoArgs, RunE: func(c *cobra.Command, _ []string) error { return a.skillList(c.Context()) }},
 		&cobra.Command{Use: "show NAME", Short: "Show a skill with its instructions", Example: "  myc skill show reader",
 			Args: base.ArgRange(1, 1, "one skill"),
-			RunE: func(_ *cobra.Command, args []string) error { return a.skillShow(args[0]) }},
+			RunE: func(c *cobra.Command, args []string) error { return a.skillShow(c.Context(), args[0]) }},
 		add,
 		&cobra.Command{Use: "templates", Short: "List templates and shipped skills", Example: "  myc skill templates",
 			Args: base.NoArgs, RunE: func(*cobra.Command, []string) error { return a.skillTemplates() }},
 		&cobra.Command{Use: "validate [PATH]", Short: "Check skills, also outside the skills folder",
 			Example: "  myc skill validate skills/reader", Args: base.ArgRange(0, 1, "at most one folder"),
-			RunE: func(_ *cobra.Command, args []string) error { return a.skillValidate(args) }},
+			RunE: func(c *cobra.Command, args []string) error { return a.skillValidate(c.Context(), args) }},
 		preview,
 		a.skillApproveCmd(),
 		a.skillExportCmd(),
@@ -72,7 +73,7 @@ func (a *app) skillCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) skillList() error {
+func (a *app) skillList(ctx context.Context) error {
 	v, err := a.OpenView()
 	if err != nil {
 		return err
@@ -83,22 +84,23 @@ func (a *app) skillList() error {
 		return err
 	}
 	served := servedRows(v.Pool.Catalog().Skills)
-	rows := append(skillRows(v, v.Skills, ships), served...)
+	lacks := need.Look(ctx, v.Skills.All())
+	rows := append(skillRows(v, v.Skills, ships, lacks), served...)
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
 	var cells [][]string
 	for _, s := range v.Skills.All() {
 		cells = append(cells, []string{s.Name, string(s.State), sourceOf(s, ships),
-			strings.Join(v.RolesOf(s), ", "), fmt.Sprint(len(s.AllowedTools)), s.Description})
+			strings.Join(v.RolesOf(s), ", "), fmt.Sprint(len(s.AllowedTools)), lacksText(lacks[s.Name]), s.Description})
 	}
 	for _, s := range v.Pool.Catalog().Skills {
 		if s.State != pin.SkillApproved {
-			cells = append(cells, []string{s.Name, s.State, "mcp:" + s.Server, "–", "0", s.Description})
+			cells = append(cells, []string{s.Name, s.State, "mcp:" + s.Server, "–", "0", "–", s.Description})
 		}
 	}
 	a.Table(base.Column{Name: "SKILL", Least: 12}, base.Column{Name: "STATE", Paint: base.ByEffect}, base.Column{Name: "SOURCE", Drop: 3},
-		base.Column{Name: "ROLES", Least: 12, Drop: 2}, base.Column{Name: "TOOLS", Drop: 4},
+		base.Column{Name: "ROLES", Least: 12, Drop: 2}, base.Column{Name: "TOOLS", Drop: 4}, base.Column{Name: "LACKS", Drop: 5},
 		base.Column{Name: "DESCRIPTION", Least: 20, Drop: 1}).
 		Print(cells...)
 	for _, r := range served {
@@ -118,7 +120,7 @@ func (a *app) printProblems(v *project.View, which func(policy.Problem) bool) {
 	}
 }
 
-func skillRows(v *project.View, lib *skill.Library, ships map[string][]byte) []skillRow {
+func skillRows(v *project.View, lib *skill.Library, ships map[string][]byte, lacks map[string][]need.Lack) []skillRow {
 	rows := []skillRow{}
 	for _, s := range lib.All() {
 		r := skillRow{Name: s.Name, DisplayName: s.DisplayName, Description: s.Description, Roles: v.RolesOf(s),
@@ -127,12 +129,15 @@ func skillRows(v *project.View, lib *skill.Library, ships map[string][]byte) []s
 		for _, p := range s.Problems {
 			r.Problems = append(r.Problems, base.ShapeOf(p))
 		}
+		for _, l := range lacks[s.Name] {
+			r.Problems = append(r.Problems, base.ShapeOf(lackProblem(s, l)))
+		}
 		rows = append(rows, r)
 	}
 	return rows
 }
 
-func (a *app) skillShow(name string) error {
+func (a *app) skillShow(ctx context.Context, name string) error {
 	v, err := a.OpenView()
 	if err != nil {
 		return err
@@ -148,22 +153,26 @@ func (a *app) skillShow(name string) error {
 	if err != nil {
 		return err
 	}
+	lacks := need.Look(ctx, all[i:i+1])
 	if a.JSON {
-		rows := skillRows(v, v.Skills, ships)
+		rows := skillRows(v, v.Skills, ships, lacks)
 		j := slices.IndexFunc(rows, func(r skillRow) bool { return r.Name == name })
 		return a.PrintJSON(struct {
 			skillRow
 			Instructions string          `json:"instructions"`
 			Commands     []skill.Command `json:"commands"`
-		}{rows[j], s.Instructions, s.Commands})
+			Requires     skill.Requires  `json:"requires,omitzero"`
+		}{rows[j], s.Instructions, s.Commands, s.Requires})
 	}
 	a.Facts([][]string{{"skill", s.Name}, {"state", string(s.State)}, {"file", base.WithShipped(s.File, ships)},
 		{"roles", base.OrDash(strings.Join(v.RolesOf(s), ", "))},
 		{"tools", base.OrDash(strings.Join(s.AllowedTools, ", "))}, {"triggers", base.OrDash(strings.Join(s.Triggers, ", "))},
-		{"commands", base.OrDash(strings.Join(commandTexts(s.Commands), ", "))}, {"description", s.Description}})
+		{"commands", base.OrDash(strings.Join(commandTexts(s.Commands), ", "))}, {"requires", requiresText(s.Requires)},
+		{"description", s.Description}})
 	for _, p := range s.Problems {
 		fmt.Fprintln(a.Err, project.ProblemText(p))
 	}
+	a.printLacks(s, lacks[s.Name])
 	fmt.Fprintf(a.Out, "\n%s\n", strings.TrimSpace(s.Instructions))
 	return nil
 }
@@ -178,9 +187,4 @@ func commandTexts(commands []skill.Command) (out []string) {
 		out = append(out, "/"+c.Name+" ("+runs+")")
 	}
 	return out
-}
-
-func unknownSkill(name string) error {
-	return failure.Hint(fmt.Errorf("there is no skill %q", name),
-		"myc skill list shows them, myc skill templates what can be added")
 }

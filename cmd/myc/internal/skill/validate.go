@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,11 +10,12 @@ import (
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
+	"mycelium/internal/skill/need"
 )
 
 // skillValidate checks the project's skills, and what its roles and rules say of skills and tools. With a folder it checks the skill or
 // the skills in it as if they were installed.
-func (a *app) skillValidate(args []string) error {
+func (a *app) skillValidate(ctx context.Context, args []string) error {
 	a.OnDisk = true
 	v, err := a.OpenView()
 	if err != nil {
@@ -43,12 +45,13 @@ func (a *app) skillValidate(args []string) error {
 			fmt.Fprintln(a.Err, project.ProblemText(p))
 		}
 	}
-	rows := skillRows(v, lib, nil)
+	lacks := need.Look(ctx, lib.All())
+	rows := skillRows(v, lib, nil, lacks)
 	for _, s := range lib.All() {
 		if s.State == skill.Invalid {
 			bad++
 		}
-		a.validated(v, s)
+		a.validated(v, s, lacks[s.Name])
 	}
 	if a.JSON {
 		if err := a.PrintJSON(rows); err != nil {
@@ -62,14 +65,15 @@ func (a *app) skillValidate(args []string) error {
 	return nil
 }
 
-// validated prints the state of a skill and its problems.
-func (a *app) validated(v *project.View, s skill.Checked) {
+// validated prints the state of a skill, its problems, and what it requires and this machine does not have.
+func (a *app) validated(v *project.View, s skill.Checked, lacks []need.Lack) {
 	if a.JSON {
 		return
 	}
 	for _, p := range s.Problems {
 		fmt.Fprintln(a.Err, project.ProblemText(p))
 	}
+	a.printLacks(s, lacks)
 	fmt.Fprintf(a.Out, "%-8s %s\n", s.State, s.Name)
 	if why := v.WhyClosed(s); why != "" {
 		fmt.Fprintln(a.Err, "myc: "+why)
