@@ -40,7 +40,7 @@ func (l *layer) checkDocument() {
 		a.Check(bad)
 	}
 	if w := l.doc.Spawn; w != nil {
-		w.check(bad)
+		w.Check(bad)
 	}
 	if a := l.doc.Agents; a != nil {
 		a.Check(bad)

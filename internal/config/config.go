@@ -63,7 +63,7 @@ type File struct {
 	Telemetry  observe.Telemetry         `yaml:"telemetry" json:"telemetry,omitzero"`
 	Log        observe.Log               `yaml:"log" json:"log,omitzero"`
 	Approval   approval.Config           `yaml:"approval" json:"approval,omitzero"`
-	Spawn      Spawn                     `yaml:"spawn" json:"spawn,omitzero"`
+	Spawn      agents.Spawn              `yaml:"spawn" json:"spawn,omitzero"`
 	Agents     agents.Section            `yaml:"agents" json:"agents,omitzero"`
 	Sandbox    profiles.Section          `yaml:"sandbox" json:"sandbox,omitzero"`
 	Identity   *identities.Section       `yaml:"identity" json:"identity,omitempty"`

@@ -83,7 +83,7 @@ type document struct {
 	Telemetry  *observe.Telemetry        `yaml:"telemetry"`
 	Log        *observe.Log              `yaml:"log"`
 	Approval   *approval.Config          `yaml:"approval"`
-	Spawn      *Spawn                    `yaml:"spawn"`
+	Spawn      *agents.Spawn             `yaml:"spawn"`
 	Agents     *agents.Section           `yaml:"agents"`
 	Sandbox    *profiles.Section         `yaml:"sandbox"`
 	Identity   *identities.Section       `yaml:"identity"`

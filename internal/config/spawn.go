@@ -1,32 +1,10 @@
 package config
 
 import (
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-
-	"mycelium/internal/config/source"
 )
-
-// Spawn is the spawn: section: where a chat may start agents.
-type Spawn struct {
-	// folders below which a chat may start agents; ~ is the home folder; empty: nowhere
-	SearchPaths []string `yaml:"searchPaths" json:"searchPaths,omitempty"`
-	Command     []string `yaml:"command" json:"command,omitempty"` // program and arguments that start an agent; absent: myc claude
-}
-
-func (s *Spawn) check(bad source.Report) {
-	for i, p := range s.SearchPaths {
-		if !filepath.IsAbs(p) && !strings.HasPrefix(p, "~/") || filepath.Clean(p) == "/" || strings.Contains(p, "$") {
-			bad("spawn.searchPaths", "spawn.searchPaths["+strconv.Itoa(i)+"] is "+strconv.Quote(p),
-				"write the absolute path of a folder that holds projects, such as ~/src")
-		}
-	}
-	if s.Command != nil && (len(s.Command) == 0 || s.Command[0] == "") {
-		bad("spawn.command", "spawn.command names no program", "write [claude], or leave it out for myc claude")
-	}
-}
 
 // mergeIdentity takes the user's section, or else the project's, which gives no role that the user's session does not allow.
 func (p *Project) mergeIdentity(user, project *layer) {

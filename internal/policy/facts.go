@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"mycelium/internal/policy/arguments"
 )
 
 // Annotations are the boolean hints of a tool, as far as the operator trusts its server. A missing hint has the default of MCP.
@@ -108,7 +110,7 @@ func (m *factMaker) object(args map[string]any, depth int) {
 // walk looks for the named arguments at every level. Names are compared without regard to case and underscores, because a server may do so
 // too: it is better to judge a path too many than to miss one.
 func (m *factMaker) walk(v any, depth int) {
-	if depth > maxDepth {
+	if depth > arguments.MaxDepth {
 		m.unclear("arguments nested too deep")
 		return
 	}
@@ -149,7 +151,7 @@ func (m *factMaker) each(key string, v any, depth int, f func(string)) {
 		f(v)
 	case []any:
 		for _, e := range v {
-			if depth > maxDepth {
+			if depth > arguments.MaxDepth {
 				m.unclear("arguments nested too deep")
 				return
 			}

@@ -3,6 +3,8 @@ package policy
 import (
 	"strconv"
 	"strings"
+
+	"mycelium/internal/policy/arguments"
 )
 
 // verdict is the answer of a rule to a call.
@@ -223,7 +225,7 @@ func (f *field) inArgs(t *tally, w *view, args Args) {
 
 // walk judges the values under a dotted path. A key may itself have dots, and "*" is every element.
 func (f *field) walk(t *tally, v any, at string, depth int) {
-	if depth > maxDepth {
+	if depth > arguments.MaxDepth {
 		t.failed = true
 		return
 	}
@@ -277,7 +279,7 @@ func wildcard(at string) (rest string, ok bool) {
 
 // leaf judges a value. Of a list it judges the elements. An object, and a number that no type holds, cannot be compared.
 func (f *field) leaf(t *tally, v any, depth int) {
-	if depth > maxDepth {
+	if depth > arguments.MaxDepth {
 		t.failed = true
 		return
 	}

@@ -10,6 +10,7 @@ package policy
 import (
 	"time"
 
+	"mycelium/internal/policy/arguments"
 	"mycelium/internal/policy/box"
 )
 
@@ -70,6 +71,13 @@ type Call struct {
 
 // Args are the decoded arguments of a call; see [ParseArgs] for the Go types of the values.
 type Args map[string]any
+
+// Number is a JSON number that no Go type holds exactly. A rule about such a number cannot be evaluated: a deny or ask rule denies, an allow
+// rule does not match.
+type Number = arguments.Number
+
+// ParseArgs decodes the arguments of a call, as [arguments.Parse] does.
+func ParseArgs(raw []byte) (Args, error) { return arguments.Parse(raw) }
 
 // Facts are what a call would do. The gate makes them once for each call. A shell command of several simple commands has a Part for each
 // of them; any other call has exactly one part. The log keeps the facts, so that a replay decides on the facts of that day.

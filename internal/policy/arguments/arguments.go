@@ -1,4 +1,5 @@
-package policy
+// Package arguments decodes the arguments of calls.
+package arguments
 
 import (
 	"bytes"
@@ -15,12 +16,12 @@ import (
 // ask rule denies, an allow rule does not match.
 type Number string
 
-// maxDepth bounds the nesting of arguments. Real calls stay below ten.
-const maxDepth = 256
+// MaxDepth bounds the nesting of arguments. Real calls stay below ten.
+const MaxDepth = 256
 
-// ParseArgs decodes the arguments of a call, a JSON object or nothing, strictly: duplicate keys are an error. Integers become int64, or
+// Parse decodes the arguments of a call, a JSON object or nothing, strictly: duplicate keys are an error. Integers become int64, or
 // uint64 where they are too large for that; other numbers become float64. A number that no such type holds exactly becomes a [Number].
-func ParseArgs(raw []byte) (Args, error) {
+func Parse(raw []byte) (map[string]any, error) {
 	if t := bytes.TrimLeft(raw, " \t\r\n"); len(t) == 0 || string(bytes.TrimRight(t, " \t\r\n")) == "null" {
 		return nil, nil
 	}
@@ -55,8 +56,8 @@ func readValue(dec *jsontext.Decoder) (any, error) {
 		return nil, nil
 	default: // a list or an object begins
 	}
-	if dec.StackDepth() > maxDepth {
-		return nil, fmt.Errorf("nested deeper than %d", maxDepth)
+	if dec.StackDepth() > MaxDepth {
+		return nil, fmt.Errorf("nested deeper than %d", MaxDepth)
 	}
 	if tok.Kind() == '[' {
 		return readArray(dec)
