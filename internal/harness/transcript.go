@@ -13,8 +13,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"mycelium/internal/harness/history"
 )
 
 // Claude Code keeps a transcript of each run: JSON Lines, one line for each block of a message, written about 100 ms after the block
@@ -106,12 +104,64 @@ func endOf(f io.ReaderAt, size, most int64) ([]byte, error) {
 	return raw, nil
 }
 
+// ClaudeLine is a line of a transcript of Claude Code (2.1.197), with the members that are used here.
+type ClaudeLine struct {
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Meta      bool      `json:"isMeta"`
+	APIError  bool      `json:"isApiErrorMessage"` // the agent wrote this message itself: its model could not be reached
+	Sidechain bool      `json:"isSidechain"`       // of a subagent
+	Compacted bool      `json:"isCompactSummary"`  // what the agent wrote in the place of earlier messages
+	Session   string    `json:"sessionId"`
+	Dir       string    `json:"cwd"`
+	Message   *struct {
+		ID      string         `json:"id"`
+		Role    string         `json:"role"`
+		Model   string         `json:"model"`
+		Content jsontext.Value `json:"content"`
+		Usage   struct {
+			CacheRead  int `json:"cache_read_input_tokens"`
+			CacheWrite int `json:"cache_creation_input_tokens"`
+		} `json:"usage"`
+	} `json:"message"`
+}
+
+// ClaudeBlock is one block of a message of Claude Code.
+type ClaudeBlock struct {
+	Type     string         `json:"type"`
+	Text     string         `json:"text"`
+	Thinking string         `json:"thinking"`
+	ID       string         `json:"id"`
+	Name     string         `json:"name"`
+	Input    jsontext.Value `json:"input"`
+
+	ToolUse string         `json:"tool_use_id"` // of an answer of a tool
+	Content jsontext.Value `json:"content"`
+	Failed  bool           `json:"is_error"`
+}
+
+// Blocks returns the blocks of the message. A plain string is one text block.
+func (l *ClaudeLine) Blocks() []ClaudeBlock {
+	if l.Message == nil {
+		return nil
+	}
+	content := l.Message.Content
+	if content.Kind() == '"' {
+		return []ClaudeBlock{{Type: "text", Text: stringOf(content)}}
+	}
+	var out []ClaudeBlock
+	if json.Unmarshal(content, &out) != nil {
+		return nil
+	}
+	return out
+}
+
 // entries returns the lines of a part of a transcript that contain a text. A part has thousands of lines, few of which are about one
 // call. It skips lines of another format silently.
-func entries(raw []byte, with string) []history.ClaudeLine {
-	var out []history.ClaudeLine
+func entries(raw []byte, with string) []ClaudeLine {
+	var out []ClaudeLine
 	for line := range bytes.Lines(raw) {
-		var e history.ClaudeLine
+		var e ClaudeLine
 		if !bytes.Contains(line, []byte(with)) {
 			continue
 		}
