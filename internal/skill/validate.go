@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/skill/intent"
 	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
@@ -100,7 +101,7 @@ func (c *check) run() {
 		c.fault(s.at("sandbox"), "write one of "+strings.Join(Sandboxes(), ", "), "scripts of a skill do not run in the sandbox %q", s.Sandbox)
 	}
 	for i, t := range s.Triggers {
-		if fold(t) == "" {
+		if intent.Fold(t) == "" {
 			c.warn(s.at(fmt.Sprintf("triggers[%d]", i)), "remove it", "an empty trigger never matches")
 		}
 	}

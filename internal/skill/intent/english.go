@@ -1,0 +1,358 @@
+package intent
+
+import (
+	"slices"
+	"strings"
+)
+
+// token is a word of a sentence.
+type token struct {
+	text, stem string
+	file       bool // a part of a path or of a name with signs in it: src/main.go, next.js
+	last       bool // of the parts of such a name
+	first      bool
+	comma      bool // a comma follows
+}
+
+// tokens parts a sentence into words.
+func tokens(s []rune) []token {
+	var out []token
+	for _, f := range strings.FieldsFunc(string(s), func(r rune) bool { return r == ' ' || strings.ContainsRune("()[]{}<>*&|", r) }) {
+		comma := strings.HasSuffix(f, ",") || strings.HasSuffix(f, "、") || f == "-" || f == "–" || f == "—"
+		f = strings.Trim(f, ",、.!?:;\"“”…-–—@#$")
+		if f == "" {
+			if n := len(out); comma && n > 0 {
+				out[n-1].comma = true
+			}
+			continue
+		}
+		parts := fields(strings.ReplaceAll(f, "'", ""))
+		if strings.ContainsAny(f, "'-") && !strings.ContainsAny(f, "/._\\") || len(parts) < 2 {
+			file := strings.ContainsAny(f, "/_\\") || strings.HasPrefix(f, ".")
+			out = append(out, token{text: f, stem: stem(strings.TrimSuffix(f, "'s")), file: file, first: true, last: true, comma: comma})
+			continue
+		}
+		for i, p := range parts {
+			out = append(out, token{text: p, stem: stem(p), file: true, first: i == 0, last: i == len(parts)-1, comma: comma && i == len(parts)-1})
+		}
+	}
+	return out
+}
+
+func among(word, list string) bool {
+	i := strings.Index(list, " "+word+" ")
+	return i >= 0 && !strings.Contains(word, " ")
+}
+
+const (
+	// What may stand before the verb of a request.
+	politeness = " please pls plz kindly can could would will you we i i'd i'll i'm like want need to let's lets let us just now then first also so and but or ok okay well hey hi " +
+		"go ahead try quickly maybe again once more next finally help me should must do only start continue going gonna wanna it's its time instead thanks thx perfect good great fine " +
+		"however afterwards after that always carefully really never not don't dont never both be able actually simply it "
+	determiners = " the a an this that these those my our your his her their its each every all any some no which what new old latest last next first "
+	negations   = " not don't dont do_not never no without avoid skip stop instead rather nor neither cannot can't shouldn't won't mustn't isn't aren't needn't wouldn't nothing leave "
+	supposing   = " if suppose supposing imagine hypothetically whenever unless assuming "
+	splitters   = " and then but while so plus & "
+	pronouns    = " it them this that these those everything all "
+)
+
+// english reads a sentence as requests, one a clause.
+func (r *reading) english(s []rune, asks bool) {
+	all := tokens(s)
+	if len(all) == 0 {
+		return
+	}
+	r.ending(all, asks)
+	if r.supposed(all, asks) {
+		return
+	}
+	if asks && r.question(all) {
+		return
+	}
+	r.negated = false
+	for _, c := range clauses(all) {
+		r.clause(c, len(all), asks)
+	}
+}
+
+// supposed reports whether a sentence only supposes something.
+func (r *reading) supposed(t []token, asks bool) bool {
+	switch {
+	case among(t[0].text, " suppose imagine supposing assuming "):
+		return true
+	case hasWords(t, "what if"), hasWords(t, "you want me to") && asks, hasWords(t, "hypothetically"), hasWords(t, "in case"), hasWords(t, "would happen"):
+		return true
+	case hasWords(t, "would you be able"), hasWords(t, "if i asked"), hasWords(t, "if i had"), hasWords(t, "if we had"), hasWords(t, "one day"), hasWords(t, "someday"):
+		return true
+	}
+	return false
+}
+
+func hasWords(t []token, phrase string) bool {
+	f := strings.Fields(phrase)
+	for i := 0; i+len(f) <= len(t); i++ {
+		if slices.EqualFunc(f, t[i:i+len(f)], func(w string, x token) bool { return w == x.text }) {
+			return true
+		}
+	}
+	return false
+}
+
+// clauses parts a sentence at commas and at words that begin a clause.
+func clauses(t []token) [][]token {
+	var out [][]token
+	start := 0
+	cut := func(i int) {
+		if i > start {
+			out = append(out, t[start:i])
+			start = i
+		}
+	}
+	for i := range t {
+		switch {
+		case i == start:
+		case t[i-1].comma:
+			cut(i)
+		case t[i].file:
+		case among(t[i].text, splitters) || among(t[i].text, " without instead before after when if because until unless or where "):
+			cut(i)
+		case t[i].text == "rather" && i+1 < len(t) && t[i+1].text == "than":
+			cut(i)
+		}
+	}
+	cut(len(t))
+	return out
+}
+
+// hits finds the words that mean something in a clause, the longest first.
+func (r *reading) hits(t []token) []hit {
+	var out []hit
+	for i := 0; i < len(t); {
+		n := 0
+		for k := min(r.x.longest, len(t)-i); k > 0; k-- {
+			if h, ok := r.phrase(t[i : i+k]); ok {
+				h.at, h.end = i, i+k
+				out = append(out, h)
+				n = k
+				break
+			}
+		}
+		i += max(n, 1)
+	}
+	return out
+}
+
+func (r *reading) phrase(t []token) (hit, bool) {
+	if t[0].file && (!t[0].first && !t[0].last || !t[len(t)-1].last && len(t) > 1) {
+		return hit{}, false // in the middle of a path
+	}
+	if len(t) == 1 && among(t[0].text, pronouns) {
+		return hit{}, false
+	}
+	key := t[0].stem
+	for _, x := range t[1:] {
+		if x.file {
+			return hit{}, false
+		}
+		key += " " + x.stem
+	}
+	h, ok := r.look(key)
+	if ok && t[0].file {
+		h.word.verb, h.word.verbal = none, false
+		if h.word.thing == none || t[0].first && !t[0].last && h.word.thing != docs && h.triggers == nil {
+			return hit{}, false
+		}
+	}
+	return h, ok
+}
+
+// clause reads one clause.
+func (r *reading) clause(t []token, whole int, asks bool) {
+	if among(t[0].text, " if when before after because until unless whenever while where ") {
+		r.negated = false
+		return
+	}
+	hits := r.hits(t)
+	verb, refused := r.verbOf(t, hits)
+	if t[0].text == "or" && r.negated {
+		refused = true
+	}
+	q := request{refused: refused}
+	for i, h := range hits {
+		if i == verb {
+			q.verb, q.hasVerb = h, true
+		} else if h.word.thing != none {
+			q.things = append(q.things, h)
+		}
+	}
+	if verb < 0 {
+		r.fragment(t, whole, q, asks)
+		return
+	}
+	r.negated = refused
+	if q.verb.word.thing == none && q.verb.end < len(t) && among(t[q.verb.end].text, pronouns) {
+		q.things = append(slices.Clone(r.last), q.things...)
+	}
+	if len(q.things) > 0 {
+		r.last = q.things
+	}
+	r.want(q)
+}
+
+// verbOf returns the place of the verb of a request among the hits of a clause, -1 if it has none, and whether the clause speaks
+// against it.
+func (r *reading) verbOf(t []token, hits []hit) (verb int, refused bool) {
+	for i, h := range hits {
+		if !h.word.verbal || t[h.at].file || h.at > 0 && among(t[h.at-1].text, determiners) || !base(t[h.at:h.end]) {
+			continue
+		}
+		lead := t[:h.at]
+		if !leads(lead) {
+			continue
+		}
+		for _, x := range lead {
+			refused = refused || among(x.text, negations)
+		}
+		if len(lead) > 1 && lead[0].text == "why" {
+			refused = false
+		}
+		return i, refused
+	}
+	return -1, false
+}
+
+// base reports whether a verb has the form of a request: not that of the past or of another person.
+func base(t []token) bool {
+	w := t[0].text
+	if strings.HasSuffix(w, "ed") && w != "need" && len(w) > 4 && w != "embed" {
+		return false
+	}
+	if len(t) == 1 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && stem(w) != w {
+		return false
+	}
+	return true
+}
+
+// leads reports whether words may stand before the verb of a request.
+func leads(t []token) bool {
+	past := false
+	for i, x := range t {
+		if x.file {
+			return false
+		}
+		switch {
+		case x.text == "to" && i > 0 && t[i-1].text == "how", x.text == "used":
+			return false
+		case among(x.text, politeness), among(x.text, negations), x.text == "why" && i == 0, x.text == "than", x.text == "of", x.text == "need" || x.text == "for":
+		case x.text == quote:
+			return false
+		default:
+			past = true
+		}
+	}
+	return !past
+}
+
+const quote = string(quoted)
+
+// fragment reads a clause without a verb: it asks for what it names if it is short, and answers what was asked before.
+func (r *reading) fragment(t []token, whole int, q request, asks bool) {
+	if len(q.things) == 0 {
+		return
+	}
+	for i, x := range t {
+		if among(x.text, negations) || x.text == "needed" && i > 0 && strings.HasSuffix(t[i-1].text, "n't") {
+			q.refused = true
+		}
+	}
+	if q.refused {
+		r.want(q)
+		return
+	}
+	r.last = q.things
+	if len(t) > 6 || statement(t) {
+		return
+	}
+	r.want(q)
+}
+
+// statement reports whether a clause tells something.
+func statement(t []token) bool {
+	for i, x := range t {
+		if i > 0 && among(x.text, " has had have ") || among(x.text, " is are was were am be been said says went think it's that's i'm i he she they will ") ||
+			i > 0 && !x.file && (strings.HasSuffix(x.text, "ed") && len(x.text) > 4) {
+			return true
+		}
+	}
+	return among(t[0].text, determiners)
+}
+
+// question reads a question that is no request in the form of one, and reports whether it was one.
+func (r *reading) question(t []token) bool {
+	first := t[0].text
+	i := 0
+	for i < len(t) && among(t[i].text, " and so ok okay but hey hi ") {
+		i++
+	}
+	if i < len(t) {
+		first = t[i].text
+	}
+	if !among(first, " what what's which who where how why is are does do did has what're where's who's how's was were when ") {
+		return false
+	}
+	if hasWords(t, "mean") || hasWords(t, "how much") || hasWords(t, "how many") || hasWords(t, "how long") || hasWords(t, "how would") ||
+		slices.ContainsFunc(t, func(x token) bool { return x.text == quote }) || hasWords(t, "difference") {
+		return true
+	}
+	q := request{}
+	weak := false
+	for _, h := range r.hits(t[i:]) {
+		switch {
+		case h.word.thing == none:
+		case h.word.thing >= texts:
+			weak = true
+		default:
+			q.things = append(q.things, h)
+		}
+	}
+	for _, x := range t {
+		weak = weak || x.file
+	}
+	switch {
+	case len(q.things) > 0:
+		r.want(q)
+	case weak && among(first, " what what's which who where how why where's is are does "):
+		r.want(request{verb: hit{phrase: "read", word: lexicon()["read"]}, hasVerb: true})
+	}
+	return true
+}
+
+// ending notes words that end a task, where a sentence says that it is done or that another thing comes next.
+func (r *reading) ending(t []token, asks bool) {
+	if asks {
+		return
+	}
+	for _, c := range clauses(t) {
+		i := 0
+		for i < len(c) && among(c[i].text, " great perfect good fine well now and so that's thats it's its this is all very nice cool ") {
+			i++
+		}
+		if i == len(c) || c[i].file {
+			continue
+		}
+		rest := c[i+1:]
+		switch c[i].text {
+		case "ok", "okay", "thanks", "thank", "thx", "done", "finished", "next":
+			r.ends = true
+		case "complete", "completed":
+			r.ends = r.ends || len(rest) == 0 || i > 0
+		case "something", "on", "other":
+			r.ends = r.ends || c[i].text == "other" || hasWords(rest, "other") || hasWords(rest, "else")
+		default:
+			last := c[len(c)-1].text
+			if n := len(c); n > 2 && among(c[n-2].text, " is are that's it's all ") && among(last, " done finished complete completed over ") || len(c) > 2 && hasWords(c, "all right now") {
+				r.ends = true
+			}
+		}
+	}
+}

@@ -1,0 +1,258 @@
+package intent
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// mood is what the ending of a Japanese verb says.
+type mood uint8
+
+const (
+	noun     mood = iota // the word is no verb here
+	asked                // して, してください, お願い, at the end of a sentence
+	against              // しないで, せずに, 不要
+	supposed             // したら, する場合
+	told                 // しました, している
+	chained              // し、 or a stem before a comma: as the verb after it
+)
+
+// ends are the endings of verbs and what they say, by mood. An ending that begins another one stands after it.
+const (
+	endsAgainst  = "しないで しないこと しない しません せずに せず しなくて しなくても ないで なくて なくても なくていい ずに ません ないこと はしないで はせずに は不要 が不要 も不要 不要 はいらない はいりません はいらな は要りません は要らない はなし なしで なし は必要ない は必要な する必要は する必要が の必要は はやめ をやめ やめて は飛ばし を飛ばし は触ら には触ら を触ら は結構 するのではなく のではなく ではなく はまだいい は後で はまだ 加えないで はまだしないで は作らない は禁止 はしなくて は加えない を加えない らないで らなくて さなくて さないで かないで わずに らずに さずに えないで えずに えなくて"
+	endsSupposed = "したらどう したら した場合 する場合 するなら するとき するときは したとき するとしたら すると すれば だら たら れば なら する際 した際 が失敗 が落ち"
+	endsTold     = "していた していま してい ている ています てある てあり してしま てしま しました しまし した。 した ました ったよ った いた んだ 済み されて された されました ありがとう が必要 があり がある られた たよ かもしれ って言"
+	endsAsked    = "してください して しよう したい してほしい してもら をお願い させて お願い を頼 願います てください て たい てほしい てもら よう ください ほしい をして をしてください をやって し直して し直し をかけ だけして だけ流して なおして するように 可能 できますか できる します を始め"
+)
+
+// clauseEnd are the signs that part clauses.
+const clauseEnd = "、,"
+
+// japanese reads a sentence in Japanese, which may have English words in it.
+func (r *reading) japanese(s []rune, asks bool) {
+	str := string(s)
+	r.finished(str)
+	if strings.HasPrefix(str, "もし") || strings.HasPrefix(str, "仮に") || strings.Contains(str, "かもしれ") || strings.Contains(str, "今後") || strings.HasPrefix(str, "いつか") {
+		return
+	}
+	asks = asks || strings.HasSuffix(str, "か")
+	hits := r.spread(s)
+	var things []hit
+	wait := -1 // where the requests begin whose mood the next verb gives
+	var chain []request
+	from := 0
+	flush := func(m mood) {
+		for _, q := range chain {
+			if m == asked {
+				r.want(q)
+			}
+		}
+		chain, wait = nil, -1
+	}
+	_ = wait
+	for i, h := range hits {
+		if h.phrase == "" { // the end of a clause
+			continue
+		}
+		m := noun
+		if h.word.verbal {
+			m = moodOf(s, h, i+1 < len(hits), asks)
+		}
+		if m == noun {
+			if hasEnding(string(s[h.end:min(h.end+16, len(s))]), endsAgainst) {
+				r.want(request{things: []hit{h}, refused: true})
+				continue
+			}
+			if h.word.thing != none {
+				if h.word.verbal && isPast(s, h) {
+					continue
+				}
+				things = append(things, h)
+			}
+			continue
+		}
+		q := request{verb: h, hasVerb: true, refused: m == against, things: slices.Clone(things[min(from, len(things)):])}
+		from = len(things)
+		if m == against && len(q.things) > 0 && h.word.verb == do && h.word.thing == none {
+			q.verb, q.hasVerb = hit{}, false
+		}
+		switch m {
+		case chained:
+			chain = append(chain, q)
+		case asked:
+			r.last = q.things
+			flush(asked)
+			r.want(q)
+		case against:
+			r.want(q)
+		default:
+			flush(m)
+		}
+	}
+	rest := things[min(from, len(things)):]
+	if len(rest) > 0 {
+		r.bare(s, rest, asks)
+	}
+}
+
+// bare reads things after which no verb stands: 動作確認は？ asks for them, ビルドサーバは東京にある tells something.
+func (r *reading) bare(s []rune, things []hit, asks bool) {
+	last := things[len(things)-1]
+	tail := string(s[last.end:])
+	for _, end := range strings.Fields(endsAgainst) {
+		if strings.HasPrefix(tail, end) {
+			r.want(request{things: things, refused: true})
+			return
+		}
+	}
+	strong := slices.DeleteFunc(slices.Clone(things), func(h hit) bool { return h.word.thing >= texts && h.triggers == nil })
+	str := string(s)
+	switch {
+	case strings.Contains(str, "意味") || strings.Contains(str, "違い") || strings.Contains(str, "とは") || strings.Contains(str, string(quoted)):
+	case asks && len(strong) > 0 && !strings.Contains(str, "たらどう"):
+		r.want(request{things: strong})
+	case asks && (strings.Contains(str, "どこ") || strings.Contains(str, "どの") || strings.Contains(str, "なぜ")):
+		if h, ok := r.look("読み"); ok {
+			r.want(request{verb: h, hasVerb: true})
+		}
+	case len(strong) > 0 && (tail == "" || tail == "を" || strings.HasPrefix(tail, " please")) && len(s) < 30:
+		r.want(request{things: strong})
+	}
+}
+
+// spread finds the words that mean something, in the order of the sentence.
+func (r *reading) spread(s []rune) []hit {
+	var out []hit
+	for i := 0; i < len(s); {
+		if isSpaced(s[i]) {
+			end := i + 1
+			for end < len(s) && s[end] < 0x80 && s[end] != ',' && s[end] != '(' && s[end] != ')' {
+				end++
+			}
+			out = append(out, r.latin(s, i, end)...)
+			i = end
+			continue
+		}
+		h, ok := r.at(s, i)
+		if !ok {
+			i++
+			continue
+		}
+		out = append(out, h)
+		i = h.end
+	}
+	return out
+}
+
+// latin finds the words of a run of English in a Japanese sentence.
+func (r *reading) latin(s []rune, from, to int) []hit {
+	toks := tokens(s[from:to])
+	if len(toks) == 0 {
+		return nil
+	}
+	hits := r.hits(toks)
+	out := hits[:0]
+	for _, h := range hits {
+		lead := toks[:h.at]
+		isLast := h.end == len(toks)
+		if h.word.verbal && !isLast && (!leads(lead) || !base(toks[h.at:h.end])) {
+			h.word.verbal = false
+		}
+		if h.at > 0 && among(toks[h.at-1].text, determiners) {
+			h.word.verbal = false
+		}
+		switch {
+		case isLast:
+			h.at, h.end = from, to
+			for h.end > from && s[h.end-1] == ' ' {
+				h.end--
+			}
+		default:
+			h.at, h.end = from, from // a verb before its thing
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// moodOf returns what the ending of a verb says.
+func moodOf(s []rune, h hit, more, asks bool) mood {
+	if h.at == h.end { // English before its thing
+		return asked
+	}
+	tail := string(s[h.end:min(h.end+16, len(s))])
+	tail = strings.TrimLeft(tail, " ")
+	isNoun := nominal(h.phrase)
+	for _, ending := range [...]struct {
+		list string
+		m    mood
+	}{{endsAgainst, against}, {endsSupposed, supposed}} {
+		if hasEnding(tail, ending.list) {
+			return ending.m
+		}
+	}
+	if strings.HasPrefix(tail, "したい") || strings.HasPrefix(tail, "たい") {
+		return asked
+	}
+	if hasEnding(tail, endsTold) {
+		return told
+	}
+	if !isNoun && (strings.HasSuffix(h.phrase, "っ") || strings.HasSuffix(h.phrase, "ん")) && strings.HasPrefix(tail, "た") || strings.HasPrefix(tail, "だ") && strings.HasSuffix(h.phrase, "ん") {
+		return told
+	}
+	if hasEnding(tail, endsAsked) || strings.HasSuffix(h.phrase, "ん") && strings.HasPrefix(tail, "で") {
+		return asked
+	}
+	rest, _ := strings.CutPrefix(tail, "し")
+	switch {
+	case tail == "":
+		return asked
+	case strings.IndexAny(rest, "、, ") == 0 && (rest != tail || !isNoun):
+		return chained
+	case rest == "":
+		return asked
+	case strings.HasPrefix(tail, "please"):
+		return asked
+	}
+	return noun
+}
+
+// nominal reports whether a word needs する to be a verb: 編集, テスト, commit. Others end in kana: 読み.
+func nominal(w string) bool {
+	r := []rune(w)
+	return !unicode.Is(unicode.Hiragana, r[len(r)-1])
+}
+
+func hasEnding(tail, list string) bool {
+	for list != "" {
+		var end string
+		end, list, _ = strings.Cut(list, " ")
+		if strings.HasPrefix(tail, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// isPast reports whether a verbal noun is the subject of what is told: 変更はもう本番に入っている.
+func isPast(s []rune, h hit) bool {
+	tail := string(s[h.end:min(h.end+3, len(s))])
+	return strings.HasPrefix(tail, "は") && !strings.Contains(string(s[h.end:]), "て") || strings.HasPrefix(tail, "で")
+}
+
+// finished notes words that end a task.
+func (r *reading) finished(s string) {
+	for _, w := range [...]string{"終わりました", "終わった", "終わり", "完了", "ありがとう", "助かりました", "おつかれ", "お疲れ", "次は", "次のタスク", "今度は", "続いて", "ok、", "ok,", "okです"} {
+		if !strings.Contains(s, w) {
+			continue
+		}
+		if w == "完了" && (strings.Contains(s, "完了させ") || strings.Contains(s, "完了した") || strings.Contains(s, "完了する")) {
+			continue
+		}
+		r.ends = true
+	}
+	if s == "ok" || s == "完了" {
+		r.ends = true
+	}
+}
