@@ -50,7 +50,7 @@ const (
 		"go ahead try quickly maybe again once more next finally help me should must do only start continue going gonna wanna it's its time instead thanks thx perfect good great fine " +
 		"however afterwards after that always carefully really never not don't dont never both be able actually simply it "
 	determiners = " the a an this that these those my our your his her their its each every all any some no which what new old latest last next first "
-	negations   = " not don't dont do_not never no without avoid skip stop instead rather nor neither cannot can't shouldn't won't mustn't isn't aren't needn't wouldn't nothing leave "
+	negations   = " forget hold refrain didn't not don't dont do_not never no without avoid skip stop instead rather nor neither cannot can't shouldn't won't mustn't isn't aren't needn't wouldn't nothing leave "
 	supposing   = " if suppose supposing imagine hypothetically whenever unless assuming "
 	splitters   = " and then but while so plus & "
 	pronouns    = " it them this that these those everything all "
@@ -80,7 +80,7 @@ func (r *reading) supposed(t []token, asks bool) bool {
 	switch {
 	case among(t[0].text, " suppose imagine supposing assuming "):
 		return true
-	case hasWords(t, "what if"), hasWords(t, "you want me to") && asks, hasWords(t, "hypothetically"), hasWords(t, "in case"), hasWords(t, "would happen"):
+	case hasWords(t, "what if"), hasWords(t, "should we") || hasWords(t, "should i"), hasWords(t, "if you were to"), hasWords(t, "you want me to") && asks, hasWords(t, "hypothetically"), hasWords(t, "in case"), hasWords(t, "would happen"):
 		return true
 	case hasWords(t, "would you be able"), hasWords(t, "if i asked"), hasWords(t, "if i had"), hasWords(t, "if we had"), hasWords(t, "one day"), hasWords(t, "someday"):
 		return true
@@ -114,6 +114,7 @@ func clauses(t []token) [][]token {
 		case t[i-1].comma:
 			cut(i)
 		case t[i].file:
+		case t[i].text == "if" && (i > 0 && among(t[i-1].text, " see check verify tell me know test ")):
 		case among(t[i].text, splitters) || among(t[i].text, " without instead before after when if because until unless or where "):
 			cut(i)
 		case t[i].text == "rather" && i+1 < len(t) && t[i+1].text == "than":
@@ -179,12 +180,23 @@ func (r *reading) clause(t []token, whole int, asks bool) {
 	}
 	q := request{refused: refused}
 	for i, h := range hits {
-		if i == verb {
+		switch {
+		case i == verb:
 			q.verb, q.hasVerb = h, true
-		} else if h.word.thing != none {
+		case h.word.thing != none:
 			q.things = append(q.things, h)
+			if q.hasVerb && q.head == none {
+				q.head = h.word.thing
+			}
 		}
 	}
+	if verb < 0 {
+		q.verb, q.hasVerb = unknownVerb(t)
+		if q.hasVerb {
+			verb = 0
+		}
+	}
+	q.verb = sense(t, q)
 	if verb < 0 {
 		r.fragment(t, whole, q, asks)
 		return
@@ -199,6 +211,42 @@ func (r *reading) clause(t []token, whole int, asks bool) {
 	r.want(q)
 }
 
+// unknownVerb returns a verb that no lexicon has, where a clause begins as a request does: "wire the flag through".
+func unknownVerb(t []token) (hit, bool) {
+	i := 0
+	for i < len(t) && !t[i].file && among(t[i].text, politeness) && !among(t[i].text, negations) {
+		i++
+	}
+	if i+2 >= len(t) || t[i].file || statement(t) || among(t[i].text, determiners) || among(t[i].text, negations) {
+		return hit{}, false
+	}
+	next := t[i+1].text
+	if !among(next, " the a an this that these those my our all every each ") || among(t[i].text, " for of in on at by with to from as is the about than thanks into ") {
+		return hit{}, false
+	}
+	return hit{at: i, end: i + 1, phrase: t[i].stem, word: word{verb: do, verbal: true}}, true
+}
+
+// sense returns the verb of a request in the sense that its things give it: to make a heading say something is to change it, and to
+// explain something in a guide is to write it there.
+func sense(t []token, q request) hit {
+	v := q.verb
+	if !q.hasVerb {
+		return v
+	}
+	switch {
+	case v.phrase == "mak" && q.head == texts, v.word.verb == do && v.phrase == "put" && hasWords(t, "back"):
+		v.word.verb = change
+	case v.phrase == "explain" || v.phrase == "describ":
+		for _, h := range q.things {
+			if h.word.thing == docs && h.at > 0 && (t[h.at-1].text == "in" || h.at > 1 && t[h.at-2].text == "in") {
+				v.word.verb = create
+			}
+		}
+	}
+	return v
+}
+
 // verbOf returns the place of the verb of a request among the hits of a clause, -1 if it has none, and whether the clause speaks
 // against it.
 func (r *reading) verbOf(t []token, hits []hit) (verb int, refused bool) {
@@ -207,7 +255,7 @@ func (r *reading) verbOf(t []token, hits []hit) (verb int, refused bool) {
 			continue
 		}
 		lead := t[:h.at]
-		if !leads(lead) {
+		if !leads(lead) || !light(t, h) {
 			continue
 		}
 		for _, x := range lead {
@@ -219,6 +267,26 @@ func (r *reading) verbOf(t []token, hits []hit) (verb int, refused bool) {
 		return i, refused
 	}
 	return -1, false
+}
+
+// light reports whether a verb that is often an auxiliary stands for itself.
+func light(t []token, h hit) bool {
+	next := token{}
+	if h.end < len(t) {
+		next = t[h.end]
+	}
+	if strings.HasSuffix(t[h.at].text, "ing") && among(next.text, " is was takes are isn't ") {
+		return false // reading is fun
+	}
+	switch t[h.at].text {
+	case "do":
+		return next.text != "not" && next.text != "you" && next.text != "we" && next.text != "i"
+	case "have":
+		return h.at == 0 || among(t[h.at-1].text, " please and then ")
+	case "want", "like", "need":
+		return among(next.text, determiners) || among(next.text, " more better some ")
+	}
+	return true
 }
 
 // base reports whether a verb has the form of a request: not that of the past or of another person.
@@ -297,10 +365,10 @@ func (r *reading) question(t []token) bool {
 	if i < len(t) {
 		first = t[i].text
 	}
-	if !among(first, " what what's which who where how why is are does do did has what're where's who's how's was were when ") {
+	if !among(first, " what what's which who where how why is are does do did has what're where's who's how's was were when any ") {
 		return false
 	}
-	if hasWords(t, "mean") || hasWords(t, "how much") || hasWords(t, "how many") || hasWords(t, "how long") || hasWords(t, "how would") ||
+	if hasWords(t, "mean") || hasWords(t, "how much") || hasWords(t, "how long") || hasWords(t, "how would") ||
 		slices.ContainsFunc(t, func(x token) bool { return x.text == quote }) || hasWords(t, "difference") {
 		return true
 	}
@@ -309,14 +377,15 @@ func (r *reading) question(t []token) bool {
 	for _, h := range r.hits(t[i:]) {
 		switch {
 		case h.word.thing == none:
-		case h.word.thing >= texts:
+		case (h.word.thing == texts || h.word.thing == code) && !h.word.verbal:
 			weak = true
+		case h.word.thing == code:
 		default:
 			q.things = append(q.things, h)
 		}
 	}
 	for _, x := range t {
-		weak = weak || x.file
+		weak = weak || x.file || first != "how" && x.text == "we" || x.text == "our"
 	}
 	switch {
 	case len(q.things) > 0:
@@ -349,6 +418,9 @@ func (r *reading) ending(t []token, asks bool) {
 		case "something", "on", "other":
 			r.ends = r.ends || c[i].text == "other" || hasWords(rest, "other") || hasWords(rest, "else")
 		default:
+			if hasWords(c, "is done") || hasWords(c, "is finished") || hasWords(c, "are done") {
+				r.ends = true
+			}
 			last := c[len(c)-1].text
 			if n := len(c); n > 2 && among(c[n-2].text, " is are that's it's all ") && among(last, " done finished complete completed over ") || len(c) > 2 && hasWords(c, "all right now") {
 				r.ends = true

@@ -222,6 +222,7 @@ type request struct {
 	verb    hit
 	hasVerb bool
 	things  []hit
+	head    kind // the thing that the verb is about, where it can be seen
 	refused bool // the request is not to do it
 }
 
@@ -276,17 +277,19 @@ func (r *reading) rank(i int, q request) int {
 	k := &r.x.skills[i]
 	thing, isCode, exact := false, false, q.hasVerb && slices.Contains(q.verb.triggers, int32(i))
 	generic := !q.hasVerb || q.verb.word.thing == none
+	medium := slices.ContainsFunc(q.things, func(h hit) bool { return h.word.thing.medium() })
+	onText := q.head == texts && (q.verb.word.verb == change || q.verb.word.verb == create)
 	for _, h := range q.things {
 		about := slices.Contains(h.triggers, int32(i))
 		if h.word.thing != none {
 			about = about || k.things&(1<<h.word.thing) != 0
 		}
-		if !about {
+		if !about || medium && !h.word.thing.medium() || onText && (h.word.thing == code || h.word.thing == faces) {
 			continue
 		}
 		switch {
 		case h.word.thing == code:
-			isCode = true
+			isCode = q.hasVerb && q.verb.word.verb != read && q.verb.word.verb != check
 		case h.word.thing.medium() || generic:
 			thing = true
 		}
@@ -326,7 +329,7 @@ func (r *reading) fits(k *known, q request) bool {
 		return true
 	}
 	for _, h := range q.things {
-		if h.word.thing.medium() && k.things&(1<<h.word.thing) != 0 {
+		if (h.word.thing.medium() || h.word.thing == data) && k.things&(1<<h.word.thing) != 0 {
 			return true
 		}
 	}

@@ -125,8 +125,14 @@ func measure(t testing.TB, file string, tell func(u utterance, got intent.Intent
 }
 
 func TestTrain(t *testing.T) {
+	for _, file := range []string{"train.tsv", "more.tsv"} {
+		t.Run(file, func(t *testing.T) { train(t, file) })
+	}
+}
+
+func train(t *testing.T, file string) {
 	var lines []string
-	s := measure(t, "train.tsv", func(u utterance, got intent.Intent, wrong, missed []string) {
+	s := measure(t, file, func(u utterance, got intent.Intent, wrong, missed []string) {
 		if len(wrong)+len(missed) > 0 {
 			lines = append(lines, fmt.Sprintf("%s\n    wrong %v, missed %v, %+v", u.text, wrong, missed, got.Wanted))
 		}

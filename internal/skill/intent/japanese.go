@@ -72,7 +72,11 @@ func (r *reading) japanese(s []rune, asks bool) {
 			}
 			continue
 		}
-		q := request{verb: h, hasVerb: true, refused: m == against, things: slices.Clone(things[min(from, len(things)):])}
+		head := none
+		if n := len(things); n > from {
+			head = things[n-1].word.thing
+		}
+		q := request{verb: h, hasVerb: true, head: head, refused: m == against, things: slices.Clone(things[min(from, len(things)):])}
 		from = len(things)
 		if m == against && len(q.things) > 0 && h.word.verb == do && h.word.thing == none {
 			q.verb, q.hasVerb = hit{}, false
@@ -116,9 +120,21 @@ func (r *reading) bare(s []rune, things []hit, asks bool) {
 		if h, ok := r.look("読み"); ok {
 			r.want(request{verb: h, hasVerb: true})
 		}
+	case asksFor(str):
+		r.want(request{things: things, verb: hit{word: word{verb: do, verbal: true}}, hasVerb: true})
 	case len(strong) > 0 && (tail == "" || tail == "を" || strings.HasPrefix(tail, " please")) && len(s) < 30:
 		r.want(request{things: strong})
 	}
+}
+
+// asksFor reports whether a sentence ends as a request does, whatever its verb is.
+func asksFor(s string) bool {
+	for _, end := range [...]string{"て", "てください", "てほしい", "てくれ", "でください", "てもらえますか", "てね", "よう", "たい"} {
+		if strings.HasSuffix(s, end) {
+			return true
+		}
+	}
+	return false
 }
 
 // spread finds the words that mean something, in the order of the sentence.
@@ -136,6 +152,9 @@ func (r *reading) spread(s []rune) []hit {
 		}
 		h, ok := r.at(s, i)
 		if !ok {
+			h, ok = unknownNoun(s, i)
+		}
+		if !ok {
 			i++
 			continue
 		}
@@ -143,6 +162,24 @@ func (r *reading) spread(s []rune) []hit {
 		i = h.end
 	}
 	return out
+}
+
+// unknownNoun returns a word of Chinese characters or katakana that no lexicon has and that する makes a verb.
+func unknownNoun(s []rune, i int) (hit, bool) {
+	end := i
+	for end < len(s) && (unicode.In(s[end], unicode.Han, unicode.Katakana) || s[end] == 'ー') {
+		end++
+	}
+	if end-i < 2 || i > 0 && unicode.In(s[i-1], unicode.Han, unicode.Katakana) {
+		return hit{}, false
+	}
+	tail := string(s[end:min(end+3, len(s))])
+	for _, suru := range [...]string{"して", "せず", "しな", "する", "した", "しま", "し、"} {
+		if strings.HasPrefix(tail, suru) {
+			return hit{at: i, end: end, phrase: string(s[i:end]), word: word{verb: do, verbal: true}}, true
+		}
+	}
+	return hit{}, false
 }
 
 // latin finds the words of a run of English in a Japanese sentence.
@@ -243,7 +280,7 @@ func isPast(s []rune, h hit) bool {
 
 // finished notes words that end a task.
 func (r *reading) finished(s string) {
-	for _, w := range [...]string{"終わりました", "終わった", "終わり", "完了", "ありがとう", "助かりました", "おつかれ", "お疲れ", "次は", "次のタスク", "今度は", "続いて", "ok、", "ok,", "okです"} {
+	for _, w := range [...]string{"終わりました", "終わった", "終わり", "完了", "完成した", "ありがとう", "助かりました", "おつかれ", "お疲れ", "次は", "次のタスク", "今度は", "続いて", "ok、", "ok,", "okです"} {
 		if !strings.Contains(s, w) {
 			continue
 		}
