@@ -50,7 +50,7 @@ const (
 		"go ahead try quickly maybe again once more next finally help me should must do only start continue going gonna wanna it's its time instead thanks thx perfect good great fine " +
 		"however afterwards after that always carefully really never not don't dont never both be able actually simply it "
 	determiners = " the a an this that these those my our your his her their its each every all any some no which what new old latest last next first "
-	negations   = " forget hold refrain didn't not don't dont do_not never no without avoid skip stop instead rather nor neither cannot can't shouldn't won't mustn't isn't aren't needn't wouldn't nothing leave "
+	negations   = " except excluding forget hold refrain didn't not don't dont do_not never no without avoid skip stop instead rather nor neither cannot can't shouldn't won't mustn't isn't aren't needn't wouldn't nothing leave "
 	supposing   = " if suppose supposing imagine hypothetically whenever unless assuming "
 	splitters   = " and then but while so plus & "
 	pronouns    = " it them this that these those everything all "
@@ -62,10 +62,11 @@ func (r *reading) english(s []rune, asks bool) {
 	if len(all) == 0 {
 		return
 	}
-	r.ending(all, asks)
+	r.ending(all, asks && len(all) > 1)
 	if r.supposed(all, asks) {
 		return
 	}
+	asks = asks || among(all[0].text, " what what's which who who's where where's how how's why ")
 	if asks && r.question(all) {
 		return
 	}
@@ -115,7 +116,7 @@ func clauses(t []token) [][]token {
 			cut(i)
 		case t[i].file:
 		case t[i].text == "if" && (i > 0 && among(t[i-1].text, " see check verify tell me know test ")):
-		case among(t[i].text, splitters) || among(t[i].text, " without instead before after when if because until unless or where "):
+		case among(t[i].text, splitters) || among(t[i].text, " without except excluding instead before after when if because until unless or where "):
 			cut(i)
 		case t[i].text == "rather" && i+1 < len(t) && t[i+1].text == "than":
 			cut(i)
@@ -279,6 +280,8 @@ func light(t []token, h hit) bool {
 		return false // reading is fun
 	}
 	switch t[h.at].text {
+	case "see", "view", "read", "look":
+		return next.text != "you" && next.text != "from"
 	case "do":
 		return next.text != "not" && next.text != "you" && next.text != "we" && next.text != "i"
 	case "have":
@@ -368,7 +371,7 @@ func (r *reading) question(t []token) bool {
 	if !among(first, " what what's which who where how why is are does do did has what're where's who's how's was were when any ") {
 		return false
 	}
-	if hasWords(t, "mean") || hasWords(t, "how much") || hasWords(t, "how long") || hasWords(t, "how would") ||
+	if hasWords(t, "mean") || hasWords(t, "how much") || hasWords(t, "how long") || hasWords(t, "how old") || hasWords(t, "how would") ||
 		slices.ContainsFunc(t, func(x token) bool { return x.text == quote }) || hasWords(t, "difference") {
 		return true
 	}
@@ -418,7 +421,7 @@ func (r *reading) ending(t []token, asks bool) {
 		case "something", "on", "other":
 			r.ends = r.ends || c[i].text == "other" || hasWords(rest, "other") || hasWords(rest, "else")
 		default:
-			if hasWords(c, "is done") || hasWords(c, "is finished") || hasWords(c, "are done") {
+			if hasWords(c, "looks good") || hasWords(c, "looks complete") || hasWords(c, "looks done") || hasWords(c, "is done") || hasWords(c, "is finished") || hasWords(c, "are done") {
 				r.ends = true
 			}
 			last := c[len(c)-1].text

@@ -303,10 +303,10 @@ func (r *reading) rank(i int, q request) int {
 		return rankBoth
 	case thing && fits:
 		return rankThing
-	case exact && generic && isCode:
-		return rankExact
 	case isCode && fits && generic:
 		return rankExact
+	case exact && onText && k.things != 0:
+		return rankVerb
 	case exact:
 		return rankExact
 	case !q.hasVerb || !generic || q.verb.word.verb <= do:
@@ -329,7 +329,7 @@ func (r *reading) fits(k *known, q request) bool {
 		return true
 	}
 	for _, h := range q.things {
-		if (h.word.thing.medium() || h.word.thing == data) && k.things&(1<<h.word.thing) != 0 {
+		if (h.word.thing.medium() || h.word.thing == data || h.word.thing == skills) && k.things&(1<<h.word.thing) != 0 {
 			return true
 		}
 	}

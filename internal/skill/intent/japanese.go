@@ -20,8 +20,8 @@ const (
 
 // ends are the endings of verbs and what they say, by mood. An ending that begins another one stands after it.
 const (
-	endsAgainst  = "しないで しないこと しない しません せずに せず しなくて しなくても ないで なくて なくても なくていい ずに ません ないこと はしないで はせずに は不要 が不要 も不要 不要 はいらない はいりません はいらな は要りません は要らない はなし なしで なし は必要ない は必要な する必要は する必要が の必要は はやめ をやめ やめて は飛ばし を飛ばし は触ら には触ら を触ら は結構 するのではなく のではなく ではなく はまだいい は後で はまだ 加えないで はまだしないで は作らない は禁止 はしなくて は加えない を加えない らないで らなくて さなくて さないで かないで わずに らずに さずに えないで えずに えなくて"
-	endsSupposed = "したらどう したら した場合 する場合 するなら するとき するときは したとき するとしたら すると すれば だら たら れば なら する際 した際 が失敗 が落ち"
+	endsAgainst  = "以外 しちゃだめ しちゃいけ するな してはだめ してはいけ はやめて は待っ を待っ は避け を避け しないで しないこと しない しません せずに せず しなくて しなくても ないで なくて なくても なくていい ずに ません ないこと はしないで はせずに は不要 が不要 も不要 不要 はいらない はいりません はいらな は要りません は要らない はなし なしで なし は必要ない は必要な する必要は する必要が の必要は はやめ をやめ やめて は飛ばし を飛ばし は触ら には触ら を触ら は結構 するのではなく のではなく ではなく はまだいい は後で はまだ 加えないで はまだしないで は作らない は禁止 はしなくて は加えない を加えない らないで らなくて さなくて さないで かないで わずに らずに さずに えないで えずに えなくて"
+	endsSupposed = "したらどう したら した場合 する場合 するなら するとき するときは したとき するとしたら すると すれば だら たら れば なら する際 した際"
 	endsTold     = "していた していま してい ている ています てある てあり してしま てしま しました しまし した。 した ました ったよ った いた んだ 済み されて された されました ありがとう が必要 があり がある られた たよ かもしれ って言"
 	endsAsked    = "してください して しよう したい してほしい してもら をお願い させて お願い を頼 願います てください て たい てほしい てもら よう ください ほしい をして をしてください をやって し直して し直し をかけ だけして だけ流して なおして するように 可能 できますか できる します を始め"
 )
@@ -52,8 +52,8 @@ func (r *reading) japanese(s []rune, asks bool) {
 	}
 	_ = wait
 	for i, h := range hits {
-		if h.phrase == "" { // the end of a clause
-			continue
+		if strings.HasPrefix(h.phrase, "直") && h.at > 0 && s[h.at-1] == 'し' {
+			continue // し直して: to do again
 		}
 		m := noun
 		if h.word.verbal {
@@ -116,7 +116,7 @@ func (r *reading) bare(s []rune, things []hit, asks bool) {
 	case strings.Contains(str, "意味") || strings.Contains(str, "違い") || strings.Contains(str, "とは") || strings.Contains(str, string(quoted)):
 	case asks && len(strong) > 0 && !strings.Contains(str, "たらどう"):
 		r.want(request{things: strong})
-	case asks && (strings.Contains(str, "どこ") || strings.Contains(str, "どの") || strings.Contains(str, "なぜ")):
+	case asks && (strings.Contains(str, "どこ") || strings.Contains(str, "どの") || strings.Contains(str, "なぜ") || strings.Contains(str, "何") || strings.Contains(str, "ある")):
 		if h, ok := r.look("読み"); ok {
 			r.want(request{verb: h, hasVerb: true})
 		}
@@ -241,6 +241,9 @@ func moodOf(s []rune, h hit, more, asks bool) mood {
 	if hasEnding(tail, endsAsked) || strings.HasSuffix(h.phrase, "ん") && strings.HasPrefix(tail, "で") {
 		return asked
 	}
+	for _, only := range [...]string{"を", "だけ", "のみ", "ね", "を"} {
+		tail = strings.TrimPrefix(tail, only)
+	}
 	rest, _ := strings.CutPrefix(tail, "し")
 	switch {
 	case tail == "":
@@ -280,7 +283,7 @@ func isPast(s []rune, h hit) bool {
 
 // finished notes words that end a task.
 func (r *reading) finished(s string) {
-	for _, w := range [...]string{"終わりました", "終わった", "終わり", "完了", "完成した", "ありがとう", "助かりました", "おつかれ", "お疲れ", "次は", "次のタスク", "今度は", "続いて", "ok、", "ok,", "okです"} {
+	for _, w := range [...]string{"終わりました", "終わった", "終わり", "完了", "完成した", "できました", "終了", "続けて", "ありがとう", "助かりました", "おつかれ", "お疲れ", "次は", "次のタスク", "今度は", "続いて", "ok、", "ok,", "okです"} {
 		if !strings.Contains(s, w) {
 			continue
 		}
