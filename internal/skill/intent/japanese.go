@@ -20,10 +20,10 @@ const (
 
 // ends are the endings of verbs and what they say, by mood. An ending that begins another one stands after it.
 const (
-	endsAgainst  = "以外 しちゃだめ しちゃいけ するな してはだめ してはいけ はやめて は待っ を待っ は避け を避け しないで しないこと しない しません せずに せず しなくて しなくても ないで なくて なくても なくていい ずに ません ないこと はしないで はせずに は不要 が不要 も不要 不要 はいらない はいりません はいらな は要りません は要らない はなし なしで なし は必要ない は必要な する必要は する必要が の必要は はやめ をやめ やめて は飛ばし を飛ばし は触ら には触ら を触ら は結構 するのではなく のではなく ではなく はまだいい は後で はまだ 加えないで はまだしないで は作らない は禁止 はしなくて は加えない を加えない らないで らなくて さなくて さないで かないで わずに らずに さずに えないで えずに えなくて"
-	endsSupposed = "したらどう したら した場合 する場合 するなら するとき するときは したとき するとしたら すると すれば だら たら れば なら する際 した際"
-	endsTold     = "していた していま してい ている ています てある てあり してしま てしま しました しまし した。 した ました ったよ った いた んだ 済み されて された されました ありがとう が必要 があり がある られた たよ かもしれ って言"
-	endsAsked    = "してください して しよう したい してほしい してもら をお願い させて お願い を頼 願います てください て たい てほしい てもら よう ください ほしい をして をしてください をやって し直して し直し をかけ だけして だけ流して なおして するように 可能 できますか できる します を始め"
+	endsAgainst  = "以外 じゃなくて じゃない ではない しちゃだめ しちゃいけ するな してはだめ してはいけ はやめて は待っ を待っ は避け を避け しないで しないこと しない しません せずに せず しなくて しなくても ないで なくて なくても なくていい ずに ません ないこと はしないで はせずに は不要 が不要 も不要 不要 はいらない はいりません はいらな は要りません は要らない はなし なしで なし は必要ない は必要な する必要は する必要が の必要は はやめ をやめ やめて は飛ばし を飛ばし は触ら には触ら を触ら は結構 するのではなく のではなく ではなく はまだいい は後で はまだ 加えないで はまだしないで は作らない は禁止 はしなくて は加えない を加えない らないで らなくて さなくて さないで かないで わずに らずに さずに えないで えずに えなくて"
+	endsSupposed = "することに したらどう したら した場合 する場合 するなら するとき するときは したとき するとしたら すると すれば だら たら れば なら する際 した際"
+	endsTold     = "します のかな していた していま してい してる ている ています てある てあり してしま てしま しました しまし した。 した ました ったよ った いた んだ 済み されて された されました ありがとう が必要 があり がある られた たよ かもしれ って言"
+	endsAsked    = "をください をもらえ をいただ るだけ むだけ してください して しよう したい してほしい してもら をお願い させて お願い を頼 願います てください て たい てほしい てもら よう ください ほしい をして をしてください をやって し直して し直し をかけ だけして だけ流して なおして するように 可能 できますか できる を始め"
 )
 
 // clauseEnd are the signs that part clauses.
@@ -36,7 +36,17 @@ func (r *reading) japanese(s []rune, asks bool) {
 	if strings.HasPrefix(str, "もし") || strings.HasPrefix(str, "仮に") || strings.Contains(str, "かもしれ") || strings.Contains(str, "今後") || strings.HasPrefix(str, "いつか") {
 		return
 	}
-	asks = asks || strings.HasSuffix(str, "か")
+	asks = asks || strings.HasSuffix(str, "か") || strings.HasSuffix(str, "どれ") || strings.HasSuffix(str, "誰") || strings.HasSuffix(str, "どこ")
+	for _, w := range [...]string{"どう思", "好き", "大事", "より", "いつ", "発明"} {
+		if asks && strings.Contains(str, w) {
+			return // an opinion
+		}
+	}
+	if asks && strings.Contains(str, "誰") && (strings.Contains(str, "変更") || strings.Contains(str, "触") || strings.Contains(str, "編集")) {
+		h, _ := r.look("git")
+		r.want(request{things: []hit{h}}) // the history knows
+		return
+	}
 	hits := r.spread(s)
 	var things []hit
 	wait := -1 // where the requests begin whose mood the next verb gives
@@ -65,7 +75,7 @@ func (r *reading) japanese(s []rune, asks bool) {
 				continue
 			}
 			if h.word.thing != none {
-				if h.word.verbal && isPast(s, h) {
+				if h.word.verbal && !asks && isPast(s, h) {
 					continue
 				}
 				things = append(things, h)
@@ -78,6 +88,16 @@ func (r *reading) japanese(s []rune, asks bool) {
 		}
 		q := request{verb: h, hasVerb: true, head: head, refused: m == against, things: slices.Clone(things[min(from, len(things)):])}
 		from = len(things)
+		q.things = slices.DeleteFunc(q.things, func(x hit) bool { return x.end < h.at && conditional(s[x.end:h.at]) })
+		if len(q.things) == 0 && (h.word.verb == change || h.word.verb == create) {
+			q.things = r.last
+		}
+		if h.phrase == "見" && h.at > 0 && s[h.at-1] == 'か' {
+			q.verb.word.verb = check // whether it compiles
+		}
+		if len(q.things) == 0 && h.word.verb == check && conditional(s[:h.at]) {
+			continue // tell me when it breaks
+		}
 		if m == against && len(q.things) > 0 && h.word.verb == do && h.word.thing == none {
 			q.verb, q.hasVerb = hit{}, false
 		}
@@ -102,6 +122,11 @@ func (r *reading) japanese(s []rune, asks bool) {
 
 // bare reads things after which no verb stands: 動作確認は？ asks for them, ビルドサーバは東京にある tells something.
 func (r *reading) bare(s []rune, things []hit, asks bool) {
+	things = slices.DeleteFunc(slices.Clone(things), func(x hit) bool { return conditional(s[x.end:]) })
+	r.last = things
+	if len(things) == 0 {
+		return
+	}
 	last := things[len(things)-1]
 	tail := string(s[last.end:])
 	for _, end := range strings.Fields(endsAgainst) {
@@ -113,7 +138,7 @@ func (r *reading) bare(s []rune, things []hit, asks bool) {
 	strong := slices.DeleteFunc(slices.Clone(things), func(h hit) bool { return h.word.thing >= texts && h.triggers == nil })
 	str := string(s)
 	switch {
-	case strings.Contains(str, "意味") || strings.Contains(str, "違い") || strings.Contains(str, "とは") || strings.Contains(str, string(quoted)):
+	case strings.Contains(str, "意味") || strings.Contains(str, "違い") || strings.Contains(str, "とは") || strings.Contains(str, "って何") || strings.Contains(str, string(quoted)):
 	case asks && len(strong) > 0 && !strings.Contains(str, "たらどう"):
 		r.want(request{things: strong})
 	case asks && (strings.Contains(str, "どこ") || strings.Contains(str, "どの") || strings.Contains(str, "なぜ") || strings.Contains(str, "何") || strings.Contains(str, "ある")):
@@ -125,6 +150,12 @@ func (r *reading) bare(s []rune, things []hit, asks bool) {
 	case len(strong) > 0 && (tail == "" || tail == "を" || strings.HasPrefix(tail, " please")) && len(s) < 30:
 		r.want(request{things: strong})
 	}
+}
+
+// conditional reports whether what stands before s is supposed: 通ったら, 通れば.
+func conditional(s []rune) bool {
+	str := string(s)
+	return strings.Contains(str, "たら") || strings.Contains(str, "れば") || strings.Contains(str, "だら")
 }
 
 // asksFor reports whether a sentence ends as a request does, whatever its verb is.
@@ -152,7 +183,7 @@ func (r *reading) spread(s []rune) []hit {
 		}
 		h, ok := r.at(s, i)
 		if !ok {
-			h, ok = unknownNoun(s, i)
+			h, ok = r.unknownNoun(s, i)
 		}
 		if !ok {
 			i++
@@ -165,9 +196,12 @@ func (r *reading) spread(s []rune) []hit {
 }
 
 // unknownNoun returns a word of Chinese characters or katakana that no lexicon has and that する makes a verb.
-func unknownNoun(s []rune, i int) (hit, bool) {
+func (r *reading) unknownNoun(s []rune, i int) (hit, bool) {
 	end := i
 	for end < len(s) && (unicode.In(s[end], unicode.Han, unicode.Katakana) || s[end] == 'ー') {
+		if _, known := r.at(s, end); known {
+			return hit{}, false // a known word in a longer one
+		}
 		end++
 	}
 	if end-i < 2 || i > 0 && unicode.In(s[i-1], unicode.Han, unicode.Katakana) {
@@ -193,7 +227,7 @@ func (r *reading) latin(s []rune, from, to int) []hit {
 	for _, h := range hits {
 		lead := toks[:h.at]
 		isLast := h.end == len(toks)
-		if h.word.verbal && !isLast && (!leads(lead) || !base(toks[h.at:h.end])) {
+		if h.word.verbal && !isLast && (!leads(lead, toks[h.at].text) || !base(toks[h.at:h.end])) {
 			h.word.verbal = false
 		}
 		if h.at > 0 && among(toks[h.at-1].text, determiners) {
@@ -229,7 +263,13 @@ func moodOf(s []rune, h hit, more, asks bool) mood {
 			return ending.m
 		}
 	}
+	if strings.Contains(tail, "たいと") || strings.Contains(tail, "たいらしい") || strings.Contains(tail, "のかな") || strings.Contains(tail, "って言") || strings.HasPrefix(tail, "してくれない") && !asks {
+		return told
+	}
 	if strings.HasPrefix(tail, "したい") || strings.HasPrefix(tail, "たい") {
+		return asked
+	}
+	if h.phrase == "お願い" {
 		return asked
 	}
 	if hasEnding(tail, endsTold) {
