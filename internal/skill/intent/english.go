@@ -120,7 +120,7 @@ func clauses(t []token) [][]token {
 		case t[i].text == "instead" && among(t[start].text, " use put write set "):
 		case t[i-1].file && t[i-1].last && start == 0 && (t[0].text == "in" || t[0].text == "on"):
 			cut(i) // in settings.py set DEBUG
-		case among(t[i].text, splitters) || among(t[i].text, " without except excluding instead before after when if because until unless or where "):
+		case among(t[i].text, splitters) || among(t[i].text, " without except excluding instead before after when if because until unless or where once "):
 			cut(i)
 		case t[i].text == "rather" && i+1 < len(t) && t[i+1].text == "than":
 			cut(i)
@@ -165,7 +165,7 @@ func (r *reading) phrase(t []token) (hit, bool) {
 	h, ok := r.look(key)
 	if ok && t[0].file {
 		h.word.verb, h.word.verbal = none, false
-		if h.word.thing == none || t[0].first && !t[0].last && h.word.thing != docs && h.triggers == nil {
+		if h.word.thing == none || t[0].first && !t[0].last && h.word.thing != docs {
 			return hit{}, false
 		}
 	}
@@ -177,7 +177,7 @@ func (r *reading) clause(t []token, whole int, asks bool) {
 	if len(t) > 1 && among(t[0].text, " thanks thank thx sorry great nice good ") && !t[0].comma && (hasWords(t, "for") || hasWords(t, "about") || hasWords(t, "on") || len(t) == 2) || hasWords(t, "i said") || hasWords(t, "tomorrow") {
 		return
 	}
-	if among(t[0].text, " if when before after because until unless whenever while where ") {
+	if among(t[0].text, " if when before after because until unless whenever while where once ") {
 		r.negated = false
 		return
 	}
@@ -191,15 +191,22 @@ func (r *reading) clause(t []token, whole int, asks bool) {
 		switch {
 		case i == verb:
 			q.verb, q.hasVerb = h, true
-		case h.word.thing != none:
+		case h.word.thing != none && verb < 0:
 			q.things = append(q.things, h)
-			if q.hasVerb && q.head == none {
-				q.head = h.word.thing
-			}
 		}
 	}
+	if verb >= 0 {
+		q.things, q.head = objects(t, hits, hits[verb])
+	}
 	if verb < 0 {
-		q.verb, q.hasVerb = unknownVerb(t)
+		if q.verb, q.hasVerb = unknownVerb(t); q.hasVerb {
+			for _, h := range hits {
+				if h.at == q.verb.at && h.word.thing != none {
+					q.verb.word.thing, q.verb.triggers, q.verb.phrase = h.word.thing, h.triggers, h.phrase // to chart the errors
+				}
+			}
+			q.things, q.head = objects(t, hits, q.verb)
+		}
 		if i := slices.IndexFunc(t, func(x token) bool { return x.text == "needs" }); i > 0 && i+1 < len(t) && t[i+1].text != "to" {
 			q.verb, q.hasVerb = hit{phrase: "need", word: word{verb: create, verbal: true}}, true // the README needs a section on TLS
 		}
@@ -220,6 +227,58 @@ func (r *reading) clause(t []token, whole int, asks bool) {
 		r.last = q.things
 	}
 	r.want(q)
+}
+
+// objects returns the things that a verb is about, and the kind of the first: of a noun phrase the last noun ("the chart component"), and
+// of what a preposition adds only where and into what ("in the docs", "to a spreadsheet").
+func objects(t []token, hits []hit, verb hit) (things []hit, head kind) {
+	keep, first := true, true
+	var last hit
+	flush := func() {
+		side := !first && (head == code || head == texts) && last.word.thing != docs && !last.word.thing.medium()
+		if last.word.thing != none && (keep || last.word.thing.medium()) && !side {
+			things = append(things, last)
+			if first {
+				head = last.word.thing
+			}
+		}
+		first = first && last.word.thing == none
+		last = hit{}
+	}
+	next := 0
+	for i := range t {
+		for next < len(hits) && hits[next].at < i {
+			next++
+		}
+		if i >= verb.end && !t[i].file {
+			switch {
+			case t[i].text == "that" && i == verb.end && verb.word.verb == check: // check that it holds
+			case among(t[i].text, " that which who so whose than how what why where "):
+				flush()
+				return things, head
+			case among(t[i].text, " in into to as from on onto at with "):
+				flush()
+				keep = true
+			case among(t[i].text, " of for by about against over under between via "):
+				flush()
+				keep = len(things) == 0
+			}
+		}
+		if next < len(hits) && hits[next].at == i && hits[next].at != verb.at && hits[next].word.thing != none {
+			if i < verb.at { // before the verb: "the docs are missing it, add it"
+				continue
+			}
+			h := hits[next]
+			if h.phrase == "fil" && last.end == h.at && last.word.thing != none || verb.phrase == "mak" && last.word.thing != none {
+				continue // an excel file is a spreadsheet
+			}
+			last = h
+		} else if next < len(hits) && hits[next].at == i && i == last.end && last.word.thing.medium() && hits[next].word.verbal {
+			last.word.thing, last.triggers = code, nil // the pdf export is code
+		}
+	}
+	flush()
+	return things, head
 }
 
 // unknownVerb returns a verb that no lexicon has, where a clause begins as a request does: "wire the flag through".
@@ -409,7 +468,11 @@ func (r *reading) question(t []token) bool {
 	}
 	q := request{}
 	weak := false
-	for _, h := range r.hits(t[i:]) {
+	found := r.hits(t[i:])
+	for n, h := range found {
+		if n+1 < len(found) && found[n+1].at == h.end && found[n+1].word.thing != none {
+			continue // the build script is a script
+		}
 		switch {
 		case h.word.thing == none:
 		case (h.word.thing == texts || h.word.thing == code) && !h.word.verbal:

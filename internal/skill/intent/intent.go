@@ -267,6 +267,7 @@ const (
 	rankLoose = iota + 1 // its description has verbs of that kind
 	rankVerb             // its triggers have verbs of that kind, and it works on code
 	rankAny              // its triggers have verbs of that kind, and it is about nothing special
+	rankOwn              // the verb is a trigger of it, and it is about something else
 	rankExact            // the verb is a trigger of it
 	rankThing            // it is about the thing
 	rankBoth             // it is about the thing, and its own words have the verb
@@ -280,6 +281,9 @@ func (r *reading) rank(i int, q request) int {
 	medium := slices.ContainsFunc(q.things, func(h hit) bool { return h.word.thing.medium() })
 	onText := q.head == texts && (q.verb.word.verb == change || q.verb.word.verb == create)
 	for _, h := range q.things {
+		if (h.word.thing == tests || h.word.thing == builds) && k.things&(1<<code) != 0 && q.hasVerb && (q.verb.word.verb == change || q.verb.word.verb == create) {
+			isCode = true // to mend a test is to change code
+		}
 		about := slices.Contains(h.triggers, int32(i))
 		if h.word.thing != none {
 			about = about || k.things&(1<<h.word.thing) != 0
@@ -307,6 +311,8 @@ func (r *reading) rank(i int, q request) int {
 		return rankExact
 	case exact && onText && k.things != 0:
 		return rankVerb
+	case exact && generic && k.things != 0 && q.verb.word.verb == change:
+		return rankOwn
 	case exact:
 		return rankExact
 	case !q.hasVerb || !generic || q.verb.word.verb <= do:
@@ -334,6 +340,12 @@ func (r *reading) fits(k *known, q request) bool {
 		}
 	}
 	switch q.verb.word.verb {
+	case check:
+		for _, h := range q.things {
+			if h.word.thing == docs || h.word.thing == code {
+				return k.verbs&(1<<read) != 0
+			}
+		}
 	case read:
 		return k.verbs&(1<<read) != 0
 	case change, create:

@@ -82,13 +82,21 @@ func (r *reading) japanese(s []rune, asks bool) {
 			}
 			continue
 		}
-		head := none
-		if n := len(things); n > from {
-			head = things[n-1].word.thing
-		}
-		q := request{verb: h, hasVerb: true, head: head, refused: m == against, things: slices.Clone(things[min(from, len(things)):])}
+		q := request{verb: h, hasVerb: true, refused: m == against, things: slices.Clone(things[min(from, len(things)):])}
+		from0 := from
 		from = len(things)
+		q.things = objectsBefore(s, q.things, h)
 		q.things = slices.DeleteFunc(q.things, func(x hit) bool { return x.end < h.at && conditional(s[x.end:h.at]) })
+		if n := len(q.things); n > 0 {
+			q.head = q.things[n-1].word.thing
+		}
+		if h.word.thing != none && (m == asked || m == against) { // ビルドとテストをして
+			for _, x := range things[min(from0, len(things)):] {
+				if x.word.verbal && x.end < len(s) && (s[x.end] == 'と' || s[x.end] == 'や' || s[x.end] == 'も') {
+					r.want(request{verb: x, hasVerb: true, refused: m == against})
+				}
+			}
+		}
 		if len(q.things) == 0 && (h.word.verb == change || h.word.verb == create) {
 			q.things = r.last
 		}
@@ -150,6 +158,31 @@ func (r *reading) bare(s []rune, things []hit, asks bool) {
 	case len(strong) > 0 && (tail == "" || tail == "を" || strings.HasPrefix(tail, " please")) && len(s) < 30:
 		r.want(request{things: strong})
 	}
+}
+
+// objectsBefore returns the things that a verb is about: of グラフのコンポーネントのバグを the last, of two with を the later. A document
+// or a format stays, as it says where.
+func objectsBefore(s []rune, things []hit, verb hit) []hit {
+	var out []hit
+	for i, x := range things {
+		drop := false
+		tail := s[x.end:min(verb.at, len(s))]
+		if i+1 < len(things) {
+			gap := string(s[x.end:max(things[i+1].at, x.end)])
+			next := things[i+1].word.thing
+			keeps := x.word.thing.medium() && next != code || x.word.thing == versions && verb.word.verb == read || x.word.thing == docs && (next == texts || next == code) && (verb.word.verb == change || verb.word.verb == create)
+			drop = (gap == "" && x.end > x.at || len([]rune(gap)) <= 5 && strings.Contains(gap, "の")) && !keeps
+			if len(tail) > 0 && tail[0] == 'を' {
+				for _, y := range things[i+1:] {
+					drop = drop || y.end < len(s) && s[y.end] == 'を'
+				}
+			}
+		}
+		if !drop {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // conditional reports whether what stands before s is supposed: 通ったら, 通れば.
@@ -323,7 +356,7 @@ func isPast(s []rune, h hit) bool {
 
 // finished notes words that end a task.
 func (r *reading) finished(s string) {
-	for _, w := range [...]string{"終わりました", "終わった", "終わり", "完了", "完成した", "できました", "終了", "続けて", "ありがとう", "助かりました", "おつかれ", "お疲れ", "次は", "次のタスク", "今度は", "続いて", "ok、", "ok,", "okです"} {
+	for _, w := range [...]string{"終わりました", "終わったよ", "終わったので", "終わった。", "終わり", "完了", "完成した", "できました", "終了", "続けて", "ありがとう", "助かりました", "おつかれ", "お疲れ", "次は", "次のタスク", "今度は", "続いて", "ok、", "ok,", "okです"} {
 		if !strings.Contains(s, w) {
 			continue
 		}
