@@ -49,12 +49,12 @@ const (
 	politeness = " please pls plz kindly can could would will you we i i'd like want need to let's lets let us just now then first also so and but or ok okay well hey hi " +
 		"go ahead try quickly maybe again once more next finally help me should must do only start continue going gonna wanna it's its time instead thanks thx perfect good great fine " +
 		"however afterwards after that always carefully really never not don't dont never both actually simply it "
-	determiners = " the a an this that these those my our your his her their its each every all any some no which what new old latest last next first "
+	determiners = " the a an this that these those my our your his her their its each every all any some no which what old latest last next first "
 	negations   = " nobody except excluding forget hold refrain didn't not don't dont do_not never no without avoid skip stop instead rather nor neither cannot can't shouldn't won't mustn't isn't aren't needn't wouldn't nothing leave "
 	supposing   = " if suppose supposing imagine hypothetically whenever unless assuming "
 	splitters   = " and then but while so plus & "
 	opinions    = " like prefer think feel people anyone anybody better best important invented released hate general ever "
-	pronouns    = " it them this that these those everything all "
+	pronouns    = " it them this that these those everything all one "
 )
 
 // english reads a sentence as requests, one a clause.
@@ -82,7 +82,7 @@ func (r *reading) supposed(t []token, asks bool) bool {
 	switch {
 	case among(t[0].text, " suppose imagine supposing assuming were "):
 		return true
-	case hasWords(t, "what if"), hasWords(t, "should we") || hasWords(t, "should i"), hasWords(t, "are you able"), hasWords(t, "as they say"), hasWords(t, "by hand"), hasWords(t, "myself"), hasWords(t, "if you were to"), hasWords(t, "you want me to") && asks, hasWords(t, "hypothetically"), hasWords(t, "in case"), hasWords(t, "would happen"):
+	case hasWords(t, "what if"), hasWords(t, "should we") || hasWords(t, "should i"), hasWords(t, "are you able"), hasWords(t, "as they say"), hasWords(t, "by hand"), hasWords(t, "myself"), hasWords(t, "if you were to"), hasWords(t, "you want me to") && asks, hasWords(t, "suppose"), hasWords(t, "in theory"), hasWords(t, "theoretically"), hasWords(t, "hypothetically"), hasWords(t, "in case"), hasWords(t, "would happen"):
 		return true
 	case hasWords(t, "would you be able"), hasWords(t, "if i asked"), hasWords(t, "if i had"), hasWords(t, "if we had"), hasWords(t, "one day"), hasWords(t, "someday"):
 		return true
@@ -163,6 +163,9 @@ func (r *reading) phrase(t []token) (hit, bool) {
 		key += " " + x.stem
 	}
 	h, ok := r.look(key)
+	if w := t[0].text; t[0].file && len(t) == 1 && (strings.HasPrefix(w, "test_") || strings.HasSuffix(w, "_test") || strings.HasSuffix(w, "_spec")) {
+		return hit{phrase: "test", word: word{thing: tests}}, true // as tests are named
+	}
 	if ok && t[0].file {
 		h.word.verb, h.word.verbal = none, false
 		if h.word.thing == none || t[0].first && !t[0].last && h.word.thing != docs {
@@ -305,6 +308,8 @@ func sense(t []token, q request) hit {
 		return v
 	}
 	switch {
+	case v.word.verb == do && v.word.thing == none && (hasWords(t, "overview") || hasWords(t, "tour") || hasWords(t, "summary")):
+		v.word.verb = read
 	case (v.phrase == "get" || v.phrase == "giv") && q.head == texts && hasWords(t, "me"):
 		v.word.verb = read
 	case hasWords(t, "instead of") && v.word.verb == do && v.word.thing == none,

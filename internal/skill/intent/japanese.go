@@ -33,7 +33,7 @@ const clauseEnd = "、,"
 func (r *reading) japanese(s []rune, asks bool) {
 	str := string(s)
 	r.finished(str)
-	if strings.HasPrefix(str, "もし") || strings.HasPrefix(str, "仮に") || strings.Contains(str, "かもしれ") || strings.Contains(str, "今後") || strings.HasPrefix(str, "いつか") {
+	if strings.Contains(str, "理論上") || strings.Contains(str, "理屈") || strings.HasPrefix(str, "もし") || strings.HasPrefix(str, "仮に") || strings.Contains(str, "かもしれ") || strings.Contains(str, "今後") || strings.HasPrefix(str, "いつか") {
 		return
 	}
 	asks = asks || strings.HasSuffix(str, "か") || strings.HasSuffix(str, "どれ") || strings.HasSuffix(str, "誰") || strings.HasSuffix(str, "どこ")
@@ -155,7 +155,7 @@ func (r *reading) bare(s []rune, things []hit, asks bool) {
 		}
 	case asksFor(str):
 		r.want(request{things: things, verb: hit{word: word{verb: do, verbal: true}}, hasVerb: true})
-	case len(strong) > 0 && (tail == "" || tail == "を" || strings.HasPrefix(tail, " please")) && len(s) < 30:
+	case len(strong) > 0 && (tail == "" || tail == "を" || tail == "だけ" || tail == "で" && last.word.thing.medium() || strings.HasPrefix(tail, " please")) && len(s) < 30:
 		r.want(request{things: strong})
 	}
 }
@@ -312,6 +312,9 @@ func moodOf(s []rune, h hit, more, asks bool) mood {
 		return told
 	}
 	if hasEnding(tail, endsAsked) || strings.HasSuffix(h.phrase, "ん") && strings.HasPrefix(tail, "で") {
+		return asked
+	}
+	if strings.HasPrefix(tail, "だけ、") || strings.HasPrefix(tail, "のみ、") {
 		return asked
 	}
 	for _, only := range [...]string{"を", "だけ", "のみ", "ね", "を"} {

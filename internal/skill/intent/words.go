@@ -47,14 +47,14 @@ type word struct {
 // english are the words of requests by their stems (see [stem]), a phrase with its parts joined by "_". A line is a kind of verb, a kind
 // of thing and the words.
 const english = `
-do - navigat go_to visit log_in predict forecast estimat tell hook_up plug switch adopt migrate_to have want like turn calculat comput count kick_off launch pick sketch paint squash stage put_together collect gather scaffold prepar scan combin join sign compress unlock protect share post inform notify run rerun execut perform do try start use take give make_sure need fill rotat split convert send put export import open_up sum go_through extract merg click provid produc deliver
-read - dump look_up dig_up figure_out find_out quot peek browse outlin go_over study learn_how read show open view look look_at find search grep list explain walk describ locat print display inspect trac cat summariz have_a_look
+do - get navigat go_to visit log_in predict forecast estimat tell hook_up plug switch adopt migrate_to have want like turn calculat comput count kick_off launch pick sketch paint squash stage put_together collect gather scaffold prepar scan combin join sign compress unlock protect share post inform notify run rerun execut perform do try start use take give make_sure need fill rotat split convert send put export import open_up sum go_through extract merg click provid produc deliver
+read - scan dump look_up dig_up figure_out find_out quot peek browse outlin go_over study learn_how read show open view look look_at find search grep list explain walk describ locat print display inspect trac cat summariz have_a_look
 check - tell_me_what tell_me_which tell_me_how tell_me_where tell_me_why check see verify make_sure ensur validat confirm report tell_me
 change - undo rephrase shorten_the reverse undo_the align indent insert lower rais uncomment comment_out switch_to turn_off turn_on enabl disabl increase decrease reduc shorten reformat format reorder sort capitaliz amend polish strip drop trim convert_to edit chang replac rewrit correct updat remov delet swap bump tweak set mov modify adjust bring finish clean revert improv repair fix restyl rework get_rid reword put_back
 create - develop come_up_with set_up_a add creat mak writ implement generat draft handl build_a build_me extend compose invent set_up support allow introduc introduc complet draw compose
 do code throw rais return code_up hook migrat inline simplify optimiz wire rewire decoupl dedup rewrite_the_class support async debug patch cache refactor renam implement speed_up port extract_the_logic split_up debounc
 - code wrapper script hook_script pointer check_box button context layer plugin plug-in enum tabl column_type transaction block field_access validat input_validation memory_usage performanc prototyp error_handl rate_limit import script class_hierarchy concurrency mutex event callback scheduler worker queue cach hang freez deadlock callback model interfac method_call algorithm async orm middlewar rout controller token job dead_code backend regex loop exception null_pointer code bug function method class modul packag endpoint handler parser api component helper query leak race flag logic servic client struct interfac retry retri pool loop variabl librari library feature crash algorithm nil null global_state state pagination logger hook
-- texts size width height length count dat default feature_flag flag_file name field limit indentat spell wording_of row label_text rate_limit config text wording port valu version lin typo titl label heading url settings timeout option env string file folder dir directory repo project startup content cookie session schema architecture paragraph sentenc word comma quote indentation log_level number constant log key newline quote path logo greet description field column
+- texts comment size width height length count dat default feature_flag flag_file name field limit indentat spell wording_of row label_text rate_limit config text wording port valu version lin typo titl label heading url settings timeout option env string file folder dir directory repo project startup content cookie session schema architecture paragraph sentenc word comma quote indentation log_level number constant log key newline quote path logo greet description field column
 do tests test make_test make_check npm_test go_test cargo_test
 - tests tests unit_test suit spec e2e pytest jest vitest coverag integration_test ctest rspec unittest test_suit test_case test_run tests_pass assertion
 do builds build compil lint typecheck type_check type-check rebuild
@@ -64,7 +64,7 @@ do reviews review critiqu criticiz criticis audit_the_code look_over
 do versions git_blame git_log git_diff git_status commit merg branch stash cherry-pick cherry_pick tag rebase pull push cherry-pick amend squash
 - versions git pull_request pr diff git_log blam merge_conflict conflict commit branch history gh working_tree
 do docs document
-- docs docs doc contributing documentation readm readme.md changelog guid manual tutorial doc_comment comment docstring section release_not architectur faq api_doc javadoc godoc
+- docs docs doc contributing documentation readm readme.md changelog guid manual tutorial doc_comment docstring section release_not architectur faq api_doc javadoc godoc
 - skills skill rol
 - sheets xlsx xls excel spreadsheet workbook pivot_tabl pivot
 - pdfs pdf
@@ -86,7 +86,7 @@ change - 編集 置換 書き直し 差し替え 改め 整え 直せ 変えろ 
 create - 入れ 入れる ようにして ように 作成 作っ 作る 作り 書い 書く 書き 追加 生成 付け 新設 書か 起こし 描い 切り出し 考え 用意 作れ 足し 加え 設け
 do code 解消 開発 対応 コーディング 並列化 分離 統一 拡張 実装 リファクタリング リファクタ リネーム 移植 高速化 最適化 共通化 抽象化 非同期化 簡略化 改修 デバッグ デバッグし
 - code インポート エクスポート プラグイン メモリリーク メモリ使用量 デッドロック 列挙型 ループ スクリプト 入力チェック ハンドラ クラッシュ フリーズ 性能 無限ループ 試作品 プロトタイプ api ライブラリ クラッシュする コード バグ 関数 処理 クラス メソッド モジュール パッケージ エンドポイント コンポーネント リーク 競合 クエリ グローバル変数 変数 例外 機能 オプション 固まる 固まっ 壊れ 動かない インターフェース アルゴリズム スケジューラ キャッシュ ワーカー キュー 落ちる 不具合 パーサ テストコード ページング ロジック
-- texts 番号 サイズ 幅 高さ 件数 日付 行 紹介文 綴り インデント タイトル テンプレート 場所 設定 文言 見出し 誤字 タイムアウト ポート バージョン 値 メッセージ 表現 ファイル フォルダ 依存 ログ 定義 箇所 中身 内容 カンマ 行目 表記 記述 文字列 レベル 段落 タブ ボタン 構成 ラベル 名前 年 起動 仕組み 項目
+- texts ディレクトリ プロジェクト リポジトリ アプリ コメント 番号 サイズ 幅 高さ 件数 日付 行 紹介文 綴り インデント タイトル テンプレート 場所 設定 文言 見出し 誤字 タイムアウト ポート バージョン 値 メッセージ 表現 ファイル フォルダ 依存 ログ 定義 箇所 中身 内容 カンマ 行目 表記 記述 文字列 レベル 段落 タブ ボタン 構成 ラベル 名前 年 起動 仕組み 項目
 do tests テスト 動作確認
 - tests テストカバレッジ 全テスト テスト 単体テスト 結合テスト ユニットテスト テストスイート カバレッジ 動作確認 e2eテスト
 do builds フルビルド ビルド コンパイル リント 型チェック 静的解析 クリーンビルド リビルド
