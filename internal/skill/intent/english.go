@@ -379,7 +379,7 @@ func light(t []token, h hit) bool {
 // base reports whether a verb has the form of a request: not that of the past or of another person.
 func base(t []token) bool {
 	w := t[0].text
-	if strings.HasSuffix(w, "ed") && w != "need" && len(w) > 4 && w != "embed" {
+	if strings.HasSuffix(w, "ed") && !strings.HasSuffix(w, "eed") && len(w) > 4 && w != "embed" {
 		return false
 	}
 	if len(t) == 1 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && stem(w) != w {

@@ -138,7 +138,7 @@ func train(t *testing.T, file string) {
 		}
 	})
 	t.Logf("precision %.3f, recall %.3f, %+v", s.precision(), s.recall(), s)
-	if s.precision() < 0.95 || s.recall() < 0.95 || s.forbidden > 0 {
+	if s.precision() < 0.95 || s.recall() < 0.95 || s.forbidden > 0 || os.Getenv("TELL") != "" {
 		t.Error(strings.Join(lines, "\n"))
 	}
 }

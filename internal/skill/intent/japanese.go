@@ -266,7 +266,13 @@ func (r *reading) latin(s []rune, from, to int) []hit {
 		if h.at > 0 && among(toks[h.at-1].text, determiners) {
 			h.word.verbal = false
 		}
+		after := to
+		for after < len(s) && s[after] == ' ' {
+			after++
+		}
 		switch {
+		case isLast && h.word.verbal && leads(lead, "") && after < len(s) && !strings.ContainsRune("しすせさをはがのにでとものや、お", s[after]):
+			h.at, h.end = from, from // please fix このバグ
 		case isLast:
 			h.at, h.end = from, to
 			for h.end > from && s[h.end-1] == ' ' {
