@@ -10,6 +10,7 @@ import (
 	"mycelium/internal/config/rules"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
+	"mycelium/internal/policy"
 	"mycelium/internal/state"
 )
 
@@ -114,9 +115,6 @@ func (l *layer) checkServer(bad source.Report) {
 	}
 }
 
-// promotions from the strictest to the widest.
-var promotions = []string{"manual", "confirm", "auto"}
-
 // checkSession checks the session section of a file.
 func (l *layer) checkSession(file string, data []byte) {
 	s := l.doc.Session
@@ -127,8 +125,8 @@ func (l *layer) checkSession(file string, data []byte) {
 		l.problems = append(l.problems, source.Fault(file, source.Line(data, key), message, hint))
 		l.breakAll(file)
 	}
-	if s.Promotion != "" && !slices.Contains(promotions, s.Promotion) {
-		bad("session.promotion", "session.promotion is "+strconv.Quote(s.Promotion), source.Suggest(s.Promotion, promotions))
+	if s.Promotion != "" && !slices.Contains(policy.Promotions(), s.Promotion) {
+		bad("session.promotion", "session.promotion is "+strconv.Quote(s.Promotion), source.Suggest(s.Promotion, policy.Promotions()))
 	}
 	for key, role := range map[string]string{"session.defaultRole": s.DefaultRole, "session.agentRole": s.AgentRole} {
 		if role != "" && !roleID.MatchString(role) {

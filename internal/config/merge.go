@@ -112,7 +112,7 @@ func (p *Project) mergeSession(user, project *layer) {
 		s.DefaultSkills = p.intersect(project, wfile, wdata, "session.defaultSkills", w.DefaultSkills, u.DefaultSkills)
 		p.setSource("session.defaultSkills", true, wfile)
 	}
-	s.Promotion = p.strictest("session.promotion", promotions, u.Promotion, ufile, w.Promotion, wfile, DefaultPromotion)
+	s.Promotion = p.strictest("session.promotion", policy.Promotions(), u.Promotion, ufile, w.Promotion, wfile, DefaultPromotion)
 }
 
 // bound returns the roles that the user's files allow for a session; nil: any.

@@ -146,6 +146,9 @@ func (l *layer) takeRole(file string, data []byte, at string, doc *roleDocument)
 	if doc.Inherits == doc.ID {
 		return bad("inherits", "role "+strconv.Quote(doc.ID)+" inherits itself: "+doc.ID+" → "+doc.ID, "remove inherits, or name another role")
 	}
+	if doc.Promotion != "" && !slices.Contains(policy.Promotions(), doc.Promotion) {
+		return bad("promotion", "promotion is "+strconv.Quote(doc.Promotion), source.Suggest(doc.Promotion, policy.Promotions()))
+	}
 	if m := doc.Model; m != nil {
 		if m.Temperature != nil && (*m.Temperature < 0 || *m.Temperature > 1) {
 			return bad("model.temperature", fmt.Sprintf("model.temperature is %g", *m.Temperature), "write a number from 0 to 1")

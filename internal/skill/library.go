@@ -45,7 +45,7 @@ func Validate(skills []Skill, c Catalog) *Library {
 			continue
 		}
 		l.valid[s.Name] = i // the last of a name, which is the project's
-		said = append(said, intent.Skill{Name: s.Name, Description: s.Description, Triggers: s.Triggers})
+		said = append(said, intent.Skill{Name: s.Name, Description: s.Description, Triggers: s.Triggers, About: about(&s.Skill)})
 	}
 	l.intents = intent.New(said)
 	return l

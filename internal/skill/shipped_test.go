@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/skill/intent"
 )
 
 func TestShipped(t *testing.T) {
@@ -82,7 +83,7 @@ func TestShippedSuggestions(t *testing.T) {
 	all := []string{"common", "coding-agent", "reader", "editor", "code-modifier", "doc-updater", "code-reviewer", "skill-admin",
 		"test-runner", "build-check", "git-workflow"}
 	for text, want := range map[string]string{
-		"CLAUDE.mdを編集して": "code-modifier", "ファイル読んで": "reader", "このコードレビューして": "code-reviewer",
+		"CLAUDE.mdを編集して": "editor", "ファイル読んで": "reader", "このコードレビューして": "code-reviewer",
 		"ドキュメントを更新して":         "doc-updater",
 		"スキルを追加したい":           "skill-admin",
 		"please read main.go": "reader", "edit the greeting": "editor", "refactor the parser": "code-modifier",
@@ -93,7 +94,7 @@ func TestShippedSuggestions(t *testing.T) {
 		"シェルで動かして": "coding-agent",
 	} {
 		got := lib.Suggest(text, all)
-		if !slices.ContainsFunc(got, func(s Suggestion) bool { return s.Skill == want }) {
+		if !slices.ContainsFunc(got, func(s intent.Suggestion) bool { return s.Skill == want }) {
 			t.Errorf("%q suggests %v, not %s", text, got, want)
 		}
 	}

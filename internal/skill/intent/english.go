@@ -84,7 +84,7 @@ func (r *reading) supposed(t []token, asks bool) bool {
 		return true
 	case hasWords(t, "what if"), hasWords(t, "should we") || hasWords(t, "should i"), hasWords(t, "are you able"), hasWords(t, "as they say"), hasWords(t, "by hand"), hasWords(t, "myself"), hasWords(t, "if you were to"), hasWords(t, "you want me to") && asks, hasWords(t, "suppose"), hasWords(t, "in theory"), hasWords(t, "theoretically"), hasWords(t, "hypothetically"), hasWords(t, "in case"), hasWords(t, "would happen"):
 		return true
-	case hasWords(t, "would you be able"), hasWords(t, "if i asked"), hasWords(t, "if i had"), hasWords(t, "if we had"), hasWords(t, "one day"), hasWords(t, "someday"):
+	case hasWords(t, "would you be able"), hasWords(t, "if i asked"), hasWords(t, "if i had"), hasWords(t, "if we had"), hasWords(t, "one day"), hasWords(t, "someday"), hasWords(t, "some day"), asks && t[0].text == "would" && hasWords(t, "or"):
 		return true
 	}
 	return false
@@ -163,7 +163,7 @@ func (r *reading) phrase(t []token) (hit, bool) {
 		key += " " + x.stem
 	}
 	h, ok := r.look(key)
-	if w := t[0].text; t[0].file && len(t) == 1 && (strings.HasPrefix(w, "test_") || strings.HasSuffix(w, "_test") || strings.HasSuffix(w, "_spec")) {
+	if w := t[0].text; t[0].file && t[0].first && !t[0].last && len(t) == 1 && (strings.HasPrefix(w, "test_") || strings.HasSuffix(w, "_test") || strings.HasSuffix(w, "_spec")) {
 		return hit{phrase: "test", word: word{thing: tests}}, true // as tests are named
 	}
 	if ok && t[0].file {
@@ -310,14 +310,18 @@ func sense(t []token, q request) hit {
 	switch {
 	case v.word.verb == do && v.word.thing == none && (hasWords(t, "overview") || hasWords(t, "tour") || hasWords(t, "summary")):
 		v.word.verb = read
+	case (v.phrase == "hav" || v.phrase == "tak" || v.phrase == "giv") && hasWords(t, "look"):
+		v.word.verb = read
+	case v.phrase == "turn" && (hasWords(t, "off") || hasWords(t, "on")):
+		v.word.verb = change
 	case (v.phrase == "get" || v.phrase == "giv") && q.head == texts && hasWords(t, "me"):
 		v.word.verb = read
 	case hasWords(t, "instead of") && v.word.verb == do && v.word.thing == none,
 		v.phrase == "mak" && q.head == texts, v.word.verb == do && v.phrase == "put" && hasWords(t, "back"):
 		v.word.verb = change
-	case v.phrase == "explain" || v.phrase == "describ":
+	case v.phrase == "explain" || v.phrase == "describ" || v.phrase == "summariz":
 		for _, h := range q.things {
-			if h.word.thing == docs && h.at > 0 && (t[h.at-1].text == "in" || h.at > 1 && t[h.at-2].text == "in") {
+			if (h.word.thing == docs || h.word.thing == news) && h.at > 0 && (t[h.at-1].text == "in" || h.at > 1 && t[h.at-2].text == "in") {
 				v.word.verb = create
 			}
 		}
@@ -336,6 +340,7 @@ func (r *reading) verbOf(t []token, hits []hit) (verb int, refused bool) {
 		if !leads(lead, t[h.at].text) || !light(t, h) {
 			continue
 		}
+		refused = h.end < len(t) && t[h.end].text == "nothing"
 		for _, x := range lead {
 			refused = refused || among(x.text, negations)
 		}
@@ -369,7 +374,7 @@ func light(t []token, h hit) bool {
 	case "do":
 		return next.text != "not" && next.text != "you" && next.text != "we" && next.text != "i"
 	case "have":
-		return h.at == 0 || among(t[h.at-1].text, " please and then ")
+		return h.at == 0 || among(t[h.at-1].text, " please and then you ")
 	case "want", "like", "need":
 		return among(next.text, determiners) || among(next.text, " more better some ")
 	}
@@ -395,7 +400,7 @@ func leads(t []token, next string) bool {
 		if x.file {
 			return false
 		}
-		if x.text == "will" && i > 0 && among(t[i-1].text, " i we ") || x.text == "me" && i == 1 && t[0].text == "let" && len(t) == 2 && !among(next, " see know have ") {
+		if (x.text == "will" || x.text == "can") && i > 0 && among(t[i-1].text, " i we ") || x.text == "me" && i == 1 && t[0].text == "let" && len(t) == 2 && !among(next, " see know have ") {
 			return false // the person does it
 		}
 		switch {

@@ -4,6 +4,7 @@
 package intent
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ type Skill struct {
 	Name        string
 	Description string
 	Triggers    []string
+	About       string // further words of it: its displayed name, its tools, the headings of its instructions
 }
 
 // Suggestion is a skill that a text asks for.
@@ -39,6 +41,7 @@ type Index struct {
 	skills  []known
 	byName  map[string]int
 	phrases map[string][]int32 // a trigger by its stems → the skills that have it
+	seen    map[string]int     // how many skills have a term
 	longest int                // the words of the longest trigger
 	heads   map[rune]int       // the first character of triggers and words without spaces → the length of the longest
 }
@@ -50,12 +53,13 @@ type known struct {
 	verbs    uint32            // kinds of verbs in its words, as bits
 	asked    uint32            // kinds of verbs among its triggers
 	things   uint32            // kinds of things that its triggers name
-	words    map[string]bool   // stems of its name, triggers and description
+	words    map[string]bool   // stems of its triggers and description
+	terms    map[string]bool   // what it is compared by, see [terms]
 }
 
 // New makes an index. Of two skills of one name the last counts.
 func New(list []Skill) *Index {
-	x := &Index{byName: map[string]int{}, phrases: map[string][]int32{}, heads: map[rune]int{}}
+	x := &Index{byName: map[string]int{}, seen: map[string]int{}, phrases: map[string][]int32{}, heads: map[rune]int{}}
 	for w := range lexicon() {
 		x.head(w)
 	}
@@ -73,6 +77,9 @@ func New(list []Skill) *Index {
 			x.phrases[t] = append(x.phrases[t], int32(i))
 			x.longest = max(x.longest, len(strings.Fields(t)))
 			x.head(t)
+		}
+		for w := range x.skills[i].terms {
+			x.seen[w]++
 		}
 	}
 	x.longest = max(x.longest, longestKnown)
@@ -115,6 +122,7 @@ func (x *Index) learn(s Skill) known {
 			k.words[p] = true
 		}
 	}
+	k.terms = terms(Fold(strings.Join(append([]string{strings.ReplaceAll(s.Name, "-", " "), s.Description, s.About}, s.Triggers...), " ")))
 	if k.things &^= 1; k.things == 0 {
 		k.things = vague &^ 1
 	}
@@ -197,16 +205,15 @@ func (r *reading) result() Intent {
 		}
 	}
 	slices.Sort(out.Refused)
-	slices.SortFunc(out.Wanted, func(a, b Suggestion) int {
-		if a.Score != b.Score {
-			if a.Score > b.Score {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.Skill, b.Skill)
-	})
+	sortSuggestions(out.Wanted)
 	return out
+}
+
+// sortSuggestions sorts the best first, and of two equal ones by name.
+func sortSuggestions(list []Suggestion) {
+	slices.SortFunc(list, func(a, b Suggestion) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Skill, b.Skill))
+	})
 }
 
 // hit is a word or phrase that means something.
@@ -293,7 +300,7 @@ func (r *reading) rank(i int, q request) int {
 		}
 		switch {
 		case h.word.thing == code:
-			isCode = q.hasVerb && q.verb.word.verb != read && q.verb.word.verb != check
+			isCode = !q.hasVerb && slices.Contains(h.triggers, int32(i)) || q.hasVerb && q.verb.word.verb != read && q.verb.word.verb != check
 		case h.word.thing.medium() || generic:
 			thing = true
 		}

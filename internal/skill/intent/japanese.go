@@ -33,7 +33,7 @@ const clauseEnd = "、,"
 func (r *reading) japanese(s []rune, asks bool) {
 	str := string(s)
 	r.finished(str)
-	if strings.Contains(str, "理論上") || strings.Contains(str, "理屈") || strings.HasPrefix(str, "もし") || strings.HasPrefix(str, "仮に") || strings.Contains(str, "かもしれ") || strings.Contains(str, "今後") || strings.HasPrefix(str, "いつか") {
+	if strings.Contains(str, "もっと教え") || strings.Contains(str, "としたら") || strings.Contains(str, "理論上") || strings.Contains(str, "理屈") || strings.HasPrefix(str, "もし") || strings.HasPrefix(str, "仮に") || strings.Contains(str, "かもしれ") || strings.Contains(str, "今後") || strings.HasPrefix(str, "いつか") {
 		return
 	}
 	asks = asks || strings.HasSuffix(str, "か") || strings.HasSuffix(str, "どれ") || strings.HasSuffix(str, "誰") || strings.HasSuffix(str, "どこ")
@@ -109,6 +109,12 @@ func (r *reading) japanese(s []rune, asks bool) {
 		if m == against && len(q.things) > 0 && h.word.verb == do && h.word.thing == none {
 			q.verb, q.hasVerb = hit{}, false
 		}
+		if h.phrase == "出し" && q.head == texts {
+			q.verb.word.verb = read
+		}
+		if m == asked && i+1 < len(hits) && goesOn(s[h.end:]) {
+			m = chained
+		}
 		switch m {
 		case chained:
 			chain = append(chain, q)
@@ -122,10 +128,23 @@ func (r *reading) japanese(s []rune, asks bool) {
 			flush(m)
 		}
 	}
+	flush(asked)
 	rest := things[min(from, len(things)):]
 	if len(rest) > 0 {
 		r.bare(s, rest, asks)
 	}
+}
+
+// goesOn reports whether a verb in its te-form has another one after it in the sentence: コミットしてプッシュしました.
+func goesOn(tail []rune) bool {
+	i := 0
+	if len(tail) > 0 && tail[0] == 'し' {
+		i = 1
+	}
+	if i+1 >= len(tail) || tail[i] != 'て' && tail[i] != 'で' {
+		return false
+	}
+	return unicode.In(tail[i+1], unicode.Han, unicode.Katakana) || isSpaced(tail[i+1])
 }
 
 // bare reads things after which no verb stands: 動作確認は？ asks for them, ビルドサーバは東京にある tells something.

@@ -58,6 +58,11 @@ func (r *reading) sentence(s []rune, asks bool) {
 // foreign reads a sentence in a language without rules here: a trigger is a request.
 func (r *reading) foreign(s []rune) {
 	var q request
+	for _, h := range r.hits(tokens(s)) {
+		if len(h.triggers) > 0 {
+			q.things = append(q.things, h)
+		}
+	}
 	for i := range s {
 		if h, ok := r.at(s, i); ok && len(h.triggers) > 0 {
 			q.things = append(q.things, h)
