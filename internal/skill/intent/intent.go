@@ -308,7 +308,7 @@ func (r *reading) rank(i int, q request) int {
 	if q.hasVerb && !generic && k.things&(1<<q.verb.word.thing) != 0 {
 		exact = true
 	}
-	fits := r.fits(k, q)
+	fits := r.fits(i, q)
 	switch {
 	case thing && fits && q.hasVerb && (exact || k.words[q.verb.phrase]):
 		return rankBoth
@@ -337,11 +337,15 @@ func (r *reading) rank(i int, q request) int {
 }
 
 // fits reports whether a skill does what the verb of a request says to its things.
-func (r *reading) fits(k *known, q request) bool {
+func (r *reading) fits(i int, q request) bool {
+	k := &r.x.skills[i]
 	if !q.hasVerb {
 		return true
 	}
 	for _, h := range q.things {
+		if h.word.thing == kinds && slices.Contains(h.triggers, int32(i)) { // what only this skill has words for
+			return true
+		}
 		if (h.word.thing.medium() || h.word.thing == data || h.word.thing == skills) && k.things&(1<<h.word.thing) != 0 {
 			return true
 		}

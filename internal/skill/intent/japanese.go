@@ -18,121 +18,152 @@ const (
 	chained              // し、 or a stem before a comma: as the verb after it
 )
 
-// ends are the endings of verbs and what they say, by mood. An ending that begins another one stands after it.
+// The endings of verbs and what they say, by mood. The list for what is against something is looked at first, then what is supposed, what is
+// told and what is asked.
 const (
-	endsAgainst  = "以外 じゃなくて じゃない ではない しちゃだめ しちゃいけ するな してはだめ してはいけ はやめて は待っ を待っ は避け を避け しないで しないこと しない しません せずに せず しなくて しなくても ないで なくて なくても なくていい ずに ません ないこと はしないで はせずに は不要 が不要 も不要 不要 はいらない はいりません はいらな は要りません は要らない はなし なしで なし は必要ない は必要な する必要は する必要が の必要は はやめ をやめ やめて は飛ばし を飛ばし は触ら には触ら を触ら は結構 するのではなく のではなく ではなく はまだいい は後で はまだ 加えないで はまだしないで は作らない は禁止 はしなくて は加えない を加えない らないで らなくて さなくて さないで かないで わずに らずに さずに えないで えずに えなくて"
-	endsSupposed = "することに したらどう したら した場合 する場合 するなら するとき するときは したとき するとしたら すると すれば だら たら れば なら する際 した際"
-	endsTold     = "します のかな していた していま してい してる ている ています てある てあり してしま てしま しました しまし した。 した ました ったよ った いた んだ 済み されて された されました ありがとう が必要 があり がある られた たよ かもしれ って言"
-	endsAsked    = "をください をもらえ をいただ るだけ むだけ してください して しよう したい してほしい してもら をお願い させて お願い を頼 願います てください て たい てほしい てもら よう ください ほしい をして をしてください をやって し直して し直し をかけ だけして だけ流して なおして するように 可能 できますか できる を始め"
+	endsAgainst = "以外 じゃなくて じゃない ではない しちゃだめ しちゃいけ するな してはだめ してはいけ はやめて は待っ を待っ は避け を避け しない しません " +
+		"せずに せず しなくて ないで なくて ずに ません ないこと はしない はせずに は不要 が不要 も不要 不要 はいらない はいりません はいらな は要りません " +
+		"は要らない はなし なしで なし は必要ない は必要な する必要は する必要が の必要は はやめ をやめ やめて は飛ばし を飛ばし は触ら には触ら を触ら は結構 " +
+		"するのではなく のではなく ではなく はまだいい は後で はまだ 加えないで は作らない は禁止 はしなくて は加えない を加えない らないで らなくて さなくて さないで " +
+		"かないで わずに らずに さずに えないで えずに えなくて"
+	endsSupposed = "することに した場合 する場合 するなら するとき したとき するとしたら すると すれば だら たら したら れば なら する際 した際"
+	endsTold     = "します のかな してい してる ている ています てある てあり してしま てしま しました しまし した ました ったよ った いた んだ 済み されて " +
+		"された されました ありがとう があり がある られた たよ かもしれ って言"
+	endsAsked = "が必要 をください をもらえ をいただ るだけ むだけ して しよう したい をお願い させて お願い を頼 願います て たい よう ください ほしい をして をやって し直し " +
+		"をかけ だけして だけ流して なおして するように 可能 できますか できる を始め"
 )
 
-// clauseEnd are the signs that part clauses.
-const clauseEnd = "、,"
+// longestEnding is the number of characters after a verb in which its ending is looked for.
+const longestEnding = 16
+
+// tailOf returns what follows a place, as far as an ending of a verb goes.
+func tailOf(s []rune, at int) string { return string(s[at:min(at+longestEnding, len(s))]) }
+
+// containsAny reports whether a text has one of the words.
+func containsAny(s string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
+}
 
 // japanese reads a sentence in Japanese, which may have English words in it.
 func (r *reading) japanese(s []rune, asks bool) {
 	str := string(s)
 	r.finished(str)
-	if strings.Contains(str, "もっと教え") || strings.Contains(str, "としたら") || strings.Contains(str, "理論上") || strings.Contains(str, "理屈") || strings.HasPrefix(str, "もし") || strings.HasPrefix(str, "仮に") || strings.Contains(str, "かもしれ") || strings.Contains(str, "今後") || strings.HasPrefix(str, "いつか") {
-		return
-	}
-	asks = asks || strings.HasSuffix(str, "か") || strings.HasSuffix(str, "どれ") || strings.HasSuffix(str, "誰") || strings.HasSuffix(str, "どこ")
-	for _, w := range [...]string{"どう思", "好き", "大事", "より", "いつ", "発明"} {
-		if asks && strings.Contains(str, w) {
-			return // an opinion
-		}
-	}
-	if asks && strings.Contains(str, "誰") && (strings.Contains(str, "変更") || strings.Contains(str, "触") || strings.Contains(str, "編集")) {
+	asks = asks || slices.ContainsFunc([]string{"か", "どれ", "誰", "どこ", "なぜ", "どうして"}, func(w string) bool { return strings.HasSuffix(str, w) })
+	switch {
+	case containsAny(str, "もっと教え", "としたら", "理論上", "理屈", "かもしれ", "今後"),
+		strings.HasPrefix(str, "もし"), strings.HasPrefix(str, "仮に"), strings.HasPrefix(str, "いつか"):
+		return // what is only supposed
+	case asks && containsAny(str, "どう思", "好き", "大事", "より", "いつ", "発明"):
+		return // an opinion
+	case asks && strings.Contains(str, "誰") && containsAny(str, "変更", "触", "編集"):
 		h, _ := r.look("git")
 		r.want(request{things: []hit{h}}) // the history knows
 		return
 	}
+	c := chain{r: r, s: s, asks: asks}
 	hits := r.spread(s)
-	var things []hit
-	wait := -1 // where the requests begin whose mood the next verb gives
-	var chain []request
-	from := 0
-	flush := func(m mood) {
-		for _, q := range chain {
-			if m == asked {
-				r.want(q)
-			}
-		}
-		chain, wait = nil, -1
-	}
-	_ = wait
 	for i, h := range hits {
 		if strings.HasPrefix(h.phrase, "直") && h.at > 0 && s[h.at-1] == 'し' {
 			continue // し直して: to do again
 		}
-		m := noun
-		if h.word.verbal {
-			m = moodOf(s, h, i+1 < len(hits), asks)
-		}
-		if m == noun {
-			if hasEnding(string(s[h.end:min(h.end+16, len(s))]), endsAgainst) {
-				r.want(request{things: []hit{h}, refused: true})
-				continue
-			}
-			if h.word.thing != none {
-				if h.word.verbal && !asks && isPast(s, h) {
-					continue
-				}
-				things = append(things, h)
-			}
-			continue
-		}
-		q := request{verb: h, hasVerb: true, refused: m == against, things: slices.Clone(things[min(from, len(things)):])}
-		from0 := from
-		from = len(things)
-		q.things = objectsBefore(s, q.things, h)
-		q.things = slices.DeleteFunc(q.things, func(x hit) bool { return x.end < h.at && conditional(s[x.end:h.at]) })
-		if n := len(q.things); n > 0 {
-			q.head = q.things[n-1].word.thing
-		}
-		if h.word.thing != none && (m == asked || m == against) { // ビルドとテストをして
-			for _, x := range things[min(from0, len(things)):] {
-				if x.word.verbal && x.end < len(s) && (s[x.end] == 'と' || s[x.end] == 'や' || s[x.end] == 'も') {
-					r.want(request{verb: x, hasVerb: true, refused: m == against})
-				}
-			}
-		}
-		if len(q.things) == 0 && (h.word.verb == change || h.word.verb == create) {
-			q.things = r.last
-		}
-		if h.phrase == "見" && h.at > 0 && s[h.at-1] == 'か' {
-			q.verb.word.verb = check // whether it compiles
-		}
-		if len(q.things) == 0 && h.word.verb == check && conditional(s[:h.at]) {
-			continue // tell me when it breaks
-		}
-		if m == against && len(q.things) > 0 && h.word.verb == do && h.word.thing == none {
-			q.verb, q.hasVerb = hit{}, false
-		}
-		if h.phrase == "出し" && q.head == texts {
-			q.verb.word.verb = read
-		}
-		if m == asked && i+1 < len(hits) && goesOn(s[h.end:]) {
-			m = chained
-		}
-		switch m {
-		case chained:
-			chain = append(chain, q)
-		case asked:
-			r.last = q.things
-			flush(asked)
-			r.want(q)
-		case against:
-			r.want(q)
-		default:
-			flush(m)
+		if m := c.moodOf(h); m == noun {
+			c.noun(h)
+		} else {
+			c.verb(h, m, i+1 < len(hits))
 		}
 	}
-	flush(asked)
-	rest := things[min(from, len(things)):]
-	if len(rest) > 0 {
-		r.bare(s, rest, asks)
+	c.settle(asked)
+	if len(c.things) > 0 {
+		r.bare(s, c.things, asks)
 	}
+}
+
+// chain is a sentence in which verbs follow their things, and the last verb says what becomes of those before it.
+type chain struct {
+	r       *reading
+	s       []rune
+	asks    bool
+	things  []hit     // after the last verb
+	waiting []request // those that the next verb decides about
+}
+
+// moodOf returns what the ending of a word says, and noun for one that is no verb.
+func (c *chain) moodOf(h hit) mood {
+	if !h.word.verbal {
+		return noun
+	}
+	return moodOf(c.s, h, c.asks)
+}
+
+// noun takes a word that is no verb where it stands.
+func (c *chain) noun(h hit) {
+	switch {
+	case hasEnding(tailOf(c.s, h.end), endsAgainst):
+		c.r.want(request{things: []hit{h}, refused: true})
+	case hasEnding(tailOf(c.s, h.end), "前に 後に 待ち 中に 担当"): // コミット前に: a time, not a task
+	case h.word.thing == none, h.word.verbal && !c.asks && isPast(c.s, h):
+	default:
+		c.things = append(c.things, h)
+	}
+}
+
+// verb takes a verb and the things before it. more says that other words follow.
+func (c *chain) verb(h hit, m mood, more bool) {
+	q := request{verb: h, hasVerb: true, refused: m == against, things: objectsBefore(c.s, c.things, h)}
+	q.things = slices.DeleteFunc(q.things, func(x hit) bool { return x.end < h.at && conditional(c.s[x.end:h.at]) })
+	if h.word.thing != none && (m == asked || m == against) { // ビルドとテストをして
+		for _, x := range c.things {
+			if x.word.verbal && x.end < len(c.s) && strings.ContainsRune("とやも", c.s[x.end]) {
+				c.r.want(request{verb: x, hasVerb: true, refused: m == against})
+			}
+		}
+	}
+	c.things = nil
+	if n := len(q.things); n > 0 {
+		q.head = q.things[n-1].word.thing
+	}
+	switch {
+	case len(q.things) == 0 && (h.word.verb == change || h.word.verb == create):
+		q.things = c.r.last
+	case len(q.things) == 0 && h.word.verb == check && conditional(c.s[:h.at]):
+		return // tell me when it breaks
+	case m == against && len(q.things) > 0 && h.word.verb == do && h.word.thing == none:
+		q.verb, q.hasVerb = hit{}, false
+	}
+	switch {
+	case h.phrase == "見" && h.at > 0 && c.s[h.at-1] == 'か':
+		q.verb.word.verb = check // whether it compiles
+	case h.word.verb == read && slices.ContainsFunc(q.things, func(x hit) bool { return x.word.thing == docs && c.s[x.end] == 'で' }):
+		q.verb.word.verb = create // to explain it in a document is to write it there
+	case h.phrase == "出し" && q.head == texts:
+		q.verb.word.verb = read
+	}
+	if m == asked && more && goesOn(c.s[h.end:]) {
+		m = chained
+	}
+	switch m {
+	case chained:
+		c.r.last = q.things
+		c.waiting = append(c.waiting, q)
+	case asked:
+		c.r.last = q.things
+		c.settle(asked)
+		c.r.want(q)
+	case against:
+		c.r.want(q)
+	default:
+		c.settle(m)
+	}
+}
+
+// settle decides about the requests that wait for a verb.
+func (c *chain) settle(m mood) {
+	for _, q := range c.waiting {
+		if m == asked {
+			c.r.want(q)
+		}
+	}
+	c.waiting = nil
 }
 
 // goesOn reports whether a verb in its te-form has another one after it in the sentence: コミットしてプッシュしました.
@@ -156,27 +187,35 @@ func (r *reading) bare(s []rune, things []hit, asks bool) {
 	}
 	last := things[len(things)-1]
 	tail := string(s[last.end:])
-	for _, end := range strings.Fields(endsAgainst) {
-		if strings.HasPrefix(tail, end) {
-			r.want(request{things: things, refused: true})
-			return
-		}
+	if hasEnding(tail, endsAgainst) {
+		r.want(request{things: things, refused: true})
+		return
 	}
-	strong := slices.DeleteFunc(slices.Clone(things), func(h hit) bool { return h.word.thing >= texts && h.triggers == nil })
+	strong := slices.DeleteFunc(slices.Clone(things), func(h hit) bool { return h.word.thing >= texts && (asks || h.triggers == nil) && h.word.thing != kinds })
 	str := string(s)
 	switch {
-	case strings.Contains(str, "意味") || strings.Contains(str, "違い") || strings.Contains(str, "とは") || strings.Contains(str, "って何") || strings.Contains(str, string(quoted)):
+	case containsAny(str, "意味", "違い", "とは", "って何", string(quoted)):
 	case asks && len(strong) > 0 && !strings.Contains(str, "たらどう"):
 		r.want(request{things: strong})
-	case asks && (strings.Contains(str, "どこ") || strings.Contains(str, "どの") || strings.Contains(str, "なぜ") || strings.Contains(str, "何") || strings.Contains(str, "ある")):
+	case asks && containsAny(str, "どこ", "どの", "どれ", "なぜ", "何", "ある") || asks && tail == "は":
 		if h, ok := r.look("読み"); ok {
 			r.want(request{verb: h, hasVerb: true})
 		}
+	case strings.HasPrefix(tail, "が必要"):
+		r.want(request{things: things, verb: hit{word: word{verb: create, verbal: true}}, hasVerb: true})
 	case asksFor(str):
 		r.want(request{things: things, verb: hit{word: word{verb: do, verbal: true}}, hasVerb: true})
-	case len(strong) > 0 && (tail == "" || tail == "を" || tail == "だけ" || tail == "で" && last.word.thing.medium() || strings.HasPrefix(tail, " please")) && len(s) < 30:
+	case len(strong) > 0 && len(s) < shortSentence && (isOpen(tail) || tail == "で" && last.word.thing.medium()):
 		r.want(request{things: strong})
 	}
+}
+
+// shortSentence is the number of characters below which things without a verb are a request.
+const shortSentence = 30
+
+// isOpen reports whether what follows a thing leaves open what is to be done with it.
+func isOpen(tail string) bool {
+	return tail == "" || tail == "を" || tail == "だけ" || strings.HasPrefix(tail, " please")
 }
 
 // objectsBefore returns the things that a verb is about: of グラフのコンポーネントのバグを the last, of two with を the later. A document
@@ -189,7 +228,9 @@ func objectsBefore(s []rune, things []hit, verb hit) []hit {
 		if i+1 < len(things) {
 			gap := string(s[x.end:max(things[i+1].at, x.end)])
 			next := things[i+1].word.thing
-			keeps := x.word.thing.medium() && next != code || x.word.thing == versions && verb.word.verb == read || x.word.thing == docs && (next == texts || next == code) && (verb.word.verb == change || verb.word.verb == create)
+			writes := verb.word.verb == change || verb.word.verb == create
+			keeps := x.word.thing.medium() && next != code || x.word.thing == versions && verb.word.verb == read ||
+				x.word.thing == docs && (next == texts || next == code) && writes
 			drop = (gap == "" && x.end > x.at || len([]rune(gap)) <= 5 && strings.Contains(gap, "の")) && !keeps
 			if len(tail) > 0 && tail[0] == 'を' {
 				for _, y := range things[i+1:] {
@@ -268,6 +309,9 @@ func (r *reading) unknownNoun(s []rune, i int) (hit, bool) {
 	return hit{}, false
 }
 
+// particles begin what follows a word in Japanese: する, をする, は, お願い.
+const particles = "しすせさをはがのにでとものや、お"
+
 // latin finds the words of a run of English in a Japanese sentence.
 func (r *reading) latin(s []rune, from, to int) []hit {
 	toks := tokens(s[from:to])
@@ -290,7 +334,7 @@ func (r *reading) latin(s []rune, from, to int) []hit {
 			after++
 		}
 		switch {
-		case isLast && h.word.verbal && leads(lead, "") && after < len(s) && !strings.ContainsRune("しすせさをはがのにでとものや、お", s[after]):
+		case isLast && h.word.verbal && leads(lead, "") && after < len(s) && !strings.ContainsRune(particles, s[after]):
 			h.at, h.end = from, from // please fix このバグ
 		case isLast:
 			h.at, h.end = from, to
@@ -306,40 +350,26 @@ func (r *reading) latin(s []rune, from, to int) []hit {
 }
 
 // moodOf returns what the ending of a verb says.
-func moodOf(s []rune, h hit, more, asks bool) mood {
+func moodOf(s []rune, h hit, asks bool) mood {
 	if h.at == h.end { // English before its thing
 		return asked
 	}
-	tail := string(s[h.end:min(h.end+16, len(s))])
-	tail = strings.TrimLeft(tail, " ")
-	isNoun := nominal(h.phrase)
-	for _, ending := range [...]struct {
-		list string
-		m    mood
-	}{{endsAgainst, against}, {endsSupposed, supposed}} {
-		if hasEnding(tail, ending.list) {
-			return ending.m
-		}
-	}
-	if strings.Contains(tail, "たいと") || strings.Contains(tail, "たいらしい") || strings.Contains(tail, "のかな") || strings.Contains(tail, "って言") || strings.HasPrefix(tail, "してくれない") && !asks {
+	tail := strings.TrimLeft(tailOf(s, h.end), " ")
+	nasal := strings.HasSuffix(h.phrase, "ん") // 読んで, 読んだ
+	switch {
+	case hasEnding(tail, endsAgainst):
+		return against
+	case hasEnding(tail, endsSupposed):
+		return supposed
+	case containsAny(tail, "たいと", "たいらしい", "のかな", "って言"), strings.HasPrefix(tail, "してくれない") && !asks:
 		return told
-	}
-	if strings.HasPrefix(tail, "したい") || strings.HasPrefix(tail, "たい") {
+	case hasEnding(tail, "したい たい していただ ていただ"), h.phrase == "お願い", h.phrase == "探し" && hasEnding(tail, "ています てます"):
 		return asked
-	}
-	if h.phrase == "お願い" {
-		return asked
-	}
-	if hasEnding(tail, endsTold) {
+	case hasEnding(tail, "ても でも しても") && !hasEnding(tail, "てもら でもら してもら てもい でもい してもい"):
+		return told // 読んでも分からない
+	case hasEnding(tail, endsTold), strings.HasSuffix(h.phrase, "っ") && strings.HasPrefix(tail, "た"), nasal && hasEnding(tail, "た だ"):
 		return told
-	}
-	if !isNoun && (strings.HasSuffix(h.phrase, "っ") || strings.HasSuffix(h.phrase, "ん")) && strings.HasPrefix(tail, "た") || strings.HasPrefix(tail, "だ") && strings.HasSuffix(h.phrase, "ん") {
-		return told
-	}
-	if hasEnding(tail, endsAsked) || strings.HasSuffix(h.phrase, "ん") && strings.HasPrefix(tail, "で") {
-		return asked
-	}
-	if strings.HasPrefix(tail, "だけ、") || strings.HasPrefix(tail, "のみ、") {
+	case hasEnding(tail, endsAsked), (nasal || strings.HasSuffix(h.phrase, "ない")) && strings.HasPrefix(tail, "で"), hasEnding(tail, "だけ、 のみ、"):
 		return asked
 	}
 	for _, only := range [...]string{"を", "だけ", "のみ", "ね", "を"} {
@@ -349,7 +379,7 @@ func moodOf(s []rune, h hit, more, asks bool) mood {
 	switch {
 	case tail == "":
 		return asked
-	case strings.IndexAny(rest, "、, ") == 0 && (rest != tail || !isNoun):
+	case strings.IndexAny(rest, "、, ") == 0 && (rest != tail || !nominal(h.phrase)):
 		return chained
 	case rest == "":
 		return asked
@@ -384,16 +414,9 @@ func isPast(s []rune, h hit) bool {
 
 // finished notes words that end a task.
 func (r *reading) finished(s string) {
-	for _, w := range [...]string{"終わりました", "終わったよ", "終わったので", "終わった。", "終わり", "完了", "完成した", "できました", "終了", "続けて", "ありがとう", "助かりました", "おつかれ", "お疲れ", "次は", "次のタスク", "今度は", "続いて", "ok、", "ok,", "okです"} {
-		if !strings.Contains(s, w) {
-			continue
-		}
-		if w == "完了" && (strings.Contains(s, "完了させ") || strings.Contains(s, "完了した") || strings.Contains(s, "完了する")) {
-			continue
-		}
-		r.ends = true
-	}
-	if s == "ok" || s == "完了" {
+	done := strings.Contains(s, "完了") && !containsAny(s, "完了させ", "完了した", "完了する")
+	if done || s == "ok" || containsAny(s, "終わりました", "終わったよ", "終わったので", "終わり", "完成した", "できました", "終了", "続けて", "ありがとう",
+		"助かりました", "おつかれ", "お疲れ", "次は", "次のタスク", "今度は", "続いて", "ok、", "ok,", "okです") {
 		r.ends = true
 	}
 }

@@ -1,9 +1,15 @@
 package intent
 
-import "unicode"
+import (
+	"strings"
+	"unicode"
+)
 
 // longestKnown is the number of words of the longest phrase of the lexicon.
 const longestKnown = 4
+
+// maxSentence bounds the part of a sentence that is read, in characters: some rules look at all the words before another one.
+const maxSentence = 2000
 
 // text reads a text sentence by sentence. What a sentence is written in decides how it is read.
 func (r *reading) text(said string) {
@@ -15,7 +21,7 @@ func (r *reading) text(said string) {
 		}
 		asks := i < len(runes) && (runes[i] == '?' || runes[i] == '？')
 		if s := []rune(Fold(string(runes[start:i]))); len(s) > 0 {
-			r.sentence(s, asks)
+			r.sentence(s[:min(len(s), maxSentence)], asks)
 		}
 		start = i + 1
 	}
@@ -90,7 +96,8 @@ func (r *reading) at(s []rune, i int) (hit, bool) {
 	return hit{}, false
 }
 
-// look finds a phrase in the lexicon and among the triggers. A trigger that no lexicon has can be a verb and a thing.
+// look finds a phrase in the lexicon and among the triggers. A trigger that no lexicon has is what its first and last words are; if they are
+// unknown too, it can be a verb and a thing.
 func (r *reading) look(phrase string) (hit, bool) {
 	w, known := lexicon()[phrase]
 	ids := r.x.phrases[phrase]
@@ -98,7 +105,14 @@ func (r *reading) look(phrase string) (hit, bool) {
 		return hit{}, false
 	}
 	if !known {
-		w = word{verb: do, thing: kinds, verbal: true}
+		first, last := phrase, phrase
+		if i := strings.IndexByte(phrase, ' '); i >= 0 {
+			first, last = phrase[:i], phrase[strings.LastIndexByte(phrase, ' ')+1:]
+		}
+		v, t := lexicon()[first], lexicon()[last]
+		if w = (word{verb: v.verb, thing: t.thing, verbal: v.verbal}); w.thing == none {
+			w = word{verb: do, thing: kinds, verbal: true}
+		}
 	}
 	return hit{phrase: phrase, word: w, triggers: ids}, true
 }
