@@ -56,7 +56,7 @@ func among(word, list string) bool {
 
 const (
 	// What may stand before the verb of a request.
-	politeness = " please pls plz kindly can could would will you we i i'd like want need to let's lets let us just now then first also so and " +
+	politeness = " please pls plz kindly can could would will you we i i'd like want need to let's lets let lemme us just now then first also so and " +
 		"but or ok okay well hey hi go ahead try quickly maybe again once more next finally help me should must do only start continue going " +
 		"gonna wanna it's its time instead thanks thx perfect good great fine however afterwards after that always carefully really never " +
 		"not don't dont both actually simply it "
@@ -212,6 +212,9 @@ func (r *reading) clause(t []token) {
 	if among(t[0].text, conditions) || comments(t) {
 		return
 	}
+	if i := slices.IndexFunc(t, func(x token) bool { return x.text == "you" }); i > 0 && t[0].text == "i" && hasWords(t[i:], "you should", "you could") {
+		t = t[i:] // I think you should run the linter
+	}
 	if begins(t, "i'm looking for") || begins(t, "i am looking for") {
 		t = t[1:]
 		t[0].text, t[0].stem = "please", "pleas"
@@ -262,6 +265,13 @@ func (r *reading) requestOf(t []token, hits []hit) request {
 		q.things, q.head = objects(t, hits, q.verb)
 		return q
 	}
+	if v, things, ok := passive(t, hits); ok {
+		q.verb, q.hasVerb, q.things = v, true, things
+		if n := len(things); n > 0 {
+			q.head = things[n-1].word.thing
+		}
+		return q
+	}
 	for _, h := range hits {
 		if h.word.thing != none {
 			q.things = append(q.things, h)
@@ -281,7 +291,7 @@ func objects(t []token, hits []hit, verb hit) (things []hit, head kind) {
 	keep, first := true, true
 	var last hit
 	end := func() {
-		side := !first && (head == code || head == texts) && last.word.thing != docs && !last.word.thing.medium()
+		side := !first && (head == code || head == texts) && last.word.thing != docs && last.word.thing != reviews && !last.word.thing.medium()
 		if last.word.thing != none && (keep || last.word.thing.medium()) && !side {
 			things = append(things, last)
 			if first {

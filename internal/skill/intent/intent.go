@@ -276,6 +276,7 @@ const (
 	rankAny              // its triggers have verbs of that kind, and it is about nothing special
 	rankOwn              // the verb is a trigger of it, and it is about something else
 	rankExact            // the verb is a trigger of it
+	rankCode             // it works on code, and the thing is code
 	rankThing            // it is about the thing
 	rankBoth             // it is about the thing, and its own words have the verb
 )
@@ -315,7 +316,7 @@ func (r *reading) rank(i int, q request) int {
 	case thing && fits:
 		return rankThing
 	case isCode && fits && generic:
-		return rankExact
+		return rankCode
 	case exact && onText && k.things != 0:
 		return rankVerb
 	case exact && generic && k.things != 0 && q.verb.word.verb == change:

@@ -23,13 +23,13 @@ const (
 const (
 	endsAgainst = "以外 じゃなくて じゃない ではない しちゃだめ しちゃいけ するな してはだめ してはいけ はやめて は待っ を待っ は避け を避け しない しません " +
 		"せずに せず しなくて ないで なくて ずに ません ないこと はしない はせずに は不要 が不要 も不要 不要 はいらない はいりません はいらな は要りません " +
-		"は要らない はなし なしで なし は必要ない は必要な する必要は する必要が の必要は はやめ をやめ やめて は飛ばし を飛ばし は触ら には触ら を触ら は結構 " +
+		"は要らない はなし なしで なし は必要ない は必要な する必要は する必要が の必要は はやめ をやめ やめて は飛ばし を飛ばし は触ら には触ら を触ら には触れ は触れ はそのまま の代わりに は結構 " +
 		"するのではなく のではなく ではなく はまだいい は後で はまだ 加えないで は作らない は禁止 はしなくて は加えない を加えない らないで らなくて さなくて さないで " +
 		"かないで わずに らずに さずに えないで えずに えなくて"
 	endsSupposed = "することに した場合 する場合 するなら するとき したとき するとしたら すると すれば だら たら したら れば なら する際 した際"
 	endsTold     = "します のかな してい してる ている ています てある てあり してしま てしま しました しまし した ました ったよ った いた んだ 済み されて " +
 		"された されました ありがとう があり がある られた たよ かもしれ って言"
-	endsAsked = "が必要 をください をもらえ をいただ るだけ むだけ して しよう したい をお願い させて お願い を頼 願います て たい よう ください ほしい をして をやって し直し " +
+	endsAsked = "が必要 をください をもらえ をいただ るだけ むだけ くだけ すだけ して しよう したい をお願い させて お願い を頼 願います て たい よう ください ほしい をして をやって し直し " +
 		"をかけ だけして だけ流して なおして するように 可能 できますか できる を始め"
 )
 
@@ -73,8 +73,11 @@ func (r *reading) japanese(s []rune, asks bool) {
 		}
 	}
 	c.settle(asked)
-	if len(c.things) > 0 {
+	switch {
+	case len(c.things) > 0:
 		r.bare(s, c.things, asks)
+	case asks && containsAny(str, "呼ばれて", "使われて", "書いてある", "書かれて", "定義されて"):
+		r.isRead()
 	}
 }
 
@@ -194,13 +197,11 @@ func (r *reading) bare(s []rune, things []hit, asks bool) {
 	strong := slices.DeleteFunc(slices.Clone(things), func(h hit) bool { return h.word.thing >= texts && (asks || h.triggers == nil) && h.word.thing != kinds })
 	str := string(s)
 	switch {
-	case containsAny(str, "意味", "違い", "とは", "って何", string(quoted)):
+	case containsAny(str, "違い", "とは", "って何", string(quoted)), strings.Contains(str, "意味") && !containsAny(str, "この", "その"):
 	case asks && len(strong) > 0 && !strings.Contains(str, "たらどう"):
 		r.want(request{things: strong})
 	case asks && containsAny(str, "どこ", "どの", "どれ", "なぜ", "何", "ある") || asks && tail == "は":
-		if h, ok := r.look("読み"); ok {
-			r.want(request{verb: h, hasVerb: true})
-		}
+		r.isRead()
 	case strings.HasPrefix(tail, "が必要"):
 		r.want(request{things: things, verb: hit{word: word{verb: create, verbal: true}}, hasVerb: true})
 	case asksFor(str):
@@ -208,6 +209,11 @@ func (r *reading) bare(s []rune, things []hit, asks bool) {
 	case len(strong) > 0 && len(s) < shortSentence && (isOpen(tail) || tail == "で" && last.word.thing.medium()):
 		r.want(request{things: strong})
 	}
+}
+
+// isRead notes that a text asks for something that is read.
+func (r *reading) isRead() {
+	r.want(request{verb: hit{phrase: "読み", word: word{verb: read, verbal: true}}, hasVerb: true})
 }
 
 // shortSentence is the number of characters below which things without a verb are a request.
@@ -253,8 +259,8 @@ func conditional(s []rune) bool {
 
 // asksFor reports whether a sentence ends as a request does, whatever its verb is.
 func asksFor(s string) bool {
-	for _, end := range [...]string{"て", "てください", "てほしい", "てくれ", "でください", "てもらえますか", "てね", "よう", "たい"} {
-		if strings.HasSuffix(s, end) {
+	for _, end := range [...]string{"て", "てください", "てほしい", "てくれ", "でください", "てもらえますか", "てね", "よう", "たい", "んで", "いで"} {
+		if strings.HasSuffix(s, end) && !strings.HasSuffix(s, "ないで") {
 			return true
 		}
 	}

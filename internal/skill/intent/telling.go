@@ -25,7 +25,7 @@ func (r *reading) fragment(t []token, q request) {
 		return
 	}
 	for i, x := range t {
-		if among(x.text, negations) || x.text == "needed" && i > 0 && strings.HasSuffix(t[i-1].text, "n't") {
+		if among(x.text, negations) && !among(t[0].text, determiners) || x.text == "needed" && i > 0 && strings.HasSuffix(t[i-1].text, "n't") {
 			q.refused = true
 		}
 	}

@@ -5,6 +5,30 @@ import (
 	"strings"
 )
 
+// passive returns the verb of a request in the passive voice, "this has to be documented", and the things before it.
+func passive(t []token, hits []hit) (verb hit, things []hit, ok bool) {
+	for i := range t {
+		n := 0
+		switch {
+		case begins(t[i:], "needs to be"), begins(t[i:], "need to be"), begins(t[i:], "has to be"), begins(t[i:], "have to be"):
+			n = 3
+		case begins(t[i:], "must be"), begins(t[i:], "should be"):
+			n = 2
+		default:
+			continue
+		}
+		for _, h := range hits {
+			switch {
+			case h.at < i && h.word.thing != none:
+				things = append(things, h)
+			case h.at == i+n && h.word.verbal:
+				return h, things, true
+			}
+		}
+	}
+	return hit{}, nil, false
+}
+
 // unknownVerb returns a verb that no lexicon has, where a clause begins as a request does: "wire the flag through".
 func unknownVerb(t []token) (hit, bool) {
 	i := 0
@@ -63,8 +87,8 @@ func verbOf(t []token, hits []hit) (verb int, refused bool) {
 			continue
 		}
 		refused = h.end < len(t) && t[h.end].text == "nothing" && !hasWords(t, "nothing but")
-		for _, x := range lead {
-			refused = refused || among(x.text, negations)
+		for i, x := range lead {
+			refused = refused || among(x.text, negations) && !(x.text == "rather" && i > 0 && lead[i-1].text == "i'd")
 		}
 		if len(lead) > 1 && lead[0].text == "why" {
 			refused = false
@@ -96,9 +120,9 @@ func light(t []token, h hit) bool {
 	case "do":
 		return next.text != "not" && next.text != "you" && next.text != "we" && next.text != "i"
 	case "have":
-		return h.at == 0 || among(t[h.at-1].text, " please and then you ")
+		return h.at == 0 || among(t[h.at-1].text, " please and then you let's rather ")
 	case "want", "like", "need":
-		return among(next.text, determiners) || among(next.text, " more better some ")
+		return among(next.text, determiners) || among(next.text, " more better some ") || lexicon()[next.stem].thing != none
 	}
 	return true
 }
