@@ -43,7 +43,8 @@ func TestSkillsFollow(t *testing.T) {
 	h := build(t, speaking())
 	s := h.enter("developer")
 	after(t, h, s, "please edit the greeting", "editor", "reader")
-	if d := h.last(audit.Session); d["note"] != "skills changed (prompt); escalate editor" || !strings.Contains(fmt.Sprint(d["args"]), "editor 0.3 (edit)") {
+	if d := h.last(audit.Session); d["note"] != "skills changed (prompt); escalate editor" ||
+		!strings.Contains(fmt.Sprint(d["args"]), "editor 0.3 (edit)") {
 		t.Errorf("recorded %v", d)
 	}
 	after(t, h, s, "テストして", "editor", "reader", "tester")

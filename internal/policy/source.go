@@ -68,7 +68,7 @@ type Role struct {
 	Deny          []string   `yaml:"deny" json:"deny,omitempty"` // patterns of items that it hides
 	Inherits      string     `yaml:"inherits" json:"inherits,omitempty"`
 	Prompt        string     `yaml:"prompt" json:"prompt,omitempty"`
-	Promotion     string     `yaml:"promotion" json:"promotion,omitempty"` // who may activate skills: one of [Promotions]; it only narrows session.promotion
+	Promotion     string     `yaml:"promotion" json:"promotion,omitempty"` // one of [Promotions]; it only narrows session.promotion
 	Model         *Model     `yaml:"model" json:"model,omitempty"`
 	CreatedAt     *time.Time `yaml:"createdAt" json:"createdAt,omitempty"`
 	UpdatedAt     *time.Time `yaml:"updatedAt" json:"updatedAt,omitempty"`

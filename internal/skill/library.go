@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"mycelium/internal/policy"
 	"mycelium/internal/skill/intent"
@@ -14,7 +15,7 @@ type Library struct {
 	skills  []Checked
 	grants  []policy.Grant
 	valid   map[string]int // name → index of the skill with that name
-	intents *intent.Index
+	intents  func() *intent.Index // made when it is first used: most commands read no text
 }
 
 // Validate checks skills against a catalog. A skill with an unknown or malformed tool is invalid as a whole. Two skills of one name (the
@@ -47,7 +48,7 @@ func Validate(skills []Skill, c Catalog) *Library {
 		l.valid[s.Name] = i // the last of a name, which is the project's
 		said = append(said, intent.Skill{Name: s.Name, Description: s.Description, Triggers: s.Triggers, About: about(&s.Skill)})
 	}
-	l.intents = intent.New(said)
+	l.intents = sync.OnceValue(func() *intent.Index { return intent.New(said) })
 	return l
 }
 

@@ -33,7 +33,8 @@ func tokens(s []rune) []token {
 			continue
 		}
 		for i, p := range parts {
-			out = append(out, token{text: p, stem: stem(p), file: true, first: i == 0, last: i == len(parts)-1, comma: comma && i == len(parts)-1})
+			end := i == len(parts)-1
+			out = append(out, token{text: p, stem: stem(p), file: true, first: i == 0, last: end, comma: comma && end})
 		}
 	}
 	return out
@@ -56,12 +57,12 @@ func among(word, list string) bool {
 
 const (
 	// What may stand before the verb of a request.
-	politeness = " please pls plz kindly can could would will you we i i'd like want need to let's lets let lemme us just now then first also so and " +
-		"but or ok okay well hey hi go ahead try quickly maybe again once more next finally help me should must do only start continue going " +
-		"gonna wanna it's its time instead thanks thx perfect good great fine however afterwards after that always carefully really never " +
-		"not don't dont both actually simply it "
-	determiners = " the a an this that these those my our your his her their its each every all any some no which what old latest last next " +
-		"first "
+	politeness = " please pls plz kindly can could would will you we i i'd like want need to let's lets let lemme us just now then first also " +
+		"so and but or ok okay well hey hi go ahead try quickly maybe again once more next finally help me should must do only start " +
+		"continue going gonna wanna it's its time instead thanks thx perfect good great fine however afterwards after that always " +
+		"carefully really never not don't dont both actually simply it "
+	determiners = " the a an this that these those my our your his her their its each every all any some no which what old latest " +
+		"last next first "
 	// What speaks against the verb that follows.
 	negations = " nobody except excluding forget hold refrain didn't not don't dont never no without avoid skip stop instead rather nor " +
 		"neither cannot can't shouldn't won't mustn't isn't aren't needn't wouldn't nothing leave "
@@ -212,8 +213,9 @@ func (r *reading) clause(t []token) {
 	if among(t[0].text, conditions) || comments(t) {
 		return
 	}
-	if i := slices.IndexFunc(t, func(x token) bool { return x.text == "you" }); i > 0 && t[0].text == "i" && hasWords(t[i:], "you should", "you could") {
-		t = t[i:] // I think you should run the linter
+	you := slices.IndexFunc(t, func(x token) bool { return x.text == "you" })
+	if you > 0 && t[0].text == "i" && hasWords(t[you:], "you should", "you could") {
+		t = t[you:] // I think you should run the linter
 	}
 	if begins(t, "i'm looking for") || begins(t, "i am looking for") {
 		t = t[1:]
@@ -291,8 +293,9 @@ func objects(t []token, hits []hit, verb hit) (things []hit, head kind) {
 	keep, first := true, true
 	var last hit
 	end := func() {
-		side := !first && (head == code || head == texts) && last.word.thing != docs && last.word.thing != reviews && !last.word.thing.medium()
-		if last.word.thing != none && (keep || last.word.thing.medium()) && !side {
+		thing := last.word.thing
+		aside := !first && (head == code || head == texts) && thing != docs && thing != reviews && !thing.medium()
+		if thing != none && (keep || thing.medium()) && !aside {
 			things = append(things, last)
 			if first {
 				head = last.word.thing
@@ -322,7 +325,8 @@ func objects(t []token, hits []hit, verb hit) (things []hit, head kind) {
 		switch h := hits[next]; {
 		case h.word.thing == none && h.word.verbal && i == last.end && last.word.thing.medium():
 			last.word.thing, last.triggers = code, nil // the pdf export is code
-		case h.word.thing == none, h.word.verbal && h.word.thing == code && last.word.thing != none, last.word.thing != none && (verb.phrase == "mak" || h.phrase == "fil" && last.end == i):
+		case h.word.thing == none:
+		case last.word.thing != none && (verb.phrase == "mak" || h.phrase == "fil" && last.end == i || h.word.verbal && h.word.thing == code):
 			// an excel file is a spreadsheet
 		default:
 			last = h

@@ -122,14 +122,15 @@ func (x *Index) learn(s Skill) known {
 			k.words[p] = true
 		}
 	}
-	k.terms = terms(Fold(strings.Join(append([]string{strings.ReplaceAll(s.Name, "-", " "), s.Description, s.About}, s.Triggers...), " ")))
+	about := append([]string{strings.ReplaceAll(s.Name, "-", " "), s.Description, s.About}, s.Triggers...)
+	k.terms = terms(Fold(strings.Join(about, " ")))
 	if k.things &^= 1; k.things == 0 {
 		k.things = vague &^ 1
 	}
 	k.verbs = k.asked
 	for _, part := range strings.FieldsFunc(Fold(s.Description), func(r rune) bool { return r == '.' || r == ',' || r == ';' }) {
 		stems := fields(part)
-		if slices.ContainsFunc(stems, func(w string) bool { return w == "not" || w == "no" || w == "nothing" || w == "never" || w == "or" }) {
+		if slices.ContainsFunc(stems, func(w string) bool { return among(w, " not no nothing never or ") }) {
 			continue // what it does not do
 		}
 		for _, p := range stems {
@@ -235,8 +236,10 @@ type request struct {
 
 // want notes the skills of the best rank for a request.
 func (r *reading) want(q request) {
-	if len(q.things) == 0 && q.hasVerb && !q.refused && q.verb.word.verb == check && slices.ContainsFunc(r.marks, func(m mark) bool { return m.wanted }) {
-		return // run it and tell me what fails
+	if len(q.things) == 0 && q.hasVerb && !q.refused && q.verb.word.verb == check {
+		if slices.ContainsFunc(r.marks, func(m mark) bool { return m.wanted }) {
+			return // run it and tell me what fails
+		}
 	}
 	best, rank := []int(nil), 0
 	for i := range r.x.skills {
@@ -287,9 +290,10 @@ func (r *reading) rank(i int, q request) int {
 	thing, isCode, exact := false, false, q.hasVerb && slices.Contains(q.verb.triggers, int32(i))
 	generic := !q.hasVerb || q.verb.word.thing == none
 	medium := slices.ContainsFunc(q.things, func(h hit) bool { return h.word.thing.medium() })
-	onText := q.head == texts && (q.verb.word.verb == change || q.verb.word.verb == create)
+	writes := q.hasVerb && (q.verb.word.verb == change || q.verb.word.verb == create)
+	onText := q.head == texts && writes
 	for _, h := range q.things {
-		if (h.word.thing == tests || h.word.thing == builds) && k.things&(1<<code) != 0 && q.hasVerb && (q.verb.word.verb == change || q.verb.word.verb == create) {
+		if (h.word.thing == tests || h.word.thing == builds) && k.things&(1<<code) != 0 && writes {
 			isCode = true // to mend a test is to change code
 		}
 		about := slices.Contains(h.triggers, int32(i))
@@ -301,7 +305,8 @@ func (r *reading) rank(i int, q request) int {
 		}
 		switch {
 		case h.word.thing == code:
-			isCode = !q.hasVerb && slices.Contains(h.triggers, int32(i)) || q.hasVerb && q.verb.word.verb != read && q.verb.word.verb != check
+			own := slices.Contains(h.triggers, int32(i))
+			isCode = !q.hasVerb && own || q.hasVerb && q.verb.word.verb != read && q.verb.word.verb != check
 		case h.word.thing.medium() || generic:
 			thing = true
 		}

@@ -1,8 +1,10 @@
 package intent
 
 import (
+	_ "embed" // the endings of verbs
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -18,20 +20,22 @@ const (
 	chained              // し、 or a stem before a comma: as the verb after it
 )
 
-// The endings of verbs and what they say, by mood. The list for what is against something is looked at first, then what is supposed, what is
-// told and what is asked.
-const (
-	endsAgainst = "以外 じゃなくて じゃない ではない しちゃだめ しちゃいけ するな してはだめ してはいけ はやめて は待っ を待っ は避け を避け しない しません " +
-		"せずに せず しなくて ないで なくて ずに ません ないこと はしない はせずに は不要 が不要 も不要 不要 はいらない はいりません はいらな は要りません " +
-		"は要らない はなし なしで なし は必要ない は必要な する必要は する必要が の必要は はやめ をやめ やめて は飛ばし を飛ばし は触ら には触ら を触ら には触れ は触れ はそのまま の代わりに は結構 " +
-		"するのではなく のではなく ではなく はまだいい は後で はまだ 加えないで は作らない は禁止 はしなくて は加えない を加えない らないで らなくて さなくて さないで " +
-		"かないで わずに らずに さずに えないで えずに えなくて"
-	endsSupposed = "することに した場合 する場合 するなら するとき したとき するとしたら すると すれば だら たら したら れば なら する際 した際"
-	endsTold     = "します のかな してい してる ている ています てある てあり してしま てしま しました しまし した ました ったよ った いた んだ 済み されて " +
-		"された されました ありがとう があり がある られた たよ かもしれ って言"
-	endsAsked = "が必要 をください をもらえ をいただ るだけ むだけ くだけ すだけ して しよう したい をお願い させて お願い を頼 願います て たい よう ください ほしい をして をやって し直し " +
-		"をかけ だけして だけ流して なおして するように 可能 できますか できる を始め"
-)
+// endingLines are the endings of verbs and what they say: a line is a mood and endings. Those that are against something are looked at
+// first, then those of what is supposed, told and asked.
+//
+//go:embed endings.txt
+var endingLines string
+
+// endings are the endings of each mood, parted by spaces. They are read when they are first used.
+var endings = sync.OnceValue(func() (out struct{ against, supposed, told, asked string }) {
+	lists := map[string]*string{"against": &out.against, "supposed": &out.supposed, "told": &out.told, "asked": &out.asked}
+	for line := range strings.Lines(endingLines) {
+		if name, list, ok := strings.Cut(strings.TrimSpace(line), " "); ok && lists[name] != nil {
+			*lists[name] += " " + list
+		}
+	}
+	return out
+})
 
 // longestEnding is the number of characters after a verb in which its ending is looked for.
 const longestEnding = 16
@@ -48,7 +52,8 @@ func containsAny(s string, words ...string) bool {
 func (r *reading) japanese(s []rune, asks bool) {
 	str := string(s)
 	r.finished(str)
-	asks = asks || slices.ContainsFunc([]string{"か", "どれ", "誰", "どこ", "なぜ", "どうして"}, func(w string) bool { return strings.HasSuffix(str, w) })
+	asking := [...]string{"か", "どれ", "誰", "どこ", "なぜ", "どうして"}
+	asks = asks || slices.ContainsFunc(asking[:], func(w string) bool { return strings.HasSuffix(str, w) })
 	switch {
 	case containsAny(str, "もっと教え", "としたら", "理論上", "理屈", "かもしれ", "今後"),
 		strings.HasPrefix(str, "もし"), strings.HasPrefix(str, "仮に"), strings.HasPrefix(str, "いつか"):
@@ -101,7 +106,7 @@ func (c *chain) moodOf(h hit) mood {
 // noun takes a word that is no verb where it stands.
 func (c *chain) noun(h hit) {
 	switch {
-	case hasEnding(tailOf(c.s, h.end), endsAgainst):
+	case hasEnding(tailOf(c.s, h.end), endings().against):
 		c.r.want(request{things: []hit{h}, refused: true})
 	case hasEnding(tailOf(c.s, h.end), "前に 後に 待ち 中に 担当"): // コミット前に: a time, not a task
 	case h.word.thing == none, h.word.verbal && !c.asks && isPast(c.s, h):
@@ -190,11 +195,13 @@ func (r *reading) bare(s []rune, things []hit, asks bool) {
 	}
 	last := things[len(things)-1]
 	tail := string(s[last.end:])
-	if hasEnding(tail, endsAgainst) {
+	if hasEnding(tail, endings().against) {
 		r.want(request{things: things, refused: true})
 		return
 	}
-	strong := slices.DeleteFunc(slices.Clone(things), func(h hit) bool { return h.word.thing >= texts && (asks || h.triggers == nil) && h.word.thing != kinds })
+	strong := slices.DeleteFunc(slices.Clone(things), func(h hit) bool {
+		return h.word.thing >= texts && (asks || h.triggers == nil) && h.word.thing != kinds
+	})
 	str := string(s)
 	switch {
 	case containsAny(str, "違い", "とは", "って何", string(quoted)), strings.Contains(str, "意味") && !containsAny(str, "この", "その"):
@@ -363,9 +370,9 @@ func moodOf(s []rune, h hit, asks bool) mood {
 	tail := strings.TrimLeft(tailOf(s, h.end), " ")
 	nasal := strings.HasSuffix(h.phrase, "ん") // 読んで, 読んだ
 	switch {
-	case hasEnding(tail, endsAgainst):
+	case hasEnding(tail, endings().against):
 		return against
-	case hasEnding(tail, endsSupposed):
+	case hasEnding(tail, endings().supposed):
 		return supposed
 	case containsAny(tail, "たいと", "たいらしい", "のかな", "って言"), strings.HasPrefix(tail, "してくれない") && !asks:
 		return told
@@ -373,9 +380,10 @@ func moodOf(s []rune, h hit, asks bool) mood {
 		return asked
 	case hasEnding(tail, "ても でも しても") && !hasEnding(tail, "てもら でもら してもら てもい でもい してもい"):
 		return told // 読んでも分からない
-	case hasEnding(tail, endsTold), strings.HasSuffix(h.phrase, "っ") && strings.HasPrefix(tail, "た"), nasal && hasEnding(tail, "た だ"):
+	case hasEnding(tail, endings().told), strings.HasSuffix(h.phrase, "っ") && strings.HasPrefix(tail, "た"), nasal && hasEnding(tail, "た だ"):
 		return told
-	case hasEnding(tail, endsAsked), (nasal || strings.HasSuffix(h.phrase, "ない")) && strings.HasPrefix(tail, "で"), hasEnding(tail, "だけ、 のみ、"):
+	case hasEnding(tail, endings().asked),
+		(nasal || strings.HasSuffix(h.phrase, "ない")) && strings.HasPrefix(tail, "で"), hasEnding(tail, "だけ、 のみ、"):
 		return asked
 	}
 	for _, only := range [...]string{"を", "だけ", "のみ", "ね", "を"} {
@@ -405,7 +413,7 @@ func hasEnding(tail, list string) bool {
 	for list != "" {
 		var end string
 		end, list, _ = strings.Cut(list, " ")
-		if strings.HasPrefix(tail, end) {
+		if end != "" && strings.HasPrefix(tail, end) {
 			return true
 		}
 	}

@@ -32,7 +32,8 @@ func TestTriggerMatches(t *testing.T) {
 		{"fix", "a prefix", false}, {"fix", "fix: it", true}, {"other", "another", false}, {"test", "test_utils", false},
 		{"fix", "add a prefix to all keys", false}, {"test", "show the latest entries", false}, {"ok", "rotate the token", false},
 		{"read", "read", true}, {"read", "(read)", true}, {"read", "README.md", false}, {"readme", "README.md", true},
-		{"run tests", "please  run\n tests now", true}, {"run tests", "rerun tests", true}, {"run the server", "outrun the server", false}, {"deploy", "deploy it", true},
+		{"run tests", "please  run\n tests now", true},
+		{"run tests", "rerun tests", true}, {"run the server", "outrun the server", false}, {"deploy", "deploy it", true},
 		{"deploy", "please deploy the site", true}, {"deploy", "the deploy of yesterday was slow", false},
 		// Forms of a word.
 		{"test", "tests", true}, {"edit", "editing the config now please", true}, {"commit", "commits", true},
@@ -96,8 +97,12 @@ func TestScore(t *testing.T) {
 		{"read it", []intent.Suggestion{{Skill: "reader", Score: 0.3, Matched: []string{"read"}}}},
 		{"read it, read it, read it", []intent.Suggestion{{Skill: "reader", Score: 0.4, Matched: []string{"read"}}}},
 		{"read it and show it", []intent.Suggestion{{Skill: "reader", Score: 0.6, Matched: []string{"read", "show"}}}},
-		{"read, show, open, view", []intent.Suggestion{{Skill: "reader", Score: 0.9, Matched: []string{"read", "show", "open", "view"}}}},
-		{"read, show, open and view it now", []intent.Suggestion{{Skill: "reader", Score: 1, Matched: []string{"read", "show", "open", "view"}}}},
+		{"read, show, open, view", []intent.Suggestion{
+			{Skill: "reader", Score: 0.9, Matched: []string{"read", "show", "open", "view"}},
+		}},
+		{"read, show, open and view it now", []intent.Suggestion{
+			{Skill: "reader", Score: 1, Matched: []string{"read", "show", "open", "view"}},
+		}},
 		{"edit it, then read it", []intent.Suggestion{
 			{Skill: "editor", Score: 0.3, Matched: []string{"edit"}}, {Skill: "reader", Score: 0.3, Matched: []string{"read"}},
 		}},
@@ -152,7 +157,8 @@ func TestSimilar(t *testing.T) {
 		"\"overdue payments of customers\"": "",
 	} {
 		got := x.Similar(said, names)
-		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || got[0].Skill != want || got[0].Score <= 0 || got[0].Score > 0.3) {
+		found := len(got) == 1 && got[0].Skill == want && got[0].Score > 0 && got[0].Score <= 0.3
+		if want == "" && len(got) > 0 || want != "" && !found {
 			t.Errorf("%q: %+v, want %s", said, got, want)
 		}
 	}
@@ -190,10 +196,8 @@ func skillsOf(in intent.Intent) []string {
 }
 
 func FuzzIntent(f *testing.F) {
-	for _, file := range []string{"train.tsv", "more.tsv"} {
-		for _, u := range corpus(f, file) {
-			f.Add(u.text, "deploy")
-		}
+	for _, u := range corpus(f, "train.tsv") {
+		f.Add(u.text, "deploy")
 	}
 	for _, s := range []string{"ﾃｽﾄ", "カ\u3099", "\xff\xfe", "ＲＥＡＤ", "ー・ー", "a_b-c", "'", "「", "`run", "。。", ", ,", "> "} {
 		f.Add(s, s)

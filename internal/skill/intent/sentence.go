@@ -14,14 +14,17 @@ const maxSentence = 2000
 // text reads a text sentence by sentence. What a sentence is written in decides how it is read.
 func (r *reading) text(said string) {
 	runes := mask(said)
-	start := 0
+	start, reported := 0, false
 	for i := 0; i <= len(runes); i++ {
 		if i < len(runes) && !endsSentence(runes, i) {
 			continue
 		}
 		asks := i < len(runes) && (runes[i] == '?' || runes[i] == '？')
 		if s := []rune(Fold(string(runes[start:i]))); len(s) > 0 {
-			r.sentence(s[:min(len(s), maxSentence)], asks)
+			if !reported {
+				r.sentence(s[:min(len(s), maxSentence)], asks)
+			}
+			reported = i < len(runes) && (runes[i] == ':' || runes[i] == '：') && reports(s)
 		}
 		start = i + 1
 	}
@@ -36,6 +39,12 @@ func endsSentence(s []rune, i int) bool {
 		return i+1 == len(s) || unicode.IsSpace(s[i+1]) || scriptOf(s[i+1]) >= katakana
 	}
 	return false
+}
+
+// reports reports whether what follows a sentence and a colon is said by someone else: "the log says: please retry".
+func reports(s []rune) bool {
+	words := strings.Fields(string(s))
+	return among(words[len(words)-1], " said says say wrote writes reads prints printed asks asked shows message error output was ")
 }
 
 func (r *reading) sentence(s []rune, asks bool) {
@@ -96,8 +105,8 @@ func (r *reading) at(s []rune, i int) (hit, bool) {
 	return hit{}, false
 }
 
-// look finds a phrase in the lexicon and among the triggers. A trigger that no lexicon has is what its first and last words are; if they are
-// unknown too, it can be a verb and a thing.
+// look finds a phrase in the lexicon and among the triggers. A trigger that no lexicon has is what its first and last words are. If they
+// are unknown too, it can be a verb and a thing.
 func (r *reading) look(phrase string) (hit, bool) {
 	w, known := lexicon()[phrase]
 	ids := r.x.phrases[phrase]

@@ -69,8 +69,11 @@ func terms(s string) map[string]bool {
 				for j := 0; j+2 <= len(part); j++ {
 					out[string(part[j:j+2])] = true
 				}
-			case len(part) > 2 && !among(string(part), politeness) && !among(string(part), determiners) && !among(string(part), commonWords):
-				out[stem(string(part))] = true
+			case len(part) > 2:
+				w := string(part)
+				if !among(w, politeness) && !among(w, determiners) && !among(w, commonWords) {
+					out[stem(w)] = true
+				}
 			}
 			start = i
 		}

@@ -25,7 +25,8 @@ func (r *reading) fragment(t []token, q request) {
 		return
 	}
 	for i, x := range t {
-		if among(x.text, negations) && !among(t[0].text, determiners) || x.text == "needed" && i > 0 && strings.HasSuffix(t[i-1].text, "n't") {
+		unneeded := x.text == "needed" && i > 0 && strings.HasSuffix(t[i-1].text, "n't")
+		if unneeded || among(x.text, negations) && !among(t[0].text, determiners) {
 			q.refused = true
 		}
 	}
@@ -40,14 +41,19 @@ func (r *reading) fragment(t []token, q request) {
 	r.want(q)
 }
 
+// telling are words of clauses that tell something.
+const telling = " am be been said says went think it's that's i'm i he she they will fell got broke failed died happened "
+
 // statement reports whether a clause tells something.
 func statement(t []token) bool {
 	for i, x := range t {
 		switch {
-		case among(x.text, " is are was were am be been said says went think it's that's i'm i he she they will fell got broke failed died happened "):
+		case among(x.text, telling), among(x.text, presently):
 			return true
 		case i == 0 || x.file:
-		case among(x.text, " has had have ran did already "), strings.HasSuffix(x.text, "ed") && len(x.text) > 4 && !among(t[i-1].text, determiners):
+		case among(x.text, " has had have ran did already "):
+			return true
+		case strings.HasSuffix(x.text, "ed") && len(x.text) > 4 && !among(t[i-1].text, determiners):
 			return true
 		case i+1 < len(t) && strings.HasSuffix(x.text, "s") && lexicon()[x.stem].verbal:
 			if among(t[i+1].text, " the a an my our your his her their this it ") {
@@ -102,8 +108,8 @@ func (r *reading) question(t []token) bool {
 
 const (
 	touched  = " changed touched wrote edited modified added broke removed deleted introduced "
-	opinions = " like prefer think feel people anyone anybody better best important invented released hate general ever mean difference " +
-		string(quoted) + " "
+	opinions = " like prefer think feel people anyone anybody better best important invented released hate general ever mean " +
+		"difference " + string(quoted) + " "
 )
 
 // general reports whether a question is about what words mean, about opinions, or about how much there is of something.
@@ -116,7 +122,7 @@ func general(t []token) bool {
 func (r *reading) ending(t []token) {
 	for _, c := range clauses(t) {
 		i := 0
-		for i < len(c) && among(c[i].text, " great perfect good fine well now and so that's thats it's its this is all very nice cool ") {
+		for i < len(c) && among(c[i].text, " great perfect good fine well now and so that's thats it's its this is all very nice ") {
 			i++
 		}
 		if i == len(c) || c[i].file {
@@ -131,7 +137,8 @@ func (r *reading) ending(t []token) {
 		case "something", "on":
 			r.ends = r.ends || hasWords(rest, "other", "else")
 		default:
-			r.ends = r.ends || hasWords(c, "looks good", "looks complete", "looks done", "is done", "is finished", "are done", "all done",
+			r.ends = r.ends || hasWords(c, "looks good", "looks complete", "looks done", "is done",
+				"is finished", "are done", "all done",
 				"is complete", "is completed", "are finished", "are complete", "is over", "all right now")
 		}
 	}

@@ -109,7 +109,7 @@ func light(t []token, h hit) bool {
 	}
 	object := next.file || among(next.text, determiners) || among(next.text, pronouns) || among(next.text, questions) ||
 		among(next.text, " if whether me please ")
-	if !object && slices.ContainsFunc(t[h.end:], func(x token) bool { return among(x.text, presently) || x.text == "fell" || x.text == "has" }) {
+	if !object && slices.ContainsFunc(t[h.end:], func(x token) bool { return among(x.text, presently) || among(x.text, " fell has ") }) {
 		return false // test data is in fixtures
 	}
 	switch t[h.at].text {

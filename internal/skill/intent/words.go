@@ -2,6 +2,7 @@ package intent
 
 import (
 	_ "embed" // the words of the lexicon
+	"slices"
 	"strings"
 	"sync"
 )
@@ -45,9 +46,9 @@ type word struct {
 	verbal      bool // it can be the verb of a request
 }
 
-// english and japanese are the words of requests. A line is a kind of verb, a kind of thing and the words; "-" is none. English words are
-// compared by their stems, and a phrase has its parts joined by "_". Of Japanese verbs the stem is written: their endings are read after it.
-// Where a word stands in two lines of a verb or a thing, the last one counts.
+// english and japanese are the words of requests. A line is a kind of verb, a kind of thing and the words; "-" is none. English words
+// are compared by their stems, and a phrase has its parts joined by "_". Of Japanese verbs the stem is written: their endings are read
+// after it. Where a word stands in two lines of a verb or a thing, the last one counts.
 var (
 	//go:embed english.txt
 	english string
@@ -59,7 +60,8 @@ var (
 var lexicon = sync.OnceValue(func() map[string]word {
 	verbs := map[string]kind{"-": none, "do": do, "read": read, "check": check, "change": change, "create": create}
 	things := map[string]kind{
-		"-": none, "code": code, "texts": texts, "tests": tests, "builds": builds, "reviews": reviews, "versions": versions, "docs": docs,
+		"-": none, "code": code, "texts": texts,
+		"tests": tests, "builds": builds, "reviews": reviews, "versions": versions, "docs": docs,
 		"skills": skills, "sheets": sheets, "pdfs": pdfs, "browsers": browsers, "data": data, "faces": faces, "news": news,
 	}
 	out := map[string]word{}
@@ -96,7 +98,7 @@ func stem(s string) string {
 		return s[:n-3] + "y"
 	case n > 4 && strings.HasSuffix(s, "ed"):
 		s = undouble(s[:n-2])
-	case n > 4 && (strings.HasSuffix(s, "sses") || strings.HasSuffix(s, "ches") || strings.HasSuffix(s, "shes") || strings.HasSuffix(s, "xes")):
+	case n > 4 && slices.ContainsFunc(esPlurals[:], func(end string) bool { return strings.HasSuffix(s, end) }):
 		s = s[:n-2]
 	case n > 3 && s[n-1] == 's' && s[n-2] != 's' && s[n-2] != 'u' && s[n-2] != 'i':
 		s = s[:n-1]
@@ -112,6 +114,9 @@ func stem(s string) string {
 	}
 	return s
 }
+
+// esPlurals end plurals and verbs whose stem is without "es".
+var esPlurals = [...]string{"sses", "ches", "shes", "xes"}
 
 // stems returns the words of a phrase by their stems, parted by single spaces. Words of other scripts stay as they are.
 func stems(s string) string {
