@@ -14,8 +14,8 @@ import (
 type Library struct {
 	skills  []Checked
 	grants  []policy.Grant
-	valid   map[string]int // name → index of the skill with that name
-	intents  func() *intent.Index // made when it is first used: most commands read no text
+	valid   map[string]int       // name → index of the skill with that name
+	intents func() *intent.Index // made when it is first used: most commands read no text
 }
 
 // Validate checks skills against a catalog. A skill with an unknown or malformed tool is invalid as a whole. Two skills of one name (the
