@@ -57,7 +57,8 @@ func (g *Registry) brief(ctx context.Context, r *run, e harness.Event) harness.A
 	}
 	if len(wanted) > 0 && s.Shows(nil, control.SetSkillsItem()) {
 		a.Context = strings.TrimSpace(a.Context + "\n\nThe prompt asks for what a skill brings that is not active: " +
-			strings.Join(wanted, ", ") + ". If you need it, activate it with " + control.SetSkillsItem().String() + "; your operator is asked whether it may be.")
+			strings.Join(wanted, ", ") + ". If you need it, activate it with " + control.SetSkillsItem().String() +
+			"; your operator is asked whether it may be.")
 	}
 	if files != "" && (files != r.pending || e.Kind == harness.SessionStart) {
 		a.Context = strings.TrimSpace(a.Context +

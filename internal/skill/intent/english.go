@@ -57,8 +57,8 @@ func among(word, list string) bool {
 
 const (
 	// What may stand before the verb of a request.
-	politeness = " please pls plz kindly can could would will you we i i'd like want need to let's lets let lemme us just now then first also " +
-		"so and but or ok okay well hey hi go ahead try quickly maybe again once more next finally help me should must do only start " +
+	politeness = " please pls plz kindly can could would will you we i i'd like want need to let's lets let lemme us just now then first " +
+		"also so and but or ok okay well hey hi go ahead try quickly maybe again once more next finally help me should must do only start " +
 		"continue going gonna wanna it's its time instead thanks thx perfect good great fine however afterwards after that always " +
 		"carefully really never not don't dont both actually simply it "
 	determiners = " the a an this that these those my our your his her their its each every all any some no which what old latest " +

@@ -266,7 +266,8 @@ func conditional(s []rune) bool {
 
 // asksFor reports whether a sentence ends as a request does, whatever its verb is.
 func asksFor(s string) bool {
-	for _, end := range [...]string{"て", "てください", "てほしい", "てくれ", "でください", "てもらえますか", "てね", "よう", "たい", "んで", "いで"} {
+	for _, end := range [...]string{"て", "てください", "てほしい", "てくれ", "でください", "てもらえますか", "てね", "よう", "たい",
+		"んで", "いで"} {
 		if strings.HasSuffix(s, end) && !strings.HasSuffix(s, "ないで") {
 			return true
 		}
@@ -380,7 +381,8 @@ func moodOf(s []rune, h hit, asks bool) mood {
 		return asked
 	case hasEnding(tail, "ても でも しても") && !hasEnding(tail, "てもら でもら してもら てもい でもい してもい"):
 		return told // 読んでも分からない
-	case hasEnding(tail, endings().told), strings.HasSuffix(h.phrase, "っ") && strings.HasPrefix(tail, "た"), nasal && hasEnding(tail, "た だ"):
+	case hasEnding(tail, endings().told),
+		strings.HasSuffix(h.phrase, "っ") && strings.HasPrefix(tail, "た"), nasal && hasEnding(tail, "た だ"):
 		return told
 	case hasEnding(tail, endings().asked),
 		(nasal || strings.HasSuffix(h.phrase, "ない")) && strings.HasPrefix(tail, "で"), hasEnding(tail, "だけ、 のみ、"):
@@ -429,8 +431,8 @@ func isPast(s []rune, h hit) bool {
 // finished notes words that end a task.
 func (r *reading) finished(s string) {
 	done := strings.Contains(s, "完了") && !containsAny(s, "完了させ", "完了した", "完了する")
-	if done || s == "ok" || containsAny(s, "終わりました", "終わったよ", "終わったので", "終わり", "完成した", "できました", "終了", "続けて", "ありがとう",
-		"助かりました", "おつかれ", "お疲れ", "次は", "次のタスク", "今度は", "続いて", "ok、", "ok,", "okです") {
+	if done || s == "ok" || containsAny(s, "終わりました", "終わったよ", "終わったので", "終わり", "完成した", "できました", "終了", "続けて",
+		"ありがとう", "助かりました", "おつかれ", "お疲れ", "次は", "次のタスク", "今度は", "続いて", "ok、", "ok,", "okです") {
 		r.ends = true
 	}
 }

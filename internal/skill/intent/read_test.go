@@ -60,8 +60,10 @@ func TestAsksForNothing(t *testing.T) {
 		"the latest change", "we have a test environment", "the commit message says what happened", "my token expired", "another prefix",
 		"the error says 'please commit'", "the button says “Review and merge”", "> please run the tests", "```\nrun the tests\n```",
 		"if I asked you to merge it, could you?", "suppose you edit it", "what would happen if we committed that?",
-		"don't edit anything", "please do not run the tests", "never commit on your own", "編集しないで", "テストは不要です", "コミットしないでください",
-		"「編集してください」と出ます", "もしテストをお願いしたら、できますか", "最新の変更で壊れた", "テスト環境があります", "コンテストの話", "トークンが切れた",
+		"don't edit anything", "please do not run the tests", "never commit on your own", "編集しないで", "テストは不要です",
+		"コミットしないでください",
+		"「編集してください」と出ます", "もしテストをお願いしたら、できますか", "最新の変更で壊れた",
+		"テスト環境があります", "コンテストの話", "トークンが切れた",
 	} {
 		if got := x.Read(said, names).Wanted; got != nil {
 			t.Errorf("%q asks for %+v", said, got)
