@@ -10,6 +10,7 @@ import (
 	"mycelium/internal/config/rules"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
+	"mycelium/internal/policy"
 	"mycelium/internal/state"
 )
 
@@ -121,9 +122,6 @@ func (l *layer) checkServer(bad source.Report) {
 	}
 }
 
-// promotions from the strictest to the widest.
-var promotions = []string{"manual", "confirm", "auto"}
-
 const toolSearchHint = "write auto, on, off, or the number of tools above which a list leaves some out"
 
 // isToolSearch reports whether a text is a value of toolSearch. Nothing is one.
@@ -142,8 +140,8 @@ func (l *layer) checkSession(file string, data []byte) {
 		l.problems = append(l.problems, source.Fault(file, source.Line(data, key), message, hint))
 		l.breakAll(file)
 	}
-	if s.Promotion != "" && !slices.Contains(promotions, s.Promotion) {
-		bad("session.promotion", "session.promotion is "+strconv.Quote(s.Promotion), source.Suggest(s.Promotion, promotions))
+	if s.Promotion != "" && !slices.Contains(policy.Promotions(), s.Promotion) {
+		bad("session.promotion", "session.promotion is "+strconv.Quote(s.Promotion), source.Suggest(s.Promotion, policy.Promotions()))
 	}
 	if !isToolSearch(s.ToolSearch) {
 		bad("session.toolSearch", "session.toolSearch is "+strconv.Quote(s.ToolSearch), toolSearchHint)

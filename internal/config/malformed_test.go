@@ -183,6 +183,8 @@ var malformed = []struct {
 		"all"},
 	{"role id that differs", "roles/dev.yaml", "\nid: other\n",
 		`warning: roles/dev.yaml:2: the file declares role "other", not "dev" (name the file other.yaml)`, ""},
+	{"a mode of promotion that does not exist", "roles/dev.yaml", "promotion: confrm\n",
+		`roles/dev.yaml:1: promotion is "confrm" (did you mean confirm?)`, "role:dev"},
 	{"two prompts", "roles/dev.yaml", "prompt: a\nsystemPrompt: b\n",
 		`roles/dev.yaml:2: prompt and systemPrompt are the same key (keep one of them)`, "role:dev"},
 	{"temperature", "roles/dev.yaml", "model: {provider: anthropic,\n  temperature: 3}\n",

@@ -118,7 +118,7 @@ func (p *Project) mergeSession(user, project *layer) {
 	s.ToolSearch = cmp.Or(w.ToolSearch, u.ToolSearch, DefaultToolSearch)
 	p.setSource("session.toolSearch", u.ToolSearch != "", ufile)
 	p.setSource("session.toolSearch", w.ToolSearch != "", wfile)
-	s.Promotion = p.strictest("session.promotion", promotions, u.Promotion, ufile, w.Promotion, wfile, DefaultPromotion)
+	s.Promotion = p.strictest("session.promotion", policy.Promotions(), u.Promotion, ufile, w.Promotion, wfile, DefaultPromotion)
 }
 
 // bound returns the roles that the user's files allow for a session; nil: any.

@@ -149,6 +149,9 @@ func (l *layer) takeRole(file string, data []byte, at string, doc *roleDocument)
 	if !isToolSearch(doc.ToolSearch) {
 		return bad("toolSearch", "toolSearch is "+strconv.Quote(doc.ToolSearch), toolSearchHint)
 	}
+	if doc.Promotion != "" && !slices.Contains(policy.Promotions(), doc.Promotion) {
+		return bad("promotion", "promotion is "+strconv.Quote(doc.Promotion), source.Suggest(doc.Promotion, policy.Promotions()))
+	}
 	if m := doc.Model; m != nil {
 		if m.Temperature != nil && (*m.Temperature < 0 || *m.Temperature > 1) {
 			return bad("model.temperature", fmt.Sprintf("model.temperature is %g", *m.Temperature), "write a number from 0 to 1")

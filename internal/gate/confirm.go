@@ -21,7 +21,7 @@ const confirmRule = "session.promotion"
 // it may. It does not ask about skills that are active, or that are not the agent's to activate. Its error is for the agent.
 func (a *Admission) confirm(ctx context.Context, add []string) ([]string, error) {
 	sc := a.session.Snapshot()
-	if a.gate.asks == nil || sc.World.PromotionMode() != view.PromoteConfirm {
+	if a.gate.asks == nil || sc.Promotion() != view.PromoteConfirm {
 		return nil, nil
 	}
 	var want []string

@@ -52,6 +52,7 @@ func (c *compiler) addRoles() {
 			ro.view.Remote = r.Remote
 		}
 		ro.view.ToolSearch = orElse(r.ToolSearch, ro.view.ToolSearch)
+		ro.view.Promotion = StricterPromotion(r.Promotion, ro.view.Promotion)
 		if r.Model != nil {
 			ro.view.Model = r.Model
 		}
@@ -194,6 +195,7 @@ func (c *compiler) merge(r, parent *role, whole bool) {
 		r.broken = orElse(r.broken, parent.broken)
 	}
 	r.denies = append(r.denies, parent.denies...)
+	r.view.Promotion = StricterPromotion(r.view.Promotion, parent.view.Promotion)
 	if !whole {
 		return
 	}
@@ -344,6 +346,18 @@ func (p *Policy) openSkills(r *role) []string {
 // Roles are the ids of every role that a skill or a role file names, sorted.
 func (p *Policy) Roles() []string { return slices.Clone(p.roleIDs) }
 
+// Promotions are the modes in which skills become active, the strictest first: only by the operator, by a person's answer, by the policy.
+func Promotions() []string { return []string{"manual", "confirm", "auto"} }
+
+// StricterPromotion returns the stricter of two modes of [Promotions]. An empty one says nothing; an unknown one is the strictest.
+func StricterPromotion(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	all := Promotions()
+	return all[max(0, min(slices.Index(all, a), slices.Index(all, b)))]
+}
+
 // RoleView is a role with everything that it inherits.
 type RoleView struct {
 	ID, Name, Description, Prompt string
@@ -357,6 +371,7 @@ type RoleView struct {
 	ToolIDs                       []string            // patterns of its own and inherited toolIds
 	Called                        []string            // the names by which rules find it
 	Denies                        []Pattern
+	Promotion                     string // the strictest of its files' and of those that it inherits; empty: none says
 	Broken                        string // why no call of the role is allowed; empty if calls are
 }
 

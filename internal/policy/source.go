@@ -76,6 +76,7 @@ type Role struct {
 	Inherits      string   `yaml:"inherits" json:"inherits,omitempty"`
 	Prompt        string   `yaml:"prompt" json:"prompt,omitempty"`
 
+	Promotion  string `yaml:"promotion" json:"promotion,omitempty"`   // one of [Promotions]; it only narrows session.promotion
 	ToolSearch string `yaml:"toolSearch" json:"toolSearch,omitempty"` // on, off, auto or a number: what lists leave out
 
 	Remote *remote.Instruction `yaml:"remoteInstruction" json:"remoteInstruction,omitempty"` // used in place of Prompt

@@ -15,21 +15,22 @@ import (
 const maxTeaching = 8000
 
 // brief tells an agent's model about its session and its active skills: once for each run, and again when they changed or the agent
-// cleared its conversation. Model and person are told of files that wait, at the start and when others do. First, triggers in a prompt
-// may activate skills (B14, B18).
+// cleared its conversation. Model and person are told of files that wait, at the start and when others do. First, the active
+// skills follow what a prompt asks for (B2, B14, B18).
 func (g *Registry) brief(ctx context.Context, r *run, e harness.Event) harness.Answer {
 	a := harness.Answer{Verdict: harness.Pass}
 	if g.Alone && e.Kind == harness.Prompt {
 		return a // it was told at its start, and nobody remembers what
 	}
 	s := r.gateSession()
-	var notes []string
+	var notes, wanted []string
 	if e.Kind == harness.Prompt {
-		_, wanted, err := g.Gate.Sessions.Promote(ctx, s, e.Text)
+		f, err := g.Gate.Sessions.Follow(ctx, s, e.Text)
 		if err != nil {
 			g.Logger.Warn("skills that a prompt asks for were not activated", "session", s.ID, "error", err)
 			notes = append(notes, "mycelium: skills were not activated: the operator's log says why")
 		}
+		wanted = f.Wanted
 		for _, name := range wanted {
 			notes = append(notes,
 				fmt.Sprintf("mycelium: the prompt asks for skill %s, which is not active; to activate it: %s", name, s.AskFor(name)))
@@ -53,6 +54,11 @@ func (g *Registry) brief(ctx context.Context, r *run, e harness.Event) harness.A
 	}
 	if fresh || r.briefing != all {
 		a.Context += strings.TrimSpace(b.Header + "\n\n" + b.Teaching)
+	}
+	if len(wanted) > 0 && s.Shows(nil, control.SetSkillsItem()) {
+		a.Context = strings.TrimSpace(a.Context + "\n\nThe prompt asks for what a skill brings that is not active: " +
+			strings.Join(wanted, ", ") + ". If you need it, activate it with " + control.SetSkillsItem().String() +
+			"; your operator is asked whether it may be.")
 	}
 	if files != "" && (files != r.pending || e.Kind == harness.SessionStart) {
 		a.Context = strings.TrimSpace(a.Context +

@@ -22,6 +22,6 @@ func BenchmarkSuggest(b *testing.B) {
 		names = append(names, s.Name)
 	}
 	for b.Loop() {
-		lib.Suggest("please read the file main.go and CLAUDE.mdを編集して、それからレビューして", names)
+		lib.Intent("please read the file main.go and CLAUDE.mdを編集して、それからレビューして", names)
 	}
 }

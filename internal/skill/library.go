@@ -4,23 +4,25 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/skill/intent"
 )
 
 // Library is an immutable set of validated skills.
 type Library struct {
-	skills   []Checked
-	grants   []policy.Grant
-	valid    map[string]int      // name → index of the skill with that name
-	triggers map[string][]folded // name → folded triggers
+	skills  []Checked
+	grants  []policy.Grant
+	valid   map[string]int       // name → index of the skill with that name
+	intents func() *intent.Index // made when it is first used: most commands read no text
 }
 
 // Validate checks skills against a catalog. A skill with an unknown or malformed tool is invalid as a whole. Two skills of one name (the
 // user's and the project's) both bound the grant, so if one of them does not take effect, neither does.
 func Validate(skills []Skill, c Catalog) *Library {
 	ix := newIndex(c)
-	l := &Library{valid: map[string]int{}, triggers: map[string][]folded{}}
+	l := &Library{valid: map[string]int{}}
 	missing := make([]map[string]bool, len(skills))
 	for i := range skills {
 		s := skills[i]
@@ -37,18 +39,16 @@ func Validate(skills []Skill, c Catalog) *Library {
 	}
 	slices.SortStableFunc(l.skills, func(a, b Checked) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(l.grants, func(a, b policy.Grant) int { return strings.Compare(a.Name, b.Name) })
+	var said []intent.Skill
 	for i := range l.skills {
 		s := &l.skills[i]
 		if s.State != Valid {
 			continue
 		}
 		l.valid[s.Name] = i // the last of a name, which is the project's
-		for _, t := range s.Triggers {
-			if f := newFolded(t); len(f.runes) > 0 {
-				l.triggers[s.Name] = append(l.triggers[s.Name], f)
-			}
-		}
+		said = append(said, intent.Skill{Name: s.Name, Description: s.Description, Triggers: s.Triggers})
 	}
+	l.intents = sync.OnceValue(func() *intent.Index { return intent.New(said) })
 	return l
 }
 

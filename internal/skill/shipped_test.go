@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/skill/intent"
 )
 
 func TestShipped(t *testing.T) {
@@ -32,7 +33,7 @@ func TestShipped(t *testing.T) {
 		for _, trigger := range s.Triggers {
 			ascii := strings.IndexFunc(trigger, func(r rune) bool { return r > 0x7f }) < 0
 			english, japanese = english || ascii, japanese || !ascii
-			if got := lib.Suggest(trigger, []string{s.Name}); len(got) != 1 {
+			if got := lib.Intent(trigger, []string{s.Name}).Wanted; len(got) != 1 {
 				t.Errorf("%s: the trigger %q does not match itself", s.Name, trigger)
 			}
 		}
@@ -90,7 +91,7 @@ func TestShippedSuggestions(t *testing.T) {
 	lib := Validate(skills, program())
 	all := folders(Shipped())
 	for text, want := range map[string]string{
-		"CLAUDE.mdを編集して": "code-modifier", "ファイル読んで": "reader", "このコードレビューして": "code-reviewer",
+		"CLAUDE.mdを編集して": "editor", "ファイル読んで": "reader", "このコードレビューして": "code-reviewer",
 		"ドキュメントを更新して":         "doc-updater",
 		"スキルを追加したい":           "skill-admin",
 		"please read main.go": "reader", "edit the greeting": "editor", "refactor the parser": "code-modifier",
@@ -113,8 +114,8 @@ func TestShippedSuggestions(t *testing.T) {
 		"split the task between helpers": "orchestrator", "手分けして進めよう": "orchestrator",
 		"bundle it into one file": "web-artifacts-builder",
 	} {
-		got := lib.Suggest(text, all)
-		if !slices.ContainsFunc(got, func(s Suggestion) bool { return s.Skill == want }) {
+		got := lib.Intent(text, all).Wanted
+		if !slices.ContainsFunc(got, func(s intent.Suggestion) bool { return s.Skill == want }) {
 			t.Errorf("%q suggests %v, not %s", text, got, want)
 		}
 	}
@@ -123,7 +124,7 @@ func TestShippedSuggestions(t *testing.T) {
 		"The pdf is large, the slides are blue, the spreadsheet and the docx are in the mail; the data, the chart and the theme too.",
 		"PDFは大きく、スライドは青い。エクセルとワードのファイル、データとグラフとテーマはメールにある。",
 	} {
-		if got := lib.Suggest(said, all); got != nil {
+		if got := lib.Intent(said, all).Wanted; got != nil {
 			t.Errorf("%q suggests %v", said, got)
 		}
 	}
@@ -141,7 +142,7 @@ func TestShippedTexts(t *testing.T) {
 			t.Errorf("%s: its description has %d bytes", s.Name, n)
 		}
 		for _, trigger := range s.Triggers {
-			if other, taken := triggers[fold(trigger)]; taken {
+			if other, taken := triggers[intent.Fold(trigger)]; taken {
 				t.Errorf("%s and %s have the trigger %q", s.Name, other, trigger)
 			}
 			triggers[fold(trigger)] = s.Name

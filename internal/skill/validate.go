@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/skill/intent"
 	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )
@@ -102,7 +103,7 @@ func (c *check) run() {
 	}
 	c.requires()
 	for i, t := range s.Triggers {
-		if fold(t) == "" {
+		if intent.Fold(t) == "" {
 			c.warn(s.at(fmt.Sprintf("triggers[%d]", i)), "remove it", "an empty trigger never matches")
 		}
 	}

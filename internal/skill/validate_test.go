@@ -252,7 +252,7 @@ func TestInvalidLeavesNoTrace(t *testing.T) {
 		!p.Visible(scope, policy.Item{Server: "files", Name: "read_file"}) {
 		t.Error("visible: the broken skill's tool, or not the good one's")
 	}
-	if got := lib.Suggest("write this", []string{"good", "broken"}); got != nil {
+	if got := lib.Intent("write this", []string{"good", "broken"}).Wanted; got != nil {
 		t.Error(got)
 	}
 }

@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -59,6 +60,14 @@ func (d *diff) role(id string, was, is policy.RoleView) {
 	d.toolIDs(id, old, fresh)
 	d.memory(at, name, was.Memory, is.Memory, was.MemoryTeams, is.MemoryTeams)
 	d.bounds(id)
+	if was.Promotion != is.Promotion {
+		kind := Widens
+		if policy.StricterPromotion(was.Promotion, is.Promotion) == is.Promotion && is.Promotion != "" {
+			kind = Narrows
+		}
+		d.add(kind, at, name, " activates skills by ", quoted(cmp.Or(is.Promotion, "session.promotion")), " instead of ",
+			quoted(cmp.Or(was.Promotion, "session.promotion")))
+	}
 	if was.Prompt != is.Prompt || !reflect.DeepEqual(was.Remote, is.Remote) {
 		d.add(Unclear, at, name, " has other instructions")
 	}

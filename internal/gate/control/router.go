@@ -11,7 +11,7 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
-	"mycelium/internal/skill"
+	"mycelium/internal/skill/intent"
 	"mycelium/internal/text"
 )
 
@@ -24,6 +24,9 @@ var (
 
 // SetThinkingItem is the tool whose call notes the reasoning of the next call.
 var SetThinkingItem = routerItem("set_thinking")
+
+// SetSkillsItem returns the tool that changes the active skills.
+func SetSkillsItem() policy.Item { return setSkillsItem }
 
 func routerItem(name string) policy.Item {
 	return policy.Item{Server: policy.RouterServer, Name: name}
@@ -170,7 +173,7 @@ func runContext(_ context.Context, x *Tools, c *Call, _ arguments) (any, error) 
 	out := sessionContext{
 		Session: s.ID, Role: sc.Scope.Principal.Role, Roles: append([]string{}, sc.MayTake()...),
 		Active: append([]string{}, sc.Scope.Skills...), Open: append([]string{}, sc.Open...),
-		Tools: len(sc.View().Items[policy.Tool]), Promotion: sc.World.PromotionMode(), Started: s.Created,
+		Tools: len(sc.View().Items[policy.Tool]), Promotion: sc.Promotion(), Started: s.Created,
 		History: append([]session.Event{}, s.History()...), Limits: append([]limit.Use{}, s.Uses(sc, c.Began, session.ByAgent)...),
 		More: howToGetMore(sc, x.Asks),
 	}
@@ -187,9 +190,9 @@ const brokenNotice = "This gateway is not working as it should. The operator mus
 func howToGetMore(sc *session.Snapshot, asks bool) string {
 	var ways []string
 	switch {
-	case sc.World.PromotionMode() == view.PromoteConfirm && asks && sc.Sees(setSkillsItem):
+	case sc.Promotion() == view.PromoteConfirm && asks && sc.Sees(setSkillsItem):
 		ways = append(ways, "Activate skills with "+setSkillsItem.String()+"; your operator is asked whether it may be.")
-	case sc.World.PromotionMode() != view.PromoteAuto:
+	case sc.Promotion() != view.PromoteAuto:
 		ways = append(ways, "Skills beyond the active ones are activated by your operator: "+sc.AskFor("SKILL")+".")
 	case sc.Sees(setSkillsItem) && sc.Sees(suggestItem):
 		ways = append(ways, "Activate skills with "+setSkillsItem.String()+"; "+suggestItem.String()+" finds the ones that fit.")
@@ -280,7 +283,7 @@ func runActiveSkills(_ context.Context, _ *Tools, c *Call, _ arguments) (any, er
 
 // suggestion is a suggested skill, with what an agent needs to choose.
 type suggestion struct {
-	skill.Suggestion
+	intent.Suggestion
 	Description string `json:"description,omitempty"`
 	Active      bool   `json:"active"`
 }

@@ -14,8 +14,9 @@ import (
 
 // change is what is recorded of a session. It is the arguments of the record, so that it can be queried like a call.
 type change struct {
-	Act       string   `json:"act"` // minted, opened, verified, claims, role_switch, skills, policy_change, ended, expired
-	By        string   `json:"by"`  // agent, operator, policy, time, issuer
+	Act       string   `json:"act"`               // minted, opened, verified, claims, role_switch, skills, policy_change, ended, expired
+	By        string   `json:"by"`                // agent, prompt, operator, policy, time, issuer
+	Because   string   `json:"because,omitempty"` // the words of a prompt that skills have as triggers, and how sure they make
 	From      string   `json:"from,omitempty"`
 	To        string   `json:"to,omitempty"`
 	Added     []string `json:"added,omitempty"`
@@ -61,6 +62,9 @@ func NonEmpty(s string) []string {
 // events returns the demotions and promotions of a change, in that order (B13).
 func (c change) events(at time.Time) []Event {
 	reason := c.Act + " by " + c.By
+	if c.Because != "" {
+		reason += ": " + c.Because
+	}
 	var out []Event
 	for _, name := range c.Removed {
 		out = append(out, Event{Type: "deescalate", Skill: name, Reason: reason, Time: at})

@@ -17,6 +17,7 @@ type Actor string
 // The actors.
 const (
 	ByAgent    Actor = "agent"
+	ByPrompt   Actor = "prompt" // what a person says to an agent: it may change what the agent may
 	ByOperator Actor = "operator"
 )
 
@@ -171,6 +172,13 @@ func (r *Registry) SetSkills(ctx context.Context, s *Session, add, remove []stri
 func (r *Registry) ChangeSkills(
 	ctx context.Context, s *Session, by Actor, confirmed []string, want func(*Snapshot) (add, remove []string),
 ) (Switch, error) {
+	return r.changeSkills(ctx, s, by, "", confirmed, want)
+}
+
+// changeSkills is ChangeSkills with the reason for the log.
+func (r *Registry) changeSkills(
+	ctx context.Context, s *Session, by Actor, because string, confirmed []string, want func(*Snapshot) (add, remove []string),
+) (Switch, error) {
 	before, after, err := r.alter(ctx, s, func(now *Snapshot) (*state, change, error) {
 		add, remove := want(now)
 		next := asked{Only: now.state.asked.Only, Added: SortedSet(now.state.asked.Added), Removed: SortedSet(now.state.asked.Removed)}
@@ -193,7 +201,7 @@ func (r *Registry) ChangeSkills(
 			}
 		}
 		role := now.state.role
-		return now.state.with(role, next), change{Act: "skills", By: string(by), From: role, To: role}, nil
+		return now.state.with(role, next), change{Act: "skills", By: string(by), From: role, To: role, Because: because}, nil
 	})
 	return Switch{before, after}, err
 }
@@ -224,9 +232,9 @@ func (sc *Snapshot) mayAdd(name string, by Actor, confirmed []string) error {
 		return nil
 	case slices.Contains(sc.state.asked.Removed, name):
 		return Refusal("Skill " + name + " was deactivated by your operator; ask for it: " + sc.AskFor(name))
-	case sc.World.PromotionMode() == view.PromoteConfirm && slices.Contains(confirmed, name):
+	case sc.Promotion() == view.PromoteConfirm && slices.Contains(confirmed, name):
 		return nil
-	case sc.World.PromotionMode() != view.PromoteAuto:
+	case sc.Promotion() != view.PromoteAuto:
 		return Refusal("Skill " + name + " is activated by your operator only; ask for it: " + sc.AskFor(name))
 	}
 	return nil
@@ -258,32 +266,6 @@ func UnknownSkill(sc *Snapshot, name string, by Actor) error {
 
 // MaxEcho bounds what an answer repeats of what the caller wrote, in bytes.
 const MaxEcho = 200
-
-// Promote activates the skills whose triggers a text has, if the mode of promotion leaves that to the policy, and returns those that
-// it activated. Otherwise it returns in wanted the skills that an operator may activate.
-func (r *Registry) Promote(ctx context.Context, s *Session, text string) (added, wanted []string, err error) {
-	sc := s.Snapshot()
-	if sc.World.Broken != "" {
-		return nil, nil, nil
-	}
-	for _, hit := range sc.World.Skills.Suggest(text, sc.Open) {
-		switch {
-		case slices.Contains(sc.Scope.Skills, hit.Skill):
-		case sc.mayAdd(hit.Skill, ByAgent, nil) == nil:
-			added = append(added, hit.Skill)
-		case sc.World.PromotionMode() == view.PromoteConfirm:
-			wanted = append(wanted, hit.Skill)
-		}
-	}
-	if len(added) == 0 {
-		return nil, wanted, nil
-	}
-	slices.Sort(added)
-	if err := r.SetSkills(ctx, s, added, nil, ByAgent); err != nil {
-		return nil, wanted, err
-	}
-	return added, wanted, nil
-}
 
 // AskFor returns the command by which an operator activates a skill in the session.
 func (s *Session) AskFor(skill string) string { return s.Snapshot().AskFor(skill) }

@@ -92,6 +92,18 @@ func (s *Session) InRole(sc *Snapshot, role string) *Snapshot {
 	return s.scopeIn(&state{role: role, asked: sc.state.asked}, sc.World)
 }
 
+// Promotion returns the mode in which skills become active here: the stricter one of the session section's and the role's.
+func (sc *Snapshot) Promotion() string {
+	mode := sc.World.PromotionMode()
+	if v, ok := sc.World.Policy.Role(sc.state.role); ok {
+		mode = policy.StricterPromotion(mode, v.Promotion)
+	}
+	if sc.Parent != nil {
+		mode = policy.StricterPromotion(mode, sc.Parent.Promotion())
+	}
+	return mode
+}
+
 // Removed reports whether the operator took a skill away.
 func (sc *Snapshot) Removed(skill string) bool { return slices.Contains(sc.state.asked.Removed, skill) }
 

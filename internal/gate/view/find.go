@@ -9,7 +9,7 @@ import (
 	"mycelium/internal/find"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
-	"mycelium/internal/skill"
+	"mycelium/internal/skill/intent"
 )
 
 // FindTool is the control tool that finds the tools that a list leaves out.
@@ -102,17 +102,19 @@ type skillIndexes struct {
 // same; one of three is a coincidence.
 const least = 0.5
 
-// Suggest returns the named skills that fit a request: first those whose triggers it has, then those that say in other words what it
-// asks for.
-func (w *Catalog) Suggest(request string, among []string) []skill.Suggestion {
-	out := w.Skills.Suggest(request, among)
+// Suggest returns the named skills that fit a request: first those that it asks for, then those that say in other words what it asks for. A
+// skill that the request speaks against is not among them.
+func (w *Catalog) Suggest(request string, among []string) []intent.Suggestion {
+	said := w.Skills.Intent(request, among)
+	out := said.Wanted
 	among = slices.Compact(slices.Sorted(slices.Values(among)))
 	for _, h := range w.skillIndex(among).Find(request, len(among), nil) {
 		name := among[h.Doc]
-		if h.Share < least || slices.ContainsFunc(out, func(s skill.Suggestion) bool { return s.Skill == name }) {
+		if h.Share < least || slices.Contains(said.Refused, name) ||
+			slices.ContainsFunc(out, func(s intent.Suggestion) bool { return s.Skill == name }) {
 			continue
 		}
-		out = append(out, skill.Suggestion{Skill: name, Score: float64(int(h.Share*20)) / 100, Matched: []string{}})
+		out = append(out, intent.Suggestion{Skill: name, Score: float64(int(h.Share*20)) / 100, Matched: []string{}})
 	}
 	return out
 }

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
-	"mycelium/internal/policy"
-	"mycelium/internal/skill"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/skill"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"

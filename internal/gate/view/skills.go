@@ -3,12 +3,13 @@ package view
 import (
 	"log/slog"
 	"mime"
-	"mycelium/internal/policy"
-	"mycelium/internal/skill"
 	"net/http"
 	"net/url"
 	"path"
 	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/skill"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mycelium/internal/gate/control"
+	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/served"
 	"mycelium/internal/skill"
 	"mycelium/internal/state"
@@ -17,7 +18,7 @@ func TestScriptIsBounded(t *testing.T) {
 	paths := state.Root(t.TempDir()).Of("/p")
 	environ := []string{"ANTHROPIC_API_KEY=sk-secret", "PATH=/usr/bin:/bin"}
 	for _, profile := range append(skill.Sandboxes(), "") {
-		c, err := scriptCommand(t.TempDir(), paths, "", environ, control.Script{Skill: "s", Path: "x.sh", Sandbox: profile})
+		c, err := scriptCommand(sandbox.Find, t.TempDir(), paths, "", environ, control.Script{Skill: "s", Path: "x.sh", Sandbox: profile})
 		if err != nil {
 			t.Fatal(err)
 		}
