@@ -11,6 +11,7 @@ import (
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/deferral"
 	"mycelium/internal/state"
 )
 
@@ -122,14 +123,6 @@ func (l *layer) checkServer(bad source.Report) {
 	}
 }
 
-const toolSearchHint = "write auto, on, off, or the number of tools above which a list leaves some out"
-
-// isToolSearch reports whether a text is a value of toolSearch. Nothing is one.
-func isToolSearch(s string) bool {
-	n, err := strconv.Atoi(s)
-	return s == "" || s == "auto" || s == "on" || s == "off" || err == nil && n > 0
-}
-
 // checkSession checks the session section of a file.
 func (l *layer) checkSession(file string, data []byte) {
 	s := l.doc.Session
@@ -143,8 +136,8 @@ func (l *layer) checkSession(file string, data []byte) {
 	if s.Promotion != "" && !slices.Contains(policy.Promotions(), s.Promotion) {
 		bad("session.promotion", "session.promotion is "+strconv.Quote(s.Promotion), source.Suggest(s.Promotion, policy.Promotions()))
 	}
-	if !isToolSearch(s.ToolSearch) {
-		bad("session.toolSearch", "session.toolSearch is "+strconv.Quote(s.ToolSearch), toolSearchHint)
+	if !deferral.IsValue(s.ToolSearch) {
+		bad("session.toolSearch", "session.toolSearch is "+strconv.Quote(s.ToolSearch), deferral.Hint)
 	}
 	for key, role := range map[string]string{"session.defaultRole": s.DefaultRole, "session.agentRole": s.AgentRole} {
 		if role != "" && !roleID.MatchString(role) {

@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/config/source"
 	"mycelium/internal/lazy"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/deferral"
 	"mycelium/internal/yamlfile"
 )
 
@@ -146,8 +147,8 @@ func (l *layer) takeRole(file string, data []byte, at string, doc *roleDocument)
 	if doc.Inherits == doc.ID {
 		return bad("inherits", "role "+strconv.Quote(doc.ID)+" inherits itself: "+doc.ID+" → "+doc.ID, "remove inherits, or name another role")
 	}
-	if !isToolSearch(doc.ToolSearch) {
-		return bad("toolSearch", "toolSearch is "+strconv.Quote(doc.ToolSearch), toolSearchHint)
+	if !deferral.IsValue(doc.ToolSearch) {
+		return bad("toolSearch", "toolSearch is "+strconv.Quote(doc.ToolSearch), deferral.Hint)
 	}
 	if doc.Promotion != "" && !slices.Contains(policy.Promotions(), doc.Promotion) {
 		return bad("promotion", "promotion is "+strconv.Quote(doc.Promotion), source.Suggest(doc.Promotion, policy.Promotions()))

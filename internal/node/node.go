@@ -126,7 +126,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n.onClose(view.Close)
 	n.pool = view.Pool
 	n.logger = o.Logger() // as the files say
-	n.prompts = roleprompt.New(n.state.RolePrompts(), roleprompt.From(n.pool), time.Now, n.logger)
+	n.prompts = roleprompt.New(roleprompt.Folder(n.state), roleprompt.From(n.pool), time.Now, n.logger)
 	n.onClose(n.prompts.Close)
 	view.RolePrompt = n.prompts.Text
 	n.files = newReloader(o.Loader, view, n.logger)

@@ -72,8 +72,8 @@ type Call struct {
 // Args are the decoded arguments of a call; see [ParseArgs] for the Go types of the values.
 type Args map[string]any
 
-// Number is a JSON number that no Go type holds exactly. A rule about such a number cannot be evaluated: a deny or ask rule denies, an allow
-// rule does not match.
+// Number is a JSON number that no Go type holds exactly. A rule about such a number cannot be evaluated: a deny or ask rule denies, an
+// allow rule does not match.
 type Number = arguments.Number
 
 // ParseArgs decodes the arguments of a call, as [arguments.Parse] does.

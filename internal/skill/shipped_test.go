@@ -145,7 +145,7 @@ func TestShippedTexts(t *testing.T) {
 			if other, taken := triggers[intent.Fold(trigger)]; taken {
 				t.Errorf("%s and %s have the trigger %q", s.Name, other, trigger)
 			}
-			triggers[fold(trigger)] = s.Name
+			triggers[intent.Fold(trigger)] = s.Name
 		}
 		files, err := s.Resources()
 		if err != nil {

@@ -203,9 +203,6 @@ func (p Paths) Catalogs() string { return p.file("catalog") }
 // Pins holds the digests of the definitions that the operator has accepted.
 func (p Paths) Pins() string { return p.file("pins") }
 
-// RolePrompts is the folder of the pins of the prompts of roles that come from servers.
-func (p Paths) RolePrompts() string { return p.file("pins", "roles") }
-
 // ServerLogs holds what the servers wrote to stderr.
 func (p Paths) ServerLogs() string { return p.file("log") }
 

@@ -2,36 +2,18 @@ package view
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"mycelium/internal/find"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/deferral"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/skill/intent"
 )
 
 // FindTool is the control tool that finds the tools that a list leaves out.
 func FindTool() policy.Item { return policy.Item{Server: policy.RouterServer, Name: "find_tool"} }
-
-// DeferAbove is how many tools a session lists whole if nothing else is said. With that many a model still chooses well (issue 13).
-const DeferAbove = 40
-
-// Deferral reads a value of toolSearch: off (a list is whole), on (a list leaves tools out), or the number of tools above which it does.
-// auto, and nothing, are DeferAbove.
-func Deferral(mode string) (above int, auto, ok bool) {
-	switch mode {
-	case "", "auto":
-		return DeferAbove, true, true
-	case "on":
-		return 0, false, true
-	case "off":
-		return -1, false, true
-	}
-	n, err := strconv.Atoi(mode)
-	return n, true, err == nil && n > 0
-}
 
 // Defers reports whether a list of tools leaves out those that were neither found nor used: the role of the scope decides, or else the
 // World. searches says that the client has a search of its own, which sees no more than it is listed: then only "on" defers. Where
@@ -41,7 +23,7 @@ func (w *Catalog) Defers(scope policy.Scope, v *Lists, searches bool) bool {
 	if r, ok := w.Policy.Role(scope.Principal.Role); ok && r.ToolSearch != "" {
 		mode = r.ToolSearch
 	}
-	above, auto, ok := Deferral(mode)
+	above, auto, ok := deferral.Read(mode)
 	if !ok || above < 0 || auto && searches || !w.Policy.Visible(scope, FindTool()) {
 		return false
 	}

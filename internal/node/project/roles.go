@@ -58,7 +58,7 @@ func (v *View) Check(role string) (RoleCheck, bool) {
 		Model:  r.Model,
 		Memory: memoryPolicy{Policy: r.Memory, Teams: r.MemoryTeams}}
 	if r.Remote != nil {
-		c.Remote = &RemotePrompt{*r.Remote, roleprompt.Accepted(v.Project.State.RolePrompts(), r.ID, r.Remote)}
+		c.Remote = &RemotePrompt{*r.Remote, roleprompt.Accepted(roleprompt.Folder(v.Project.State), r.ID, r.Remote)}
 	}
 	if len(c.Chain) == 0 {
 		c.Chain = []string{role}

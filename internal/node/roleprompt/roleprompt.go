@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -25,8 +26,12 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/remote"
 	"mycelium/internal/rawjson"
+	"mycelium/internal/state"
 	"mycelium/internal/text"
 )
+
+// Folder is the folder of the pins of the prompts of roles that come from servers.
+func Folder(p state.Paths) string { return filepath.Join(p.Pins(), "roles") }
 
 // The bounds.
 const (
