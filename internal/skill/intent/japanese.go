@@ -26,16 +26,27 @@ const (
 //go:embed endings.txt
 var endingLines string
 
-// endings are the endings of each mood, parted by spaces. They are read when they are first used.
-var endings = sync.OnceValue(func() (out struct{ against, supposed, told, asked string }) {
-	lists := map[string]*string{"against": &out.against, "supposed": &out.supposed, "told": &out.told, "asked": &out.asked}
-	for line := range strings.Lines(endingLines) {
-		if name, list, ok := strings.Cut(strings.TrimSpace(line), " "); ok && lists[name] != nil {
-			*lists[name] += " " + list
+// moods are the endings of each mood, parted by spaces.
+type moods struct{ against, supposed, told, asked string }
+
+// endings returns the endings. They are read when they are first used.
+func endings() *moods {
+	theEndings.once.Do(func() {
+		m := &theEndings.moods
+		lists := map[string]*string{"against": &m.against, "supposed": &m.supposed, "told": &m.told, "asked": &m.asked}
+		for line := range strings.Lines(endingLines) {
+			if name, list, ok := strings.Cut(strings.TrimSpace(line), " "); ok && lists[name] != nil {
+				*lists[name] += " " + list
+			}
 		}
-	}
-	return out
-})
+	})
+	return &theEndings.moods
+}
+
+var theEndings struct {
+	once sync.Once
+	moods
+}
 
 // longestEnding is the number of characters after a verb in which its ending is looked for.
 const longestEnding = 16

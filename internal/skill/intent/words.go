@@ -57,7 +57,18 @@ var (
 )
 
 // lexicon are the words that are known without any skill. It is made when it is first used.
-var lexicon = sync.OnceValue(func() map[string]word {
+func lexicon() map[string]word {
+	theLexicon.once.Do(func() { theLexicon.words = readLexicon() })
+	return theLexicon.words
+}
+
+// theLexicon is the lexicon. It is no [sync.OnceValue], which would cost every start of the program.
+var theLexicon struct {
+	once  sync.Once
+	words map[string]word
+}
+
+func readLexicon() map[string]word {
 	verbs := map[string]kind{"-": none, "do": do, "read": read, "check": check, "change": change, "create": create}
 	things := map[string]kind{
 		"-": none, "code": code, "texts": texts,
@@ -84,7 +95,7 @@ var lexicon = sync.OnceValue(func() map[string]word {
 		}
 	}
 	return out
-})
+}
 
 // stem returns a word of English without the endings of its forms. It is made for comparing words, and not always a word.
 func stem(s string) string {
