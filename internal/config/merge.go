@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -115,9 +114,7 @@ func (p *Project) mergeSession(user, project *layer) {
 		s.DefaultSkills = p.intersect(project, wfile, wdata, "session.defaultSkills", w.DefaultSkills, u.DefaultSkills)
 		p.setSource("session.defaultSkills", true, wfile)
 	}
-	s.ToolSearch = cmp.Or(w.ToolSearch, u.ToolSearch, DefaultToolSearch)
-	p.setSource("session.toolSearch", u.ToolSearch != "", ufile)
-	p.setSource("session.toolSearch", w.ToolSearch != "", wfile)
+	s.ToolSearch = p.first(project, "session.toolSearch", u.ToolSearch, ufile, w.ToolSearch, DefaultToolSearch)
 	s.Promotion = p.strictest("session.promotion", policy.Promotions(), u.Promotion, ufile, w.Promotion, wfile, DefaultPromotion)
 }
 

@@ -29,7 +29,8 @@ func TestScriptIsBounded(t *testing.T) {
 			t.Errorf("%q: %q", profile, c.Env)
 		}
 	}
-	if _, err := scriptCommand(sandbox.Find, t.TempDir(), paths, "", environ, control.Script{Skill: "s", Path: "x.sh", Sandbox: "none"}); err == nil {
+	none := control.Script{Skill: "s", Path: "x.sh", Sandbox: "none"}
+	if _, err := scriptCommand(sandbox.Find, t.TempDir(), paths, "", environ, none); err == nil {
 		t.Error("a profile that skills may not name was taken")
 	}
 }

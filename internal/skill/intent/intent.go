@@ -52,6 +52,13 @@ type known struct {
 	asked    uint32            // kinds of verbs among its triggers
 	things   uint32            // kinds of things that its triggers name
 	words    map[string]bool   // stems of its triggers and description
+	whole    []whole           // triggers that are a request by themselves
+}
+
+// whole is a trigger that is a request by itself: it has several words, or a Japanese verb with what it is about.
+type whole struct {
+	folded, written string
+	ends            bool // also at the end of a sentence
 }
 
 // New makes an index. Of two skills of one name the last counts.
@@ -97,15 +104,23 @@ func (x *Index) learn(s Skill) known {
 		if f == "" {
 			continue
 		}
+		folded := Fold(t)
+		ends := strings.Contains(folded, "を") && (strings.HasSuffix(folded, "て") || strings.HasSuffix(folded, "で"))
+		if ends || strings.Contains(folded, " ") {
+			k.whole = append(k.whole, whole{folded, t, ends})
+		}
 		if _, twice := k.triggers[f]; !twice {
 			k.triggers[f] = t
 		}
 		w, ok := lex[f]
 		if !ok { // the last word of a phrase names its thing
 			parts := strings.Fields(f)
-			w = lex[parts[len(parts)-1]]
-			w.verb, w.verbal = lex[parts[0]].verb, false
-			vague |= 1 << w.thing
+			last, named := lex[parts[len(parts)-1]]
+			// "Make algorithmic art" claims nothing else that is made, and "bundle it into one file" no files.
+			if w = last; named && w.thing != texts && w.thing != code {
+				w.verb, w.verbal = lex[parts[0]].verb, false
+				vague |= 1 << w.thing
+			}
 		} else {
 			k.things |= 1 << w.thing
 		}

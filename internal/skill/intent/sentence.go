@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -60,6 +61,9 @@ func (r *reading) sentence(s []rune, asks bool) {
 		}
 	}
 	r.words += countWords(s)
+	if !asks {
+		r.whole(s)
+	}
 	switch {
 	case japanese > 0:
 		r.japanese(s, asks)
@@ -67,6 +71,25 @@ func (r *reading) sentence(s []rune, asks bool) {
 		r.english(s, asks)
 	default:
 		r.foreign(s)
+	}
+}
+
+// whole reads a sentence that is a trigger of several words, or that ends with one as Japanese requests do: the verb comes last, and a
+// negation would stand behind it.
+func (r *reading) whole(s []rune) {
+	said := string(s)
+	for i := range r.x.skills {
+		if !r.may[i] {
+			continue
+		}
+		for _, t := range r.x.skills[i].whole {
+			if said != t.folded && !(t.ends && strings.HasSuffix(said, t.folded)) {
+				continue
+			}
+			if m := &r.marks[i]; !slices.Contains(m.matched, t.written) {
+				m.wanted, m.matched = true, append(m.matched, t.written)
+			}
+		}
 	}
 }
 
