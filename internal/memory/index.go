@@ -343,12 +343,12 @@ func insert(ctx context.Context, tx *sql.Tx, file int64, list []entryRow) error 
 	if err != nil {
 		return err
 	}
-	defer entries.Close()
+	defer func() { _ = entries.Close() }()
 	words, err := tx.PrepareContext(ctx, `INSERT INTO memory_words (rowid, words, grams) VALUES (?, ?, ?)`)
 	if err != nil {
 		return err
 	}
-	defer words.Close()
+	defer func() { _ = words.Close() }()
 	for _, r := range list {
 		res, err := entries.ExecContext(ctx, file, r.id, r.kind, r.tags, r.source, r.created, r.content)
 		if err != nil {

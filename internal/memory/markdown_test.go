@@ -157,7 +157,7 @@ func TestMerge(t *testing.T) {
 		t.Fatal(err)
 	}
 	edited := strings.Replace(string(base.Bytes()), "A.", "A!", 1)
-	edited = edited[:strings.Index(edited, "### [b]")]
+	edited, _, _ = strings.Cut(edited, "### [b]")
 	meanwhile := Parse("r", base.Bytes())
 	if err := meanwhile.Add(now, Entry{ID: "c", Type: "fact", Content: "C."}); err != nil {
 		t.Fatal(err)

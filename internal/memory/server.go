@@ -191,17 +191,16 @@ func write(b *strings.Builder, e Entry) {
 
 // roles returns the roles that a call is about: one, every role, or the usual ones.
 func (a Access) roles(f Folder, one string, every bool) ([]string, error) {
-	switch {
-	case one != "" || every:
-		if !a.All {
-			return nil, errNothing() // the definitions of the scope do not have the arguments
-		}
-		if one != "" {
-			return []string{one}, nil
-		}
-		return f.Roles()
+	if one == "" && !every {
+		return a.Usual(), nil
 	}
-	return a.Usual(), nil
+	if !a.All {
+		return nil, errNothing() // the definitions of the scope do not have the arguments
+	}
+	if one != "" {
+		return []string{one}, nil
+	}
+	return f.Roles()
 }
 
 // Summary is what the memory of a role holds.

@@ -369,7 +369,7 @@ func note(opened map[string]map[string][]string, user string, layer jail.Layer, 
 		if opened[attack] == nil {
 			opened[attack] = map[string][]string{}
 		}
-		list := append(opened[attack][user], string(layer))
+		list := slices.Concat(opened[attack][user], []string{string(layer)})
 		slices.SortFunc(list, func(a, b string) int {
 			return slices.Index(jail.Layers(), jail.Layer(a)) - slices.Index(jail.Layers(), jail.Layer(b))
 		})

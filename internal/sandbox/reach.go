@@ -33,7 +33,7 @@ func (p Profile) uses(masks map[string][]string) bool {
 func (p *Profile) reachBoth(a, b Profile) {
 	switch x, y := a.reach(), b.reach(); {
 	case a.Network && b.Network:
-		p.Hosts = append(x, y...)
+		p.Hosts = slices.Concat(x, y)
 	case a.Network:
 		p.Hosts = y
 	case b.Network:

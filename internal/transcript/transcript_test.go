@@ -413,10 +413,10 @@ func TestOthersConversationIsAbsent(t *testing.T) {
 		if got, _ := s.call(t, w, "session_list", `{}`); got != `{"sessions":[]}` {
 			t.Errorf("%+v lists %s", w, got)
 		}
-		real, failed := s.call(t, w, "session_list", `{"roleId":"`+map[string]string{"guest": "developer", "developer": "guest"}[w.Role]+`"}`)
+		known, failed := s.call(t, w, "session_list", `{"roleId":"`+map[string]string{"guest": "developer", "developer": "guest"}[w.Role]+`"}`)
 		invented, _ := s.call(t, w, "session_list", `{"roleId":"no-such-role"}`)
-		if !failed || real != invented {
-			t.Errorf("another role answers %s, and one that does not exist %s", real, invented)
+		if !failed || known != invented {
+			t.Errorf("another role answers %s, and one that does not exist %s", known, invented)
 		}
 	}
 	for _, use := range useTools(id) { // and its owner can do it all

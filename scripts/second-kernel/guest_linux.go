@@ -57,7 +57,7 @@ func mounts() error {
 			err = errors.Join(err, fmt.Errorf("mount %s: %w", m[1], mountErr))
 		}
 	}
-	return errors.Join(err, up(), module("/vsock.ko"), os.MkdirAll("/home/nobody", 0o755), os.Chown("/home/nobody", ordinary, ordinary))
+	return errors.Join(err, up(), module("/vsock.ko"), os.MkdirAll("/home/nobody", 0o750), os.Chown("/home/nobody", ordinary, ordinary))
 }
 
 // up brings up the loopback.

@@ -56,7 +56,7 @@ func run(ctx context.Context, cache, only string, quick, write bool) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	if cache, err = filepath.Abs(cache); err != nil {
 		return err
 	}

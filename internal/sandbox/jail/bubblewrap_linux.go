@@ -65,7 +65,7 @@ func bubblewrap(cmd *exec.Cmd, self []string, spec *Spec) (*Spec, error) {
 		args = append(args, "--dir", "/dev/"+name)
 	}
 	args = append(args, "--ro-bind", self[0], childProgram, "--remount-ro", "/", "--", childProgram)
-	cmd.Path, cmd.Args = spec.Program, append(args, self[1:]...)
+	cmd.Path, cmd.Args = spec.Program, slices.Concat(args, self[1:])
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	return &told, nil
 }

@@ -374,6 +374,7 @@ func (r *reading) fits(i int, q request) bool {
 		return k.verbs&(1<<read) != 0
 	case change, create:
 		return k.verbs&(1<<change|1<<create) != 0
+	default: // of other verbs nothing is known
 	}
 	return true
 }

@@ -83,7 +83,7 @@ func (r *reading) whole(s []rune) {
 			continue
 		}
 		for _, t := range r.x.skills[i].whole {
-			if said != t.folded && !(t.ends && strings.HasSuffix(said, t.folded)) {
+			if said != t.folded && (!t.ends || !strings.HasSuffix(said, t.folded)) {
 				continue
 			}
 			if m := &r.marks[i]; !slices.Contains(m.matched, t.written) {

@@ -88,7 +88,7 @@ func verbOf(t []token, hits []hit) (verb int, refused bool) {
 		}
 		refused = h.end < len(t) && t[h.end].text == "nothing" && !hasWords(t, "nothing but")
 		for i, x := range lead {
-			refused = refused || among(x.text, negations) && !(x.text == "rather" && i > 0 && lead[i-1].text == "i'd")
+			refused = refused || among(x.text, negations) && (x.text != "rather" || i == 0 || lead[i-1].text != "i'd")
 		}
 		if len(lead) > 1 && lead[0].text == "why" {
 			refused = false

@@ -54,7 +54,7 @@ func (a *app) with(ctx context.Context, f func(*project.View, *transcript.Book) 
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	db, err := store.Open(ctx, v.Project.StoreURL())
 	if err != nil {
 		return err
