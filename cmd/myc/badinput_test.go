@@ -79,7 +79,6 @@ func (tab *badTable) write(t *testing.T) {
 
 // TestBadInput plays every table of testdata/badinput against the real command.
 func TestBadInput(t *testing.T) {
-	t.Parallel()
 	tables := readBadTables(t)
 	rows, seen := 0, map[string]bool{}
 	for _, tab := range tables {

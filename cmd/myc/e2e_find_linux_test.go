@@ -13,11 +13,14 @@ import (
 // boxOfTools is a project with a server of 61 tools that its guest may use.
 func boxOfTools(t *testing.T, toolSearch string) *project {
 	t.Helper()
-	return newProject(t, map[string]string{
+	p := newProject(t, map[string]string{
 		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, toolSearch: %s}\n"+
 			"mcpServers: {box: {command: %q, args: [healthy], env: {TOOLS: \"60\"}}}\n", toolSearch, buildProgram(t, "mycelium/test/hostile")),
 		"skills/box/SKILL.yaml": "name: box\ndescription: Looks into the box.\nallowedRoles: [guest]\nallowedTools: [box__*]\n",
 	})
+	p.must("serve", "--background", "--addr", "127.0.0.1:0")
+	p.must("tools", "--role", "guest") // Claude Code waits for a server only so long, and the first list waits for the catalog
+	return p
 }
 
 // TestToolSearchInClaude: the real Claude Code, which defers tools itself, is listed all of them by default. With toolSearch: on it is
@@ -31,11 +34,12 @@ func TestToolSearchInClaude(t *testing.T) {
 		p := boxOfTools(t, "auto")
 		s := fake.New(fake.Step{Text: "done"})
 		got := p.agent(s, p.gateway(), builtin)
-		first := s.Turns()[0]
+		turns := s.Turns()
 		s.Close()
-		if got.Result != "done" {
-			t.Errorf("Claude Code says %+v", got)
+		if got.Result != "done" || len(turns) == 0 {
+			t.Fatalf("Claude Code says %+v after %d turns", got, len(turns))
 		}
+		first := turns[0]
 		tools := offered(first)
 		t.Logf("auto, own tools %q: %d tools in the request, %d bytes of it in all, ToolSearch %v", builtin, len(tools), len(first.Raw),
 			slices.Contains(tools, "ToolSearch"))

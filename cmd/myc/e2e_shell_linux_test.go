@@ -93,7 +93,7 @@ func (p *project) agentRun(t *testing.T, door agentDoor, steps []fake.Step,
 		t.Fatalf("exit %d, %v\n%s%s", code, err, stdout, stderr)
 	}
 	turns := s.Turns()
-	if len(turns) != len(steps)+1 {
+	if len(turns) <= len(steps) { // the end of a background command may make a turn of its own
 		t.Fatalf("%d turns", len(turns))
 	}
 	// A message of the agent's own may follow the result of a tool, so all messages count.

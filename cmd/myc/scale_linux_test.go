@@ -25,7 +25,7 @@ const (
 // scaleProject is a project with many servers and tools, of which three roles see everything.
 func scaleProject(hostile string) map[string]string {
 	var conf strings.Builder
-	conf.WriteString("session: {defaultRole: r0, roles: [r0, r1, r2]}\nmcpServers:\n")
+	conf.WriteString("session: {defaultRole: r0, roles: [r0, r1, r2], toolSearch: off}\nmcpServers:\n")
 	for i := range scaleServers {
 		fmt.Fprintf(&conf, "  s%02d: {command: %q, args: [healthy], env: {TOOLS: \"%d\"}}\n", i, hostile, scaleTools-1)
 	}

@@ -32,8 +32,16 @@ type form struct {
 	english []string // stems
 }
 
+var (
+	readLexicon sync.Once
+	ofWords     *lexicon
+)
+
 // words returns the lexicon, which is read at the first use.
-var words = sync.OnceValue(func() *lexicon { return parseLexicon(lexiconText) })
+func words() *lexicon {
+	readLexicon.Do(func() { ofWords = parseLexicon(lexiconText) })
+	return ofWords
+}
 
 // parseLexicon reads the form that the first lines of lexicon.txt describe.
 func parseLexicon(s string) *lexicon {

@@ -62,15 +62,15 @@ func TestShipped(t *testing.T) {
 	}
 	admin := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "guest-access" || n == "developer-tools" })
 	want := map[string][]string{
-		"guest": {"common", "guest-access", "reader", "session-management"},
+		"guest": {"common", "guest-access", "reader"},
 		"developer": slices.DeleteFunc(slices.Clone(names), func(n string) bool {
 			return slices.Contains([]string{"admin-access", "adhoc-tools", "guest-access", "skill-admin"}, n)
 		}),
 		"admin":       admin,
-		"researcher":  {"common", "reader", "session-management"},
-		"implementer": {"build-check", "code-modifier", "common", "editor", "reader", "session-management", "test-runner"},
-		"reviewer":    {"code-reviewer", "common", "reader", "session-management"},
-		"controller":  {"common", "orchestrator", "reader", "session-management"},
+		"researcher":  {"common", "reader"},
+		"implementer": {"build-check", "code-modifier", "common", "editor", "reader", "test-runner"},
+		"reviewer":    {"code-reviewer", "common", "reader"},
+		"controller":  {"common", "orchestrator", "reader"},
 	}
 	if diff := cmp.Diff(want, open); diff != "" {
 		t.Error(diff)

@@ -3,11 +3,11 @@ package migrate
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"mycelium/internal/config/rules"
-	"mycelium/internal/lazy"
 	"mycelium/internal/policy"
 	"mycelium/internal/yamlfile"
 )
@@ -145,13 +145,11 @@ func value(v policy.Value, action string) string {
 	}
 }
 
-// quotedOne is a version that is written as a text.
-var quotedOne = lazy.Regexp(`^version:\s*["']1["']`)
-
-// version writes the version as a number.
+// version writes the version as a number, if it is written as a text.
 func (e *editor) version() {
+	quoted := regexp.MustCompile(`^version:\s*["']1["']`)
 	for i, l := range e.lines {
-		e.lines[i] = quotedOne().ReplaceAllString(l, "version: 1")
+		e.lines[i] = quoted.ReplaceAllString(l, "version: 1")
 	}
 }
 

@@ -159,9 +159,9 @@ func (t *Taught) Learnt(now time.Time) *find.Learnt {
 
 // Listed is what the lists of the sessions that are in use cost a model, in tokens.
 type Listed struct {
-	Sessions int `json:"sessions"` // whose clients listed their tools
-	Listed   int `json:"listed"`   // tokens of the definitions that they were listed
-	All      int `json:"all"`      // tokens of all definitions that they may use
+	Sessions int `json:"inSessions"` // whose clients listed their tools
+	Listed   int `json:"listed"`     // tokens of the definitions that they were listed
+	All      int `json:"all"`        // tokens of all definitions that they may use
 }
 
 // bytesPerToken is what a token of a definition comes to, about: JSON in English.

@@ -29,9 +29,14 @@ type Condition struct {
 	Who     bool // it looks at the id of the principal or of its parent
 }
 
-// scopeVars are the variables that say who asks for which tool. The other variables say what the call would do.
-var scopeVars = map[string]bool{"tool": true, "server": true, "role": true, "skills": true, "principal": true, "parent": true,
-	"stage": true, "annotations": true}
+// isOfScope reports whether a variable says who asks for which tool. The other variables say what the call would do.
+func isOfScope(name string) bool {
+	switch name {
+	case "tool", "server", "role", "skills", "principal", "parent", "stage", "annotations":
+		return true
+	}
+	return false
+}
 
 // Compiler compiles conditions. The zero value is ready for use; it is not safe for concurrent use.
 type Compiler struct{ env *cel.Env }
@@ -160,7 +165,7 @@ func (c *Compiler) condition(checked *cel.Ast) (*Condition, error) {
 		if r.Name == "" {
 			continue
 		}
-		cond.Scope = cond.Scope && scopeVars[r.Name]
+		cond.Scope = cond.Scope && isOfScope(r.Name)
 		cond.Now = cond.Now || r.Name == "now"
 		cond.Paths = cond.Paths || r.Name == "paths"
 		cond.Hosts = cond.Hosts || r.Name == "hosts"

@@ -93,19 +93,21 @@ func tail(output string) string {
 }
 
 // checkProject is a project in which one command is denied and another allowed, whatever the default rules are.
-var checkProject = map[string]string{
-	"mycelium.yaml": "session: {defaultRole: developer}\n",
-	"skills/shell/SKILL.yaml": "name: shell\ndescription: The shell of the check.\nallowedRoles: [developer]\nallowedTools: " +
-		"[agent__Bash]\n",
-	"rules.yaml": "version: 1\nrules:\n" +
-		"  - {name: check-denies, action: deny, tool: Bash, args: {command: [" + deniedCommand +
-		"]}, reason: the check denies this command}\n" +
-		"  - {name: check-allows, action: allow, tool: Bash, args: {command: [" + allowedCommand + "]}}\n",
+func checkProject() map[string]string {
+	return map[string]string{
+		"mycelium.yaml": "session: {defaultRole: developer}\n",
+		"skills/shell/SKILL.yaml": "name: shell\ndescription: The shell of the check.\nallowedRoles: [developer]\nallowedTools: " +
+			"[agent__Bash]\n",
+		"rules.yaml": "version: 1\nrules:\n" +
+			"  - {name: check-denies, action: deny, tool: Bash, args: {command: [" + deniedCommand +
+			"]}, reason: the check denies this command}\n" +
+			"  - {name: check-allows, action: allow, tool: Bash, args: {command: [" + allowedCommand + "]}}\n",
+	}
 }
 
 // prepareCheck writes the project, trusts it and starts its daemon.
 func prepareCheck(ctx context.Context, self, dir string, environ []string) (end func(), err error) {
-	for name, text := range checkProject {
+	for name, text := range checkProject() {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return nil, err
