@@ -278,5 +278,5 @@ func matrixPolicy(t *testing.T, c backend.Catalog) view.World {
 			t.Errorf("policy: %+v", p)
 		}
 	}
-	return view.World{Policy: pol, Skills: lib, Definitions: defs, Servers: map[string]view.Server{}}
+	return view.World{ToolSearch: "off", Policy: pol, Skills: lib, Definitions: defs, Servers: map[string]view.Server{}}
 }

@@ -265,6 +265,9 @@ func TestPages(t *testing.T) {
 		more = append(more, define(policy.Tool, "docs", fmt.Sprintf("t%04d", i), `"inputSchema":{"type":"object"},`))
 	}
 	b := newWorld(t, more...)
+	whole := b.plain
+	whole.ToolSearch = "off"
+	b.Swap(whole)
 	s := b.server(Options{})
 	sess := b.open("guest")
 	l := b.link(t, s, sess, v20250618, "{}")
