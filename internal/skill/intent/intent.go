@@ -116,8 +116,8 @@ func (x *Index) learn(s Skill) known {
 		if !ok { // the last word of a phrase names its thing
 			parts := strings.Fields(f)
 			last, named := lex[parts[len(parts)-1]]
-			// "Run tests" claims every request about tests. "Make algorithmic art" claims nothing else that is made, and "write an end-to-end
-			// test" no other tests.
+			// "Run tests" claims every request about tests. "Make algorithmic art" claims nothing else that is made, and "write an
+			// end-to-end test" no other tests.
 			whole := len(parts) == 2 && lex[parts[0]].verb != none && last.thing != texts && last.thing != code
 			if w = last; named && (whole || w.thing.medium()) {
 				w.verb, w.verbal = lex[parts[0]].verb, false
