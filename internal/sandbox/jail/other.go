@@ -34,6 +34,7 @@ type Self struct {
 type Options struct {
 	Network bool
 	Without []Layer
+	Backend Backend
 	Grace   time.Duration
 }
 
