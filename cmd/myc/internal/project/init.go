@@ -185,6 +185,6 @@ func (s *setUp) tellNext() {
 	}
 	fmt.Fprintf(s.Out, "To start Claude Code under this policy: %s claude --role developer\n", at)
 	if s.Sandbox {
-		fmt.Fprintln(s.Out, "Code of the project runs in the sandbox there, without a question. For an agent that is started otherwise it asks.")
+		fmt.Fprintln(s.Out, "In Claude Code, code of the project runs in the sandbox, without a question. In other agents it asks.")
 	}
 }
