@@ -96,7 +96,8 @@ func (n *Node) updateIndex(ctx context.Context) error {
 	if uses, err := taught.Read(ctx, n.index, time.Now()); err == nil {
 		n.gate.Sessions.Taught.Add(uses)
 	} else if ctx.Err() == nil {
-		n.logger.Warn("what find_tool learnt before is not known", "err", err)
+		// No warning: if the log is damaged, everybody is told so elsewhere.
+		n.logger.Info("what find_tool learnt before is not known", "err", err)
 	}
 	for {
 		changed := n.log.Changed()
