@@ -205,7 +205,7 @@ func (b *bed) measurePosts(ctx context.Context, dir string, n int) error {
 	if err != nil {
 		return err
 	}
-	h := &web.EventHandler{Token: session.Token, Program: func() *hook.Program {
+	h := &web.AgentEvents{Token: session.Token, Program: func() *hook.Program {
 		return &hook.Program{Project: b.state().Of(dir), Alone: func(context.Context, hook.Command) int { return 1 }}
 	}}
 	addr, end, err := h.Listen()

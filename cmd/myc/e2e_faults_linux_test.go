@@ -351,7 +351,7 @@ func (w failWorld) settings(t *testing.T, door agentDoor, claude harness.Agent, 
 // listen takes events over HTTP as `myc claude` does, and returns where.
 func (w failWorld) listen(t *testing.T, token string) string {
 	t.Helper()
-	h := &web.EventHandler{Token: token, Program: func() *hook.Program {
+	h := &web.AgentEvents{Token: token, Program: func() *hook.Program {
 		return &hook.Program{Project: w.state(), Alone: func(_ context.Context, c hook.Command) int {
 			event, err := io.ReadAll(c.In)
 			if err != nil {

@@ -33,7 +33,7 @@ type approvalsAPI struct {
 func handleApprovals(daemon context.Context, mux *http.ServeMux, g *gateway.Server, approvals *Approvals) {
 	a := &approvalsAPI{approvals, daemon}
 	routes := http.NewServeMux()
-	for pattern, h := range map[string]operatorHandler{
+	for pattern, h := range map[string]handlerForOperator{
 		"GET /api/approvals": a.list, "GET /api/approvals/{id}": a.show, "POST /api/approvals/{id}": a.answer,
 		"GET /api/approvals/events": a.events,
 	} {
@@ -44,11 +44,11 @@ func handleApprovals(daemon context.Context, mux *http.ServeMux, g *gateway.Serv
 	mux.Handle("/api/approvals/", guarded)
 }
 
-// operatorHandler serves a request of the operator who is named.
-type operatorHandler func(w http.ResponseWriter, r *http.Request, by string)
+// handlerForOperator serves a request of the operator who is named.
+type handlerForOperator func(w http.ResponseWriter, r *http.Request, by string)
 
 // operatorOnly refuses every request without the operator's token, and every request from another machine.
-func (a *approvalsAPI) operatorOnly(next operatorHandler) http.Handler {
+func (a *approvalsAPI) operatorOnly(next handlerForOperator) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")

@@ -21,8 +21,8 @@ import (
 	"mycelium/internal/rpc/httpserver"
 )
 
-// EventHandler answers POST /hook/AGENT/EVENT. The body is the event, and the bearer token is that of the agent's session.
-type EventHandler struct {
+// AgentEvents answers POST /hook/AGENT/EVENT. The body is the event, and the bearer token is that of the agent's session.
+type AgentEvents struct {
 	Token string // of the agent's session
 	Shell string // the program that stands before the commands of the agent's shell; "": none
 	// Program returns a run of the hook, which lacks its flags, input and output.
@@ -33,7 +33,7 @@ type EventHandler struct {
 
 // Listen answers events on a free loopback port until end is called. The port is taken for as long as this process lives: if it were free
 // while the agent lives, another program could listen there and allow every call.
-func (h *EventHandler) Listen() (addr string, end func(), err error) {
+func (h *AgentEvents) Listen() (addr string, end func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, fmt.Errorf("listen for the events of the agent: %w", err)
@@ -76,7 +76,7 @@ func URL(addr, agent, event string, limit time.Duration, gateway string) string 
 	return u.String()
 }
 
-func (h *EventHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *AgentEvents) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	switch {
 	case r.Method != http.MethodPost:
@@ -97,7 +97,7 @@ func local(r *http.Request) bool {
 	return err == nil && ip != nil && ip.IsLoopback() && r.Header.Get("Origin") == ""
 }
 
-func (h *EventHandler) answer(w http.ResponseWriter, r *http.Request) {
+func (h *AgentEvents) answer(w http.ResponseWriter, r *http.Request) {
 	agent, event, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/hook/"), "/")
 	q := r.URL.Query()
 	limit, err := time.ParseDuration(q.Get("limit"))

@@ -22,9 +22,9 @@ const write = `{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Wri
 	`"tool_input":{"file_path":"a","content":"x"},"tool_use_id":"t"}`
 
 // handler answers the events of a project without a daemon.
-func handler(t *testing.T, token string, decide func(context.Context, harness.Event) (harness.Answer, error)) *EventHandler {
+func handler(t *testing.T, token string, decide func(context.Context, harness.Event) (harness.Answer, error)) *AgentEvents {
 	project := state.Root(t.TempDir()).Of(t.TempDir())
-	return &EventHandler{Token: token, Program: func() *hook.Program {
+	return &AgentEvents{Token: token, Program: func() *hook.Program {
 		return &hook.Program{Project: project, Alone: func(ctx context.Context, c hook.Command) int {
 			if got := c.Getenv(hook.TokenVar); got != token {
 				t.Errorf("the token is %q", got)

@@ -136,11 +136,11 @@ func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Sessi
 }
 
 // events answers the events of the agent of a session, by the daemon, or by the files while none runs.
-func (a *app) events(project state.Paths, token, shell string) *web.EventHandler {
+func (a *app) events(project state.Paths, token, shell string) *web.AgentEvents {
 	l := a.Loader
 	l.Err = io.Discard // the terminal is the agent's
 	l.Environ = append(slices.Clone(a.Environ), hook.TokenVar+"="+token)
-	return &web.EventHandler{Token: token, Shell: shell, Program: func() *hook.Program {
+	return &web.AgentEvents{Token: token, Shell: shell, Program: func() *hook.Program {
 		p := program(&l)
 		p.Project = project
 		return p
