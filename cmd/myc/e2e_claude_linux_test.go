@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -41,11 +42,49 @@ func withoutNetwork(t *testing.T) bool {
 	cmd.Env = append(os.Environ(), insideVar+"=1")
 	faketest.NoNetwork(cmd)
 	out, err := cmd.CombinedOutput()
-	t.Logf("without a network:\n%s", out)
 	if err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {
-		t.Errorf("the copy without a network: %v", err)
+		t.Errorf("the copy without a network: %v\n%s", err, failedParts(string(out)))
 	}
 	return false
+}
+
+// failedParts is what tests said that failed, of the verbose output of a copy: many parts run at the same time, and who reads a failure
+// looks for one of them. The whole is returned where no part failed by name: the copy ended otherwise.
+func failedParts(out string) string {
+	failed := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`).FindAllStringSubmatch(out, -1) {
+		failed[m[1]] = true
+	}
+	if len(failed) == 0 {
+		return out
+	}
+	var said strings.Builder
+	speaks := true // what is printed before any test speaks
+	for line := range strings.Lines(out) {
+		if fields := strings.Fields(line); len(fields) > 2 && (fields[0] == "===" || fields[0] == "---") {
+			name := fields[2]
+			speaks = failed[name]
+			if fields[1] != "NAME" && fields[1] != "FAIL:" {
+				continue
+			}
+		}
+		if speaks {
+			_, _ = said.WriteString(line)
+		}
+	}
+	return said.String()
+}
+
+func TestFailedParts(t *testing.T) {
+	const out = "=== RUN   TestX\n=== RUN   TestX/a\n    x.go:1: a speaks\n=== NAME  TestX/b\n    x.go:2: b is wrong\n" +
+		"=== CONT  TestX/a\n    x.go:3: a again\n--- FAIL: TestX (1.00s)\n    --- PASS: TestX/a (1.00s)\n    --- FAIL: TestX/b (1.00s)\n"
+	got := failedParts(out)
+	if strings.Contains(got, "a speaks") || strings.Contains(got, "a again") || !strings.Contains(got, "b is wrong") {
+		t.Errorf("%s", got)
+	}
+	if died := "=== RUN   TestX\npanic: why\n"; failedParts(died) != died {
+		t.Error("a copy that died says nothing")
+	}
 }
 
 // claude finds Claude Code, or skips.

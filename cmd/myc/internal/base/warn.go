@@ -41,22 +41,33 @@ func (a *App) warn(s api.StatusReply) {
 	}
 }
 
-// TellRestart has a running daemon read what was just accepted, and says on stderr which keys of it wait for a restart.
+// TellRestart has a running daemon read what was just accepted. It says on stderr why the daemon goes on with what was in force before, and
+// which keys wait for a restart.
 func (a *App) TellRestart(ctx context.Context) {
 	c, err := a.Running(ctx)
+	if err != nil {
+		a.warnOld(err)
+	}
 	if err != nil || c == nil {
-		return // status and doctor say what is wrong with the daemon
+		return
 	}
 	defer c.Close()
 	short, cancel := context.WithTimeout(ctx, AnswerWithin)
 	defer cancel()
 	if _, err := Call(short, c, api.Reload, api.None{}); err != nil {
-		return // likewise
+		a.warnOld(err)
+		return
 	}
 	if s, err := Call(short, c, api.Status, api.None{}); err == nil && len(s.Restart) > 0 {
 		fmt.Fprintf(a.Err, "myc: without effect before a restart of the daemon: %s\nhint: %s\n", strings.Join(s.Restart, ", "),
 			restart.How(s.Daemon.Addr != ""))
 	}
+}
+
+// warnOld says on stderr that a daemon did not take what was accepted.
+func (a *App) warnOld(err error) {
+	fmt.Fprintf(a.Err, "myc: warning: this was accepted, and the daemon may go on with what was in force before: %s\n"+
+		"hint: myc status shows whether it does; myc stop -f ends it, and the next one begins with what was accepted\n", text.Visible(err.Error()))
 }
 
 // WarnDamage says on stderr why no call runs.

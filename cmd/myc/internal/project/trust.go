@@ -127,6 +127,11 @@ func (a *app) trust(ctx context.Context, by base.Consent) error {
 	switch {
 	case err != nil:
 		return err
+	case !accepted && !c.Waits():
+		// Where a folder is trusted whatever is in it, the daemon takes a change a moment after it was saved. After `myc trust` it has.
+		a.TellRestart(ctx)
+	}
+	switch {
 	case a.JSON:
 		return a.PrintJSON(a.changesShape(p, c, accepted))
 	case accepted:
