@@ -41,15 +41,11 @@ type badWorld struct {
 // newBadWorld makes the project of testdata/badinput/project, with other files over it: names and texts in turn.
 func newBadWorld(t *testing.T, over ...string) *badWorld {
 	t.Helper()
-	exe, err := exec.LookPath("myc")
-	if err != nil {
-		t.Fatal(err)
-	}
 	root, err := os.MkdirTemp("", "bad")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &badWorld{t: t, exe: exe, root: root, dir: filepath.Join(root, "p")}
+	w := &badWorld{t: t, exe: program(t), root: root, dir: filepath.Join(root, "p")}
 	t.Cleanup(func() {
 		endDaemons(t, root)
 		if err := os.RemoveAll(root); err != nil {

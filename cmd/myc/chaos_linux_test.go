@@ -88,7 +88,7 @@ func newChaos(t *testing.T, myc string) *chaos {
 		"mycelium.yaml":          conf.String(),
 		"skills/echo/SKILL.yaml": "name: echo\ndescription: Echoes.\nallowedRoles: [guest]\nallowedTools:\n" + grants.String(),
 	}
-	c.project = newProject(t, files)
+	c.project = projectOf(t, raced(t), files)
 	if myc != "" {
 		c.myc = myc
 	}

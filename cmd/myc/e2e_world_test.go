@@ -76,10 +76,12 @@ type project struct {
 // of the test the daemon is stopped, and every process that has this home must be gone by itself.
 func newProject(t *testing.T, files map[string]string) *project {
 	t.Helper()
-	myc, err := exec.LookPath("myc") // TestMain put it there: this very program
-	if err != nil {
-		t.Fatal(err)
-	}
+	return projectOf(t, program(t), files)
+}
+
+// projectOf is newProject with a program.
+func projectOf(t *testing.T, myc string, files map[string]string) *project {
+	t.Helper()
 	// A short path: a socket below it has to fit into 107 bytes.
 	home, err := os.MkdirTemp("", "e2e")
 	if err != nil {

@@ -69,15 +69,10 @@ func goBuild(path, pkg string) error {
 }
 
 // TestScript runs testdata/script: the suite and the manual of the command line. Each script has a home of its own; what it
-// leaves running is ended by pid and is a failure. The scripts run the program as users build it: with the race detector in it they
-// take ten times as long, so only `make soak` does that, by RACE_SCRIPTS=1. The e2e tests beside this one always run it with the
-// race detector.
+// leaves running is ended by pid and is a failure. The scripts run [program].
 func TestScript(t *testing.T) {
 	t.Parallel()
-	path := ""
-	if os.Getenv("RACE_SCRIPTS") == "" {
-		path = filepath.Dir(builtProgram(t)) + string(filepath.ListSeparator)
-	}
+	path := filepath.Dir(program(t)) + string(filepath.ListSeparator)
 	data, err := filepath.Abs("testdata")
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +22,30 @@ const (
 	initBytes       = 1_000_000
 )
 
+// program is the `myc` that a test starts: the program as users build it, or with RACE_PROGRAM=1 (`make soak`) this test binary, which has
+// the race detector in it. With it the program takes several times as long, so in the suite only tests that play [raced] have it, in which
+// much happens in one process at the same time.
+func program(t *testing.T) string {
+	t.Helper()
+	if os.Getenv("RACE_PROGRAM") != "" {
+		return raced(t)
+	}
+	return builtProgram(t)
+}
+
+// raced is this test binary under the name of the command.
+func raced(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("myc") // TestMain put it there
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// builtVar names the program that this test binary has built, for its copies without a network.
+const builtVar = "MYC_E2E_BUILT"
+
 // builtProgram is the program as `make build` makes it, built once for all tests that want it. It lies beside the folder in which
 // testscript.Main puts the test binary under the name of the command, and is removed with that.
 func builtProgram(t *testing.T) string {
@@ -33,6 +58,9 @@ func builtProgram(t *testing.T) string {
 }
 
 var buildOnce = sync.OnceValues(func() (string, error) {
+	if built := os.Getenv(builtVar); built != "" {
+		return built, nil
+	}
 	played, err := exec.LookPath("myc")
 	if err != nil {
 		return "", err
@@ -42,7 +70,7 @@ var buildOnce = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	small := filepath.Join(filepath.Dir(path), hook.Small)
-	return path, os.Link(filepath.Join(filepath.Dir(played), hook.Small), small)
+	return path, errors.Join(os.Link(filepath.Join(filepath.Dir(played), hook.Small), small), os.Setenv(builtVar, path))
 })
 
 // TestPackageInitialisationIsCheap builds the program as users do and adds up what `GODEBUG=inittrace=1` reports.

@@ -166,7 +166,7 @@ func (r *run) name() string {
 	return r.Cause + "/" + r.Name + map[bool]string{true: "/daemon", false: "/alone"}[r.daemon]
 }
 
-// runs are the chains to play, and their forms. Unless all are wanted, every fourth is played; its name decides which, and whether there
+// runs are the chains to play, and their forms. Unless all are wanted, every eighth is played; its name decides which, and whether there
 // is a daemon, so that it is always the same.
 func runs(chains []chain, pattern *regexp.Regexp) []*run {
 	var out []*run
@@ -175,7 +175,7 @@ func runs(chains []chain, pattern *regexp.Regexp) []*run {
 		h.Write([]byte(c.Name))
 		sum := h.Sum32() >> 8
 		sampled := !*long && !*full && *only == ""
-		if sampled && (c.Long || sum%4 != 0) || !pattern.MatchString(c.Cause+"/"+c.Name) {
+		if sampled && (c.Long || sum%8 != 0) || !pattern.MatchString(c.Cause+"/"+c.Name) {
 			continue
 		}
 		forms := []bool{false, true}
