@@ -127,7 +127,7 @@ func TestCompare(t *testing.T) {
 			"  trustedPrefixes: [acme-]\n  skillMatching:\n  - {role: developer, requiredSkills: [a, b], forbiddenSkills: [x], priority: 5,\n" +
 			"     context: {allowedTime: '22:00-06:00', allowedDays: [5], timezone: Asia/Tokyo}}\n  - {role: guest, anySkills: [c, d]}"}},
 			[]string{"widens skill deploy gives the role developer to agents whose card has a and b, and not x, 22:00-06:00, on Friday (Asia/Tokyo), " +
-					"with priority 5 (skills/deploy/SKILL.yaml)",
+				"with priority 5 (skills/deploy/SKILL.yaml)",
 				"widens skill deploy gives the role guest to agents whose card has 1 of c, d (skills/deploy/SKILL.yaml)",
 				"unclear skill deploy gives roles to agents whose names begin with acme-; until now to every agent (skills/deploy/SKILL.yaml)"}},
 		"roles to take": {[]edit{{"mycelium.yaml", "[guest, developer]", "[guest]"}},
