@@ -47,7 +47,7 @@ type opened struct {
 func NewServer(f Folder) (*Server, error) {
 	s := &Server{folder: f}
 	funcs := map[string]builtin.Func[*Server]{
-		"list_memories": builtin.With(listMemories), "recall_memory": builtin.With(recall), "save_memory": builtin.With(save),
+		"list_memories": builtin.Entered((*Server).enter, listMemories), "recall_memory": builtin.Entered((*Server).enter, recall), "save_memory": builtin.Entered((*Server).enter, save),
 	}
 	var err error
 	if s.narrow, err = builtin.Parse(policy.MemoryServer, definitions, funcs); err != nil {
@@ -109,16 +109,12 @@ func (s *Server) enter(scope policy.Scope) (call, error) {
 	return call{a, o.guard, Index{Folder: s.folder, DB: o.db}}, nil
 }
 
-func save(_ context.Context, s *Server, scope policy.Scope, args struct {
+func save(_ context.Context, c call, args struct {
 	Content string   `json:"content"`
 	Type    string   `json:"type"`
 	Tags    []string `json:"tags"`
 	Source  string   `json:"source"`
 }) (builtin.Answer, error) {
-	c, err := s.enter(scope)
-	if err != nil {
-		return builtin.Answer{}, err
-	}
 	now := time.Now()
 	e, err := New(args.Content, args.Type, args.Tags, args.Source, now)
 	if err == nil {
@@ -152,11 +148,7 @@ type recalled struct {
 	Withheld int     `json:"withheld,omitzero"` // of those that were found, because of what they say
 }
 
-func recall(ctx context.Context, s *Server, scope policy.Scope, q query) (builtin.Answer, error) {
-	c, err := s.enter(scope)
-	if err != nil {
-		return builtin.Answer{}, err
-	}
+func recall(ctx context.Context, c call, q query) (builtin.Answer, error) {
 	roles, err := c.roles(c.x.Folder, "", q.AllRoles)
 	if err != nil {
 		return builtin.Answer{}, err
@@ -249,14 +241,10 @@ func Summarise(d *Doc) Summary {
 	return out
 }
 
-func listMemories(_ context.Context, s *Server, scope policy.Scope, args struct {
+func listMemories(_ context.Context, c call, args struct {
 	RoleID   string `json:"role_id"`
 	AllRoles bool   `json:"all_roles"`
 }) (builtin.Answer, error) {
-	c, err := s.enter(scope)
-	if err != nil {
-		return builtin.Answer{}, err
-	}
 	roles, err := c.roles(c.x.Folder, args.RoleID, args.AllRoles)
 	if err != nil {
 		return builtin.Answer{}, err
