@@ -43,7 +43,8 @@ func With[S, T any](f func(ctx context.Context, s S, scope policy.Scope, args T)
 
 // Entered is [With] for functions that begin alike: enter makes what they work with of the server and the scope, or says why the call is
 // refused.
-func Entered[S, C, T any](enter func(s S, scope policy.Scope) (C, error), f func(ctx context.Context, c C, args T) (Answer, error)) Func[S] {
+func Entered[S, C, T any](enter func(s S, scope policy.Scope) (C, error),
+	f func(ctx context.Context, c C, args T) (Answer, error)) Func[S] {
 	return With(func(ctx context.Context, s S, scope policy.Scope, args T) (Answer, error) {
 		c, err := enter(s, scope)
 		if err != nil {
