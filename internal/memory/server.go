@@ -47,7 +47,8 @@ type opened struct {
 func NewServer(f Folder) (*Server, error) {
 	s := &Server{folder: f}
 	funcs := map[string]builtin.Func[*Server]{
-		"list_memories": builtin.Entered((*Server).enter, listMemories), "recall_memory": builtin.Entered((*Server).enter, recall), "save_memory": builtin.Entered((*Server).enter, save),
+		"list_memories": builtin.Entered((*Server).enter, listMemories), "recall_memory": builtin.Entered((*Server).enter, recall),
+		"save_memory": builtin.Entered((*Server).enter, save),
 	}
 	var err error
 	if s.narrow, err = builtin.Parse(policy.MemoryServer, definitions, funcs); err != nil {

@@ -23,8 +23,8 @@ func TestWhatIsLearntOutlastsANode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			reply, err := w.gate.Call(t.Context(), s, gate.Request{Item: it, Asked: c.tool, Method: "tools/call", Args: []byte(c.args), Surface: "cli",
-				Params: []byte(`{"name":"` + it.Name + `","arguments":` + c.args + `}`)})
+			reply, err := w.gate.Call(t.Context(), s, gate.Request{Item: it, Asked: c.tool, Method: "tools/call", Surface: "cli",
+				Args: []byte(c.args), Params: []byte(`{"name":"` + it.Name + `","arguments":` + c.args + `}`)})
 			if err != nil {
 				t.Fatal(c.tool, err)
 			}

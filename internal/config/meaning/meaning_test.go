@@ -126,8 +126,8 @@ func TestCompare(t *testing.T) {
 		"roles by cards": {[]edit{{"skills/deploy/SKILL.yaml", "allowedRoles: [developer]", "allowedRoles: [developer]\nidentity:\n" +
 			"  trustedPrefixes: [acme-]\n  skillMatching:\n  - {role: developer, requiredSkills: [a, b], forbiddenSkills: [x], priority: 5,\n" +
 			"     context: {allowedTime: '22:00-06:00', allowedDays: [5], timezone: Asia/Tokyo}}\n  - {role: guest, anySkills: [c, d]}"}},
-			[]string{"widens skill deploy gives the role developer to agents whose card has a and b, and not x, 22:00-06:00, on Friday (Asia/Tokyo), " +
-				"with priority 5 (skills/deploy/SKILL.yaml)",
+			[]string{"widens skill deploy gives the role developer to agents whose card has a and b, and not x, 22:00-06:00, on Friday " +
+				"(Asia/Tokyo), with priority 5 (skills/deploy/SKILL.yaml)",
 				"widens skill deploy gives the role guest to agents whose card has 1 of c, d (skills/deploy/SKILL.yaml)",
 				"unclear skill deploy gives roles to agents whose names begin with acme-; until now to every agent (skills/deploy/SKILL.yaml)"}},
 		"roles to take": {[]edit{{"mycelium.yaml", "[guest, developer]", "[guest]"}},
@@ -155,8 +155,9 @@ func TestRolesByCards(t *testing.T) {
 	const one, two = "{role: developer, requiredSkills: [a]}", "{role: guest, requiredSkills: [b]}"
 	both := rules(one + ", " + two)
 	for text, want := range map[string]string{
-		one:              "unclear skill deploy no longer gives the role guest to agents whose card has b (skills/deploy/SKILL.yaml)",
-		two + ", " + one: "unclear skill deploy has its rules for agents' cards in another order: of equal priorities the first counts (skills/deploy/SKILL.yaml)",
+		one: "unclear skill deploy no longer gives the role guest to agents whose card has b (skills/deploy/SKILL.yaml)",
+		two + ", " + one: "unclear skill deploy has its rules for agents' cards in another order: of equal priorities the first counts " +
+			"(skills/deploy/SKILL.yaml)",
 	} {
 		if diff := cmp.Diff([]string{want}, shown(Compare(both, rules(text), skill.Catalog{}, nil))); diff != "" {
 			t.Error(diff)
