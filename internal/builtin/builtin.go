@@ -41,6 +41,19 @@ func With[S, T any](f func(ctx context.Context, s S, scope policy.Scope, args T)
 	}
 }
 
+// Entered is [With] for functions that begin alike: enter makes what they work with of the server and the scope, or says why the call is
+// refused.
+func Entered[S, C, T any](enter func(s S, scope policy.Scope) (C, error),
+	f func(ctx context.Context, c C, args T) (Answer, error)) Func[S] {
+	return With(func(ctx context.Context, s S, scope policy.Scope, args T) (Answer, error) {
+		c, err := enter(s, scope)
+		if err != nil {
+			return Answer{}, err
+		}
+		return f(ctx, c, args)
+	})
+}
+
 // Parse joins the definitions of a server's tools, a JSON array as clients see them, with their functions by name.
 func Parse[S any](server, definitions string, funcs map[string]Func[S]) (*Table[S], error) {
 	var raws []jsontext.Value

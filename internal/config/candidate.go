@@ -274,7 +274,7 @@ func (a *Acceptance) Write(now time.Time, change func(folders []string) error) e
 	if err := os.MkdirAll(filepath.Dir(a.lock), 0o700); err != nil {
 		return fmt.Errorf("change files: %w", err)
 	}
-	lock, err := atomicfile.LockWait(a.lock, 5*time.Second)
+	lock, err := atomicfile.LockWait(a.lock, accept.Patience)
 	if err != nil {
 		return fmt.Errorf("change files: %w", err)
 	}

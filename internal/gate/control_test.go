@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
+	"mycelium/internal/skill"
 )
 
 func TestControlDefinitions(t *testing.T) {
@@ -265,6 +266,43 @@ func TestSuggestNamesOpenSkillsOnly(t *testing.T) {
 	answer, _ = h.ask(admin, "mycelium-router__suggest_skills", intent)
 	if got := fmt.Sprint(answer); !strings.Contains(got, "keeper") || !strings.Contains(got, "score") {
 		t.Errorf("admin: %s", got)
+	}
+}
+
+// TestInactiveSkillsAreCheap: with 60 skills, each with a description of 250 bytes, a session is told of no inactive one at its start, and
+// the list of all of them has less than 2,000 tokens, at four bytes a token: 1 % of a window of 200,000.
+func TestInactiveSkillsAreCheap(t *testing.T) {
+	p := three()
+	for i := range 60 {
+		p.skills = append(p.skills, skill.Skill{Grant: policy.Grant{Name: fmt.Sprintf("release-helper-%02d", i), AllowedRoles: []string{"guest"}},
+			DisplayName: "Release helper", Description: strings.Repeat("Helps with a release and its notes. ", 7), Instructions: "# Long",
+			Triggers: []string{"release", "release notes", "リリース", "リリースノート"}})
+	}
+	h := build(t, p)
+	s, err := h.Sessions.Open(t.Context(), session.Spec{Role: "guest", Skills: []string{"reader"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := control.Brief(s, nil, control.MaxInstructions)
+	var defs strings.Builder
+	for _, l := range s.List(policy.Tool) {
+		defs.Write(l.Raw)
+	}
+	if at := told.Header + told.Teaching + h.Instructions(s) + defs.String(); strings.Contains(at, "release-helper") {
+		t.Errorf("told at the start: %s", at)
+	}
+	reply, err := h.Call(t.Context(), s, request("mycelium-skills__list_skills", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 4 * 2000
+	list := string(rawjson.Member(reply.Result, "structuredContent"))
+	if len(list) > most || strings.Count(list, "release-helper") != 60 || strings.Contains(list, "リリース") {
+		t.Errorf("%d bytes: %s", len(list), list)
+	}
+	answer, _ := h.ask(s, "mycelium-skills__get_skill", `{"id":"release-helper-07"}`)
+	if got := fmt.Sprint(answer); !strings.Contains(got, "リリースノート") || strings.Count(got, "Helps with") != 7 {
+		t.Errorf("get_skill: %s", got)
 	}
 }
 

@@ -40,13 +40,15 @@ type Server struct {
 type opened struct {
 	db     *store.DB
 	policy func() *policy.Policy
+	guard  Guard
 }
 
 // NewServer makes the server over a folder.
 func NewServer(f Folder) (*Server, error) {
 	s := &Server{folder: f}
 	funcs := map[string]builtin.Func[*Server]{
-		"list_memories": builtin.With(listMemories), "recall_memory": builtin.With(recall), "save_memory": builtin.With(save),
+		"list_memories": builtin.Entered((*Server).enter, listMemories), "recall_memory": builtin.Entered((*Server).enter, recall),
+		"save_memory": builtin.Entered((*Server).enter, save),
 	}
 	var err error
 	if s.narrow, err = builtin.Parse(policy.MemoryServer, definitions, funcs); err != nil {
@@ -57,8 +59,8 @@ func NewServer(f Folder) (*Server, error) {
 }
 
 // Open lets the server answer: db has the index, and policy returns the policy in force.
-func (s *Server) Open(db *store.DB, policy func() *policy.Policy) {
-	s.opened.Store(&opened{db, policy})
+func (s *Server) Open(db *store.DB, policy func() *policy.Policy, g Guard) {
+	s.opened.Store(&opened{db, policy, g})
 }
 
 // Definitions returns the tools of a scope that reads its own memory only. The caller must not change them.
@@ -88,39 +90,45 @@ func errUnread() error {
 	return errors.New("the memory cannot be read; a person finds out why with myc doctor")
 }
 
+// call is what a call works with.
+type call struct {
+	Access
+	Guard
+	x Index
+}
+
 // enter returns what a call needs, or why it is refused.
-func (s *Server) enter(scope policy.Scope) (Access, Index, error) {
+func (s *Server) enter(scope policy.Scope) (call, error) {
 	o := s.opened.Load()
 	if o == nil {
-		return Access{}, Index{}, errors.New("the memory is not open")
+		return call{}, errors.New("the memory is not open")
 	}
 	a := Of(o.policy(), scope)
 	if a.Own == "" {
-		return Access{}, Index{}, errNothing()
+		return call{}, errNothing()
 	}
-	return a, Index{Folder: s.folder, DB: o.db}, nil
+	return call{a, o.guard, Index{Folder: s.folder, DB: o.db}}, nil
 }
 
-func save(_ context.Context, s *Server, scope policy.Scope, args struct {
+func save(_ context.Context, c call, args struct {
 	Content string   `json:"content"`
 	Type    string   `json:"type"`
 	Tags    []string `json:"tags"`
 	Source  string   `json:"source"`
 }) (builtin.Answer, error) {
-	a, x, err := s.enter(scope)
-	if err != nil {
-		return builtin.Answer{}, err
-	}
 	now := time.Now()
 	e, err := New(args.Content, args.Type, args.Tags, args.Source, now)
 	if err == nil {
-		err = x.Folder.Save(a.Own, now, e)
+		e, err = c.keep(e)
+	}
+	if err == nil {
+		err = c.x.Folder.Save(c.Own, now, e)
 	}
 	if err != nil {
 		return builtin.Answer{}, err
 	}
-	e.Role = a.Own
-	out := builtin.Text("Saved as %s to the memory of role %s.", e.ID, a.Own)
+	e.Role = c.Own
+	out := builtin.Text("Saved as %s to the memory of role %s.", e.ID, c.Own)
 	out.Structured = map[string]any{"id": e.ID, "role": e.Role, "type": e.Type}
 	return out, nil
 }
@@ -138,18 +146,15 @@ type query struct {
 type recalled struct {
 	Memories []Entry `json:"memories"`
 	Total    int     `json:"total"`
+	Withheld int     `json:"withheld,omitzero"` // of those that were found, because of what they say
 }
 
-func recall(ctx context.Context, s *Server, scope policy.Scope, q query) (builtin.Answer, error) {
-	a, x, err := s.enter(scope)
+func recall(ctx context.Context, c call, q query) (builtin.Answer, error) {
+	roles, err := c.roles(c.x.Folder, "", q.AllRoles)
 	if err != nil {
 		return builtin.Answer{}, err
 	}
-	roles, err := a.roles(x.Folder, "", q.AllRoles)
-	if err != nil {
-		return builtin.Answer{}, err
-	}
-	found, err := x.Search(ctx, Query{Text: q.Query, Roles: roles, Type: q.Type, Tags: q.Tags, Limit: q.Limit})
+	found, err := c.x.Search(ctx, Query{Text: q.Query, Roles: roles, Type: q.Type, Tags: q.Tags, Limit: q.Limit})
 	if err != nil {
 		return builtin.Answer{}, errUnread()
 	}
@@ -159,10 +164,18 @@ func recall(ctx context.Context, s *Server, scope policy.Scope, q query) (builti
 		if b.Len()+len(e.Content) > maxAnswer {
 			break
 		}
+		e, why := c.entry(e)
+		if why != "" {
+			out.Withheld++
+			continue
+		}
 		out.Memories = append(out.Memories, e)
 		write(&b, e)
 	}
-	switch n := len(out.Memories); {
+	if out.Withheld > 0 {
+		fmt.Fprintf(&b, "%d withheld, because what is written there may mislead a model. A person finds it with myc doctor.\n", out.Withheld)
+	}
+	switch n := len(out.Memories) + out.Withheld; {
 	case found.Total == 0:
 		b.WriteString("There is no memory of this.")
 	case n < found.Total:
@@ -229,27 +242,24 @@ func Summarise(d *Doc) Summary {
 	return out
 }
 
-func listMemories(_ context.Context, s *Server, scope policy.Scope, args struct {
+func listMemories(_ context.Context, c call, args struct {
 	RoleID   string `json:"role_id"`
 	AllRoles bool   `json:"all_roles"`
 }) (builtin.Answer, error) {
-	a, x, err := s.enter(scope)
-	if err != nil {
-		return builtin.Answer{}, err
-	}
-	roles, err := a.roles(x.Folder, args.RoleID, args.AllRoles)
+	roles, err := c.roles(c.x.Folder, args.RoleID, args.AllRoles)
 	if err != nil {
 		return builtin.Answer{}, err
 	}
 	list := []Summary{}
 	var b strings.Builder
 	for _, role := range roles {
-		d, _, err := x.Folder.Read(role)
+		d, _, err := c.x.Folder.Read(role)
 		if err != nil {
 			fmt.Fprintf(&b, "Role %s: %s\n", role, errUnread())
 			continue
 		}
 		m := Summarise(d)
+		m.Tags = c.tags(m.Tags)
 		list = append(list, m)
 		fmt.Fprintf(&b, "Role %s: %d", role, m.Total)
 		for _, kind := range Types() {

@@ -22,6 +22,7 @@ import (
 	"mycelium/internal/gateway/resource"
 	"mycelium/internal/node/chat"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/noted"
 	"mycelium/internal/node/place"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/roleprompt"
@@ -170,8 +171,9 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	}
 	n.onClose(n.gate.Close)
 	view.Files.Readable = n.gate.MaySearch
-	view.Talks.Open(transcript.NewBook(n.db, func(said string) string { return n.log.Secrets().Text(said) }), n.judge.summaries().Summarize)
-	view.Memory.Open(n.db, func() *policy.Policy { return n.View().Policy })
+	mask := func(said string) string { return n.log.Secrets().Text(said) }
+	view.Talks.Open(transcript.NewBook(n.db, mask), n.judge.summaries().Summarize)
+	view.Memory.Open(n.db, func() *policy.Policy { return n.View().Policy }, noted.Guard(mask))
 	n.chats = chat.New(chat.Options{
 		Dir: n.dir, Project: n.files.Project, Policy: func() *policy.Policy { return n.View().Policy },
 		Expand: n.pool.Expand, Queue: queue, DB: n.db, Replies: n.judge,

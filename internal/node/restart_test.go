@@ -41,7 +41,8 @@ type rig struct {
 	t      *testing.T
 	loader *project.Loader
 	home   string
-	tries  int // of budgets and refusals: each begins a count of its own
+	end    func() // ends the node
+	tries  int    // of budgets and refusals: each begins a count of its own
 }
 
 func newRig(t *testing.T) *rig {
@@ -56,14 +57,21 @@ func newRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	w.accept("")
-	own := *w.loader // the node loads by itself, at the same time
-	n, end, err := Own(t.Context(), Options{Loader: &own, Stays: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(end)
-	w.Node = n
+	w.Node = w.open()
+	t.Cleanup(func() { w.end() })
 	return w
+}
+
+// open opens a node over the project.
+func (w *rig) open() *Node {
+	w.t.Helper()
+	own := *w.loader // the node loads by itself, at the same time
+	n, end, err := Own(w.t.Context(), Options{Loader: &own, Stays: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.end = end
+	return n
 }
 
 // write writes a file of the project.

@@ -91,14 +91,19 @@ func (n *Node) Listen(addr string) error {
 // the log.
 const indexLag = time.Second
 
-// updateIndex keeps the audit index up to date until ctx is done.
-func (n *Node) updateIndex(ctx context.Context) error {
+// learn reads from the log what find_tool learnt before this node.
+func (n *Node) learn(ctx context.Context) {
 	if uses, err := taught.Read(ctx, n.index, time.Now()); err == nil {
 		n.gate.Sessions.Taught.Add(uses)
 	} else if ctx.Err() == nil {
 		// No warning: if the log is damaged, everybody is told so elsewhere.
 		n.logger.Info("what find_tool learnt before is not known", "err", err)
 	}
+}
+
+// updateIndex keeps the audit index up to date until ctx is done.
+func (n *Node) updateIndex(ctx context.Context) error {
+	n.learn(ctx)
 	for {
 		changed := n.log.Changed()
 		if err := n.index.Follow(ctx); err != nil && ctx.Err() == nil {

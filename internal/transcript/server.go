@@ -37,16 +37,16 @@ type opened struct {
 // NewServer makes the server. Until Open is called its tools are defined, and each fails.
 func NewServer() (*Server, error) {
 	tools, err := builtin.Parse(Name, definitions, map[string]builtin.Func[*Server]{
-		"session_add_message": builtin.With(addMessage),
-		"session_add_tags":    builtin.With(tag),
-		"session_compress":    builtin.With(compress),
-		"session_delete":      builtin.With(remove),
-		"session_export":      builtin.With(export),
-		"session_fork":        builtin.With(fork),
-		"session_list":        builtin.With(list),
-		"session_load":        builtin.With(load),
-		"session_rename":      builtin.With(rename),
-		"session_save":        builtin.With(save),
+		"session_add_message": entered(addMessage),
+		"session_add_tags":    entered(tag),
+		"session_compress":    entered(compress),
+		"session_delete":      entered(remove),
+		"session_export":      entered(export),
+		"session_fork":        entered(fork),
+		"session_list":        entered(list),
+		"session_load":        entered(load),
+		"session_rename":      entered(rename),
+		"session_save":        entered(save),
 	})
 	if err != nil {
 		return nil, err
@@ -106,27 +106,33 @@ const (
 	mostPerEvery = 500 // conversations in one list
 )
 
-// with returns the book and the caller. A roleId that is not the role of the session is refused, whether there is such a role or not.
-func (s *Server) with(scope policy.Scope, r request) (*opened, Caller, error) {
-	o := s.open.Load()
-	if o == nil {
-		return nil, Caller{}, errors.New("conversations are kept by the daemon of the project, and this process is none")
-	}
-	w := Caller{Principal: scope.Principal.ID, Role: scope.Principal.Role}
-	if err := w.check(); err != nil {
-		return nil, Caller{}, err
-	}
-	if r.Role != "" && r.Role != w.Role {
-		return nil, Caller{}, errors.New("roleId is not the role of this session: conversations belong to its role; leave roleId out")
-	}
-	return o, w, nil
+// call is what a call works with: the book, and whose conversations they are.
+type call struct {
+	*opened
+	Caller
 }
 
-func save(ctx context.Context, s *Server, scope policy.Scope, r request) (builtin.Answer, error) {
-	o, w, err := s.with(scope, r)
-	if err != nil {
-		return builtin.Answer{}, err
+// entered returns a function of the server that is called with a caller who may have conversations. A roleId that is not the role of the
+// session is refused, whether there is such a role or not.
+func entered(f func(ctx context.Context, c call, r request) (builtin.Answer, error)) builtin.Func[*Server] {
+	return builtin.Entered((*Server).enter, func(ctx context.Context, c call, r request) (builtin.Answer, error) {
+		if r.Role != "" && r.Role != c.Role {
+			return builtin.Answer{}, errors.New("roleId is not the role of this session: conversations belong to its role; leave roleId out")
+		}
+		return f(ctx, c, r)
+	})
+}
+
+func (s *Server) enter(scope policy.Scope) (call, error) {
+	o := s.open.Load()
+	if o == nil {
+		return call{}, errors.New("conversations are kept by the daemon of the project, and this process is none")
 	}
+	w := Caller{Principal: scope.Principal.ID, Role: scope.Principal.Role}
+	return call{o, w}, w.check()
+}
+
+func save(ctx context.Context, k call, r request) (builtin.Answer, error) {
 	if len(r.Messages) > mostPerSave {
 		return builtin.Answer{}, errors.New("one call saves at most 500 messages; session_add_message adds more")
 	}
@@ -134,7 +140,7 @@ func save(ctx context.Context, s *Server, scope policy.Scope, r request) (builti
 	for _, m := range r.Messages {
 		c.Messages = append(c.Messages, Message{Role: m.Role, Content: m.Content})
 	}
-	saved, err := o.book.Save(ctx, w, c)
+	saved, err := k.book.Save(ctx, k.Caller, c)
 	if err != nil {
 		return builtin.Answer{}, err
 	}
@@ -142,12 +148,8 @@ func save(ctx context.Context, s *Server, scope policy.Scope, r request) (builti
 	return structured(saved)
 }
 
-func list(ctx context.Context, s *Server, scope policy.Scope, r request) (builtin.Answer, error) {
-	o, w, err := s.with(scope, r)
-	if err != nil {
-		return builtin.Answer{}, err
-	}
-	all, err := o.book.List(ctx, w, r.Tags, min(max(1, or(r.Limit, defaultList)), mostPerEvery))
+func list(ctx context.Context, k call, r request) (builtin.Answer, error) {
+	all, err := k.book.List(ctx, k.Caller, r.Tags, min(max(1, or(r.Limit, defaultList)), mostPerEvery))
 	if err != nil {
 		return builtin.Answer{}, err
 	}
@@ -161,12 +163,8 @@ type loaded struct {
 }
 
 // load returns the last messages, or those from an index on.
-func load(ctx context.Context, s *Server, scope policy.Scope, r request) (builtin.Answer, error) {
-	o, w, err := s.with(scope, r)
-	if err != nil {
-		return builtin.Answer{}, err
-	}
-	c, err := o.book.Load(ctx, w, r.Session)
+func load(ctx context.Context, k call, r request) (builtin.Answer, error) {
+	c, err := k.book.Load(ctx, k.Caller, r.Session)
 	if err != nil {
 		return builtin.Answer{}, err
 	}
@@ -183,36 +181,24 @@ func load(ctx context.Context, s *Server, scope policy.Scope, r request) (builti
 	return structured(loaded{c, from})
 }
 
-func remove(ctx context.Context, s *Server, scope policy.Scope, r request) (builtin.Answer, error) {
-	o, w, err := s.with(scope, r)
-	if err != nil {
-		return builtin.Answer{}, err
-	}
-	if err := o.book.Delete(ctx, w, r.Session); err != nil {
+func remove(ctx context.Context, k call, r request) (builtin.Answer, error) {
+	if err := k.book.Delete(ctx, k.Caller, r.Session); err != nil {
 		return builtin.Answer{}, err
 	}
 	return structured(map[string]string{"deleted": r.Session})
 }
 
-func compress(ctx context.Context, s *Server, scope policy.Scope, r request) (builtin.Answer, error) {
-	o, w, err := s.with(scope, r)
-	if err != nil {
-		return builtin.Answer{}, err
-	}
-	done, err := o.book.Compress(ctx, w, r.Session, Compression{Strategy: r.Strategy, Keep: or(r.Keep, DefaultKeep),
-		Target: or(r.Target, DefaultTarget), Model: o.model})
+func compress(ctx context.Context, k call, r request) (builtin.Answer, error) {
+	done, err := k.book.Compress(ctx, k.Caller, r.Session, Compression{Strategy: r.Strategy, Keep: or(r.Keep, DefaultKeep),
+		Target: or(r.Target, DefaultTarget), Model: k.model})
 	if err != nil {
 		return builtin.Answer{}, err
 	}
 	return structured(done)
 }
 
-func fork(ctx context.Context, s *Server, scope policy.Scope, r request) (builtin.Answer, error) {
-	o, w, err := s.with(scope, r)
-	if err != nil {
-		return builtin.Answer{}, err
-	}
-	c, err := o.book.Fork(ctx, w, r.Session, or(r.From, -1), r.Name)
+func fork(ctx context.Context, k call, r request) (builtin.Answer, error) {
+	c, err := k.book.Fork(ctx, k.Caller, r.Session, or(r.From, -1), r.Name)
 	if err != nil {
 		return builtin.Answer{}, err
 	}
@@ -220,12 +206,8 @@ func fork(ctx context.Context, s *Server, scope policy.Scope, r request) (builti
 	return structured(c)
 }
 
-func export(ctx context.Context, s *Server, scope policy.Scope, r request) (builtin.Answer, error) {
-	o, w, err := s.with(scope, r)
-	if err != nil {
-		return builtin.Answer{}, err
-	}
-	c, err := o.book.Load(ctx, w, r.Session)
+func export(ctx context.Context, k call, r request) (builtin.Answer, error) {
+	c, err := k.book.Load(ctx, k.Caller, r.Session)
 	if err != nil {
 		return builtin.Answer{}, err
 	}
@@ -239,36 +221,24 @@ func export(ctx context.Context, s *Server, scope policy.Scope, r request) (buil
 	return builtin.Answer{Content: []builtin.Block{builtin.TextBlock(out)}}, nil
 }
 
-func rename(ctx context.Context, s *Server, scope policy.Scope, r request) (builtin.Answer, error) {
-	o, w, err := s.with(scope, r)
-	if err != nil {
-		return builtin.Answer{}, err
-	}
-	name, err := o.book.Rename(ctx, w, r.Session, r.Name)
+func rename(ctx context.Context, k call, r request) (builtin.Answer, error) {
+	name, err := k.book.Rename(ctx, k.Caller, r.Session, r.Name)
 	if err != nil {
 		return builtin.Answer{}, err
 	}
 	return structured(map[string]string{"id": r.Session, "name": name})
 }
 
-func tag(ctx context.Context, s *Server, scope policy.Scope, r request) (builtin.Answer, error) {
-	o, w, err := s.with(scope, r)
-	if err != nil {
-		return builtin.Answer{}, err
-	}
-	tags, err := o.book.AddTags(ctx, w, r.Session, r.Tags)
+func tag(ctx context.Context, k call, r request) (builtin.Answer, error) {
+	tags, err := k.book.AddTags(ctx, k.Caller, r.Session, r.Tags)
 	if err != nil {
 		return builtin.Answer{}, err
 	}
 	return structured(map[string]any{"id": r.Session, "tags": tags})
 }
 
-func addMessage(ctx context.Context, s *Server, scope policy.Scope, r request) (builtin.Answer, error) {
-	o, w, err := s.with(scope, r)
-	if err != nil {
-		return builtin.Answer{}, err
-	}
-	index, id, err := o.book.AddMessage(ctx, w, r.Session, Message{Role: r.MessageRole, Content: r.Content})
+func addMessage(ctx context.Context, k call, r request) (builtin.Answer, error) {
+	index, id, err := k.book.AddMessage(ctx, k.Caller, r.Session, Message{Role: r.MessageRole, Content: r.Content})
 	if err != nil {
 		return builtin.Answer{}, err
 	}

@@ -267,12 +267,16 @@ func (s Store) Remove() (bool, error) {
 	return was, err
 }
 
+// Patience is how long a change waits for those before it. Each copies what governs and syncs it to the disk: some milliseconds, but
+// seconds where many processes use the disk, and several changes may stand in line.
+const Patience = 30 * time.Second
+
 // underLock runs f while no other process changes the store.
 func (s Store) underLock(f func() error) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("accept files: %w", err)
 	}
-	lock, err := atomicfile.LockWait(filepath.Join(s.dir, "lock"), 5*time.Second)
+	lock, err := atomicfile.LockWait(filepath.Join(s.dir, "lock"), Patience)
 	if err != nil {
 		return fmt.Errorf("accept files: %w", err)
 	}

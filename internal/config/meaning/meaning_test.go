@@ -123,6 +123,13 @@ func TestCompare(t *testing.T) {
 		"tools of a skill": {[]edit{{"skills/editor/SKILL.yaml", "agent__Write, agent__Bash", "agent__WebFetch"}},
 			[]string{"widens skill editor grants the tools WebFetch (skills/editor/SKILL.yaml)",
 				"narrows skill editor no longer grants the tools Write, Bash (skills/editor/SKILL.yaml)"}},
+		"roles by cards": {[]edit{{"skills/deploy/SKILL.yaml", "allowedRoles: [developer]", "allowedRoles: [developer]\nidentity:\n" +
+			"  trustedPrefixes: [acme-]\n  skillMatching:\n  - {role: developer, requiredSkills: [a, b], forbiddenSkills: [x], priority: 5,\n" +
+			"     context: {allowedTime: '22:00-06:00', allowedDays: [5], timezone: Asia/Tokyo}}\n  - {role: guest, anySkills: [c, d]}"}},
+			[]string{"widens skill deploy gives the role developer to agents whose card has a and b, and not x, 22:00-06:00, on Friday " +
+				"(Asia/Tokyo), with priority 5 (skills/deploy/SKILL.yaml)",
+				"widens skill deploy gives the role guest to agents whose card has 1 of c, d (skills/deploy/SKILL.yaml)",
+				"unclear skill deploy gives roles to agents whose names begin with acme-; until now to every agent (skills/deploy/SKILL.yaml)"}},
 		"roles to take": {[]edit{{"mycelium.yaml", "[guest, developer]", "[guest]"}},
 			[]string{"narrows an agent may no longer take the role developer (mycelium.yaml:3, was 3)"}},
 		"what hides itself": {[]edit{{"rules.yaml", "name: src,", `name: "src\u001b[2K\u202e",`}},
@@ -135,6 +142,29 @@ func TestCompare(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestRolesByCards: a rule for agents' cards that is gone, or comes in another order, is told and is unclear.
+func TestRolesByCards(t *testing.T) {
+	dir := t.TempDir()
+	rules := func(text string) *config.Project {
+		return write(t, dir, edit{"skills/deploy/SKILL.yaml", "allowedRoles: [developer]",
+			"allowedRoles: [developer]\nidentity: {skillMatching: [" + text + "]}"})
+	}
+	const one, two = "{role: developer, requiredSkills: [a]}", "{role: guest, requiredSkills: [b]}"
+	both := rules(one + ", " + two)
+	for text, want := range map[string]string{
+		one: "unclear skill deploy no longer gives the role guest to agents whose card has b (skills/deploy/SKILL.yaml)",
+		two + ", " + one: "unclear skill deploy has its rules for agents' cards in another order: of equal priorities the first counts " +
+			"(skills/deploy/SKILL.yaml)",
+	} {
+		if diff := cmp.Diff([]string{want}, shown(Compare(both, rules(text), skill.Catalog{}, nil))); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if got := shown(Compare(both, write(t, dir), skill.Catalog{}, nil)); len(got) != 2 {
+		t.Errorf("both are gone: %q", got)
 	}
 }
 

@@ -19,8 +19,10 @@ func (d *diff) skills() {
 		case len(was) == 1 && len(is) == 0:
 			sure := !d.sensitive(name) && !d.controlSensitive()
 			d.add(mark(sure, Unclear), place{file: was[0].File}, "skill ", name, " is gone: it ", grants(was[0]))
+			d.identities(was[0], nil)
 		case len(was) == 0 && len(is) == 1:
 			d.add(Widens, place{file: is[0].File}, "skill ", name, " is new: it ", grants(is[0]))
+			d.identities(nil, is[0])
 		case len(was) == 1 && len(is) == 1 && was[0].Source == is[0].Source:
 			d.skill(was[0], is[0])
 		case !slices.EqualFunc(was, is, sameSkill):
@@ -93,8 +95,10 @@ func grants(s *skill.Skill) string {
 // skill compares two declarations of one skill.
 func (d *diff) skill(was, is *skill.Skill) {
 	d.grant(was, is)
+	d.identities(was, is)
 	at := place{file: is.File}
-	if fields := differing(words(was), words(is)); len(fields) > 0 {
+	fields := slices.DeleteFunc(differing(words(was), words(is)), func(key string) bool { return key == "identity" })
+	if len(fields) > 0 {
 		d.add(Unclear, at, "skill ", is.Name, ": its ", list(fields), " changed")
 	}
 	if state := d.old.states[was.Name]; state != skill.Valid && !reflect.DeepEqual(was.Grant, is.Grant) {

@@ -47,7 +47,7 @@ func Approved(r approval.Request, as approval.As) (policy.Rule, error) {
 	case r.HoldsSecret():
 		return none, fmt.Errorf("the arguments hold a secret, which does not belong in a file%s", once)
 	case slices.ContainsFunc(r.Facts.Parts, func(p policy.Part) bool { return slices.Contains(p.Effects, policy.EffectWrittenHere) }):
-		return none, fmt.Errorf("it executes a file that was written in this session and may change%s", once)
+		return none, fmt.Errorf("the session wrote the code that it runs, and a rule that is written down allows no such code%s", once)
 	case r.Sandbox.None() && !r.Code.Whole():
 		return none, errors.New("it runs code that was not read, which may become something else; approve it once")
 	case r.Sandbox.None() && len(r.Code.Present()) > 0:

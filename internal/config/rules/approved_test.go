@@ -100,6 +100,10 @@ func TestNoRuleForWhatARuleWouldNotHold(t *testing.T) {
 		"outside of the sandbox": func(r *approval.Request) {
 			r.Facts.Parts = []policy.Part{{Effects: []string{policy.EffectWrittenHere}}}
 		},
+		"the session wrote the code": func(r *approval.Request) {
+			r.Sandbox = box.Of("host")
+			r.Facts.Parts = []policy.Part{{Effects: []string{policy.EffectWrittenHere}}}
+		},
 		"runs x.sh (and others: 1)": func(r *approval.Request) {
 			there := approval.ContentDigest{1}
 			r.Code.Files = []approval.CodeFile{{Path: "/p/x.sh", Digest: there}, {Path: "/p/y.sh", Digest: there}, {Path: "/p/absent"}}

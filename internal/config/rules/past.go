@@ -12,8 +12,12 @@ import (
 	"mycelium/internal/policy/box"
 )
 
-// pastCalls is how many recorded calls [Past] looks at, the newest ones.
-const pastCalls = 1000
+// pastCalls is how many recorded calls [Past] looks at, the newest ones, and pastLines among how many lines it looks for them: a call has
+// two lines, and more where it was asked about.
+const (
+	pastCalls = 1000
+	pastLines = 8 * pastCalls
+)
 
 // Past is what an allow rule would have done to the calls that are on record.
 type Past struct {
@@ -62,11 +66,15 @@ func PastOf(ctx context.Context, o audit.Options, inForce *policy.Policy, list [
 	return out, nil
 }
 
-// lastCalls returns the first decision of each of the last calls, oldest first.
+// lastCalls returns the first decision of each of the last calls, oldest first. It reads the end of the log only.
 func lastCalls(ctx context.Context, o audit.Options) ([]audit.Line, error) {
 	var lines []audit.Line
 	seen := map[string]bool{}
-	for line, err := range audit.Read(ctx, o, audit.Position{}, false) {
+	from, err := audit.Back(o, pastLines)
+	if err != nil {
+		return nil, err
+	}
+	for line, err := range audit.Read(ctx, o, from, false) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, nil

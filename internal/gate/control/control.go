@@ -150,15 +150,17 @@ func (t tool) definition() []byte {
 	if len(required) > 0 {
 		schema["required"] = required
 	}
+	hints := map[string]any{"readOnlyHint": t.readOnly, "openWorldHint": false}
+	if !t.readOnly { // it says nothing of a tool that only reads
+		hints["destructiveHint"] = t.item.RunsScript()
+	}
 	raw, err := json.Marshal(struct {
 		Name        string         `json:"name"`
 		Title       string         `json:"title"`
 		Description string         `json:"description"`
 		InputSchema map[string]any `json:"inputSchema"`
 		Annotations map[string]any `json:"annotations"`
-	}{t.item.Name, t.title, t.description, schema, map[string]any{
-		"title": t.title, "readOnlyHint": t.readOnly, "destructiveHint": t.item.RunsScript(), "openWorldHint": false,
-	}}, view.Encoding)
+	}{t.item.Name, t.title, t.description, schema, hints}, view.Encoding)
 	if err != nil {
 		panic("gate: a control tool has no JSON form: " + err.Error()) // the table is ours; a test marshals all of it
 	}

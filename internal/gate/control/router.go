@@ -41,7 +41,7 @@ func routerTools() []tool {
 				`Use role_id "list" to see the roles that you may take.`,
 			params: []param{
 				{name: "role_id", kind: "string", description: `Id of the role to take, or "list".`},
-				{name: "role", kind: "string", description: "The same as role_id; give one of the two."},
+				{name: "role", kind: "string", description: "Instead of role_id."},
 				{name: "includeToolDescriptions", kind: "boolean", description: "Whether the answer describes the tools. Default: true."},
 			},
 		},
@@ -59,14 +59,14 @@ func routerTools() []tool {
 			description: "Activates and deactivates skills, and with them their tools. Give either skills (the whole set) or add and remove. " +
 				"The answer holds the instructions of every skill that it activates: follow them.",
 			params: []param{
-				{name: "skills", kind: "strings", description: "The whole set of skills to be active. Skills of the start set stay active."},
+				{name: "skills", kind: "strings", description: "The whole set; the start set stays active besides."},
 				{name: "add", kind: "strings", description: "Skills to activate besides."},
 				{name: "remove", kind: "strings", description: "Skills to deactivate."},
 			},
 		},
 		{
 			item: routerItem("get_active_skills"), title: "Show active skills", readOnly: true, run: runActiveSkills,
-			description: "Lists the skills of this session: which are active, and which may be activated.",
+			description: "Lists the active skills, and those that may be activated.",
 		},
 		findTool(),
 		suggestTool(),
@@ -77,14 +77,14 @@ func routerTools() []tool {
 				{name: "thinking", kind: "string", required: true, description: "The reasoning."},
 				{
 					name: "type", kind: "string", enum: []string{"extended_thinking", "chain_of_thought", "reasoning"},
-					description: "What kind of reasoning it is.",
+					description: "Its kind.",
 				},
-				{name: "modelId", kind: "string", description: "The model that reasoned."},
-				{name: "thinkingTokens", kind: "integer", description: "How many tokens it took."},
-				{name: "summary", kind: "string", description: "The reasoning in short."},
+				{name: "modelId", kind: "string", description: "The model."},
+				{name: "thinkingTokens", kind: "integer", description: "Its tokens."},
+				{name: "summary", kind: "string", description: "In short."},
 				{
 					name: "cacheMetrics", kind: "counts", members: []string{"cacheReadTokens", "cacheCreationTokens"},
-					description: "How many tokens came from the cache, and went into it.",
+					description: "Tokens read from the cache and written to it.",
 				},
 			},
 		},

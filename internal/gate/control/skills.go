@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
+	"mycelium/internal/text"
 )
 
 var getSkillItem = skillItem("get_skill")
@@ -30,7 +31,7 @@ func skillTools() []tool {
 	return []tool{
 		{
 			item: skillItem("list_skills"), title: "List skills", readOnly: true, run: runListSkills, params: []param{role},
-			description: "Lists the skills that are open to this session's role.",
+			description: "Lists the skills that are open to this session's role, each in a line; get_skill shows one.",
 		},
 		{
 			item: getSkillItem, title: "Read a skill", readOnly: true, run: runGetSkill, params: []param{id("id")},
@@ -59,7 +60,18 @@ func skillTools() []tool {
 	}
 }
 
-// summary is one skill in a list.
+// shortDescription is how much of a description list_skills has, in cells. The list of 60 skills then has less than 2,000 tokens; get_skill
+// has the rest.
+const shortDescription = 72
+
+// listedSkill is one skill in the answer of list_skills.
+type listedSkill struct {
+	ID          string `json:"id"`
+	Description string `json:"description"`
+	Active      bool   `json:"active,omitzero"`
+}
+
+// summary is what get_skill says of a skill before its text.
 type summary struct {
 	ID          string   `json:"id"`
 	Name        string   `json:"name"`
@@ -96,12 +108,11 @@ func runListSkills(_ context.Context, x *Tools, c *Call, a arguments) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	out := []summary{}
+	out := []listedSkill{}
 	for _, name := range sc.Open {
 		if k, ok := sc.World.Skills.Skill(name); ok {
-			s := summarize(sc, k)
-			s.Active = sc == here && s.Active // of another role nothing is active yet
-			out = append(out, s)
+			active := sc == here && slices.Contains(sc.Scope.Skills, name) // of another role nothing is active yet
+			out = append(out, listedSkill{k.Name, text.TruncateCells(text.OneLine(k.Description), shortDescription), active})
 		}
 	}
 	return map[string]any{"role": sc.Scope.Principal.Role, "skills": out}, nil
@@ -142,12 +153,12 @@ func runGetSkill(_ context.Context, _ *Tools, c *Call, a arguments) (any, error)
 // grantedBy returns the tools that a skill grants and that the session would see if the skill were active, sorted.
 func grantedBy(sc *session.Snapshot, k *skill.Skill) []string {
 	var patterns []policy.Pattern
-	for _, text := range k.AllowedTools {
-		text = strings.TrimPrefix(text, "?")
-		if i := strings.IndexByte(text, '('); i >= 0 {
-			text = text[:i] // agent__Bash(git *): the tool is what counts here
+	for _, entry := range k.AllowedTools {
+		entry = strings.TrimPrefix(entry, "?")
+		if i := strings.IndexByte(entry, '('); i >= 0 {
+			entry = entry[:i] // agent__Bash(git *): the tool is what counts here
 		}
-		if p, err := policy.ParsePattern(text); err == nil {
+		if p, err := policy.ParsePattern(entry); err == nil {
 			patterns = append(patterns, p)
 		}
 	}
@@ -199,8 +210,8 @@ func runGetResource(_ context.Context, x *Tools, c *Call, a arguments) (any, err
 		x.Logger.Info("a file of a skill was not read", "skill", k.Name, "path", credential.Excerpt(path, session.MaxEcho), "error", err)
 		return nil, failure("Unknown resource: " + credential.Excerpt(path, session.MaxEcho))
 	}
-	text, blob := textOrBlob(data)
-	return fileText{Skill: k.Name, Path: path, MimeType: view.MimeType(path, data), Text: text, Blob: blob}, nil
+	page, blob := textOrBlob(data)
+	return fileText{Skill: k.Name, Path: path, MimeType: view.MimeType(path, data), Text: page, Blob: blob}, nil
 }
 
 // textOrBlob returns data as text if it is UTF-8, else as base64.

@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
+	"mycelium/internal/config/names"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/node/agentcard"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/policy"
 	"mycelium/internal/policy/identity"
 	"mycelium/internal/skill"
 )
@@ -101,25 +100,17 @@ func (v *View) ByCard(ctx context.Context, text string, spec *session.Spec) erro
 	return nil
 }
 
-// identityProblems warns of rules whose role does not exist.
-func (v *View) identityProblems() (list []policy.Problem) {
-	roles := v.Policy.Roles()
+// identityNames are the roles that the rules for agents' cards give.
+func (v *View) identityNames() (out []names.Setting) {
 	for _, s := range v.Skills.All() {
 		if s.Identity == nil {
 			continue
 		}
 		for i, r := range s.Identity.SkillMatching {
-			if _, ok := v.Policy.Role(r.Role); !ok && r.Role != "" {
-				list = append(list, policy.Problem{File: s.File, Warning: true,
-					Message: fmt.Sprintf("identity.skillMatching[%d] gives role %q, which no skill and no role file names", i, r.Role),
-					Hint:    "there are: " + strings.Join(roles, ", ")})
-			}
+			key := fmt.Sprintf("identity.skillMatching[%d]", i)
+			file, line := s.Place(key)
+			out = append(out, names.Setting{Key: "skill " + s.Name + ": " + key, Kind: "role", Name: r.Role, File: file, Line: line})
 		}
 	}
-	if conf := v.Project.File.Identity; conf != nil && conf.DefaultRole != "" && !slices.Contains(roles, conf.DefaultRole) {
-		list = append(list, policy.Problem{File: v.Project.Sources["identity"], Warning: true,
-			Message: fmt.Sprintf("identity.defaultRole is %q, a role that no skill and no role file names", conf.DefaultRole),
-			Hint:    "there are: " + strings.Join(roles, ", ")})
-	}
-	return list
+	return out
 }

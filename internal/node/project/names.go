@@ -20,7 +20,7 @@ func (v *View) NamesIn(rules []policy.Rule) []policy.Problem {
 	if v.Project.Broken.All != "" {
 		return nil
 	}
-	return names.Check(rules, v.declarations(), settings(v.Project), v.known())
+	return names.Check(rules, v.declarations(), append(settings(v.Project), v.identityNames()...), v.known())
 }
 
 // declarations are the roles, each with its place.
@@ -52,6 +52,9 @@ func settings(p *config.Project) (out []names.Setting) {
 		add("skill", fmt.Sprintf("session.defaultSkills[%d]", i), name)
 	}
 	add("role", "server.anonymous", p.File.Server.Anonymous)
+	if conf := p.File.Identity; conf != nil {
+		add("role", "identity.defaultRole", conf.DefaultRole)
+	}
 	for _, r := range slices.Sorted(maps.Keys(p.File.Limits)) {
 		add("role", "limits."+r, r)
 		l := p.File.Limits[r]

@@ -7,12 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/go-json-experiment/json"
-
-	"mycelium/internal/audit"
 	"mycelium/internal/config"
+	"mycelium/internal/node/acts"
 	"mycelium/internal/sandbox"
 )
 
@@ -47,7 +44,7 @@ func Run(ctx context.Context, p *config.Project, c *sandbox.Command) (*sandbox.R
 	}
 	id, recorded := "", *c
 	recorded.Record = func() error {
-		made, err := Record(ctx, p, began, fmt.Sprintf("%s in the sandbox, profile %s", began.Program, began.Profile))
+		made, err := acts.Record(ctx, p, began, fmt.Sprintf("%s in the sandbox, profile %s", began.Program, began.Profile))
 		if err == nil {
 			id = made
 		}
@@ -71,26 +68,6 @@ func Run(ctx context.Context, p *config.Project, c *sandbox.Command) (*sandbox.R
 	} else if err != nil {
 		note += ": " + err.Error()
 	}
-	_, recordErr := Record(ctx, p, ended, began.Program+" in the sandbox: "+note)
+	_, recordErr := acts.Record(ctx, p, ended, began.Program+" in the sandbox: "+note)
 	return result, errors.Join(err, recordErr)
-}
-
-// Record writes a person's act to the log of a project, and returns the id of the record.
-func Record(ctx context.Context, p *config.Project, act Act, note string) (id string, err error) {
-	args, err := json.Marshal(act)
-	if err != nil {
-		return "", fmt.Errorf("record %s: %w", act.Act, err)
-	}
-	o, err := p.AuditLog()
-	if err != nil {
-		return "", err
-	}
-	log, err := audit.Open(o)
-	if err != nil {
-		return "", fmt.Errorf("record %s: %w", act.Act, err)
-	}
-	id = audit.NewID()
-	err = log.Append(context.WithoutCancel(ctx), audit.Record{ID: id, Kind: audit.Operator, Time: time.Now(), Principal: "operator",
-		Surface: "cli", Args: args, Note: note})
-	return id, errors.Join(err, log.Close())
 }

@@ -92,7 +92,8 @@ func (r *reading) english(s []rune, asks bool) {
 		return
 	}
 	r.negated = false
-	for _, c := range clauses(all) {
+	list := clauses(all)
+	for _, c := range list[r.subjects(list):] {
 		r.clause(c)
 	}
 }
@@ -162,7 +163,7 @@ func (r *reading) hits(t []token) []hit {
 		n := 0
 		for k := min(r.x.longest, len(t)-i); k > 0; k-- {
 			if h, ok := r.phrase(t[i : i+k]); ok {
-				h.at, h.end = i, i+k
+				h.at, h.end, h.said = i, i+k, written(t[i:i+k])
 				out = append(out, h)
 				n = k
 				break
@@ -171,6 +172,15 @@ func (r *reading) hits(t []token) []hit {
 		i += max(n, 1)
 	}
 	return out
+}
+
+// written returns words as they stand in the text.
+func written(t []token) string {
+	words := make([]string, len(t))
+	for i, x := range t {
+		words[i] = x.text
+	}
+	return strings.Join(words, " ")
 }
 
 func (r *reading) phrase(t []token) (hit, bool) {
@@ -203,6 +213,25 @@ func (r *reading) phrase(t []token) (hit, bool) {
 // namesTest reports whether a file without its extension is named as tests are in Go, Python or Ruby.
 func namesTest(s string) bool {
 	return strings.HasPrefix(s, "test_") || strings.HasSuffix(s, "_test") || strings.HasSuffix(s, "_spec")
+}
+
+// subjects returns the number of clauses at the start of a sentence that are the subject of a statement, and it: "tests, docs and the
+// chart are in the repo" asks for none of them.
+func (r *reading) subjects(list [][]token) int {
+	for n, c := range list {
+		hits := r.hits(c)
+		single := len(c) == 1 && len(hits) == 1 && hits[0].word.thing != none && n > 0
+		if _, unknown := unknownVerb(c); unknown || among(c[0].text, conditions) {
+			return 0
+		}
+		if verb, _ := verbOf(c, hits); verb >= 0 && !single {
+			return 0
+		}
+		if slices.ContainsFunc(c[1:], func(x token) bool { return !x.file && among(x.text, presently) }) {
+			return n + min(n, 1)
+		}
+	}
+	return 0
 }
 
 // clause reads one clause.
@@ -243,7 +272,7 @@ func (r *reading) clause(t []token) {
 
 // comments reports whether a clause only thanks for something, or is about what was said or what is later.
 func comments(t []token) bool {
-	if hasWords(t, "i said", "tomorrow") {
+	if hasWords(t, "i said", "tomorrow", "by hand", "myself") { // what the person says of others, or does alone
 		return true
 	}
 	return len(t) > 1 && !t[0].comma && among(t[0].text, " thanks thank thx sorry great nice good ") &&
@@ -256,6 +285,9 @@ func (r *reading) requestOf(t []token, hits []hit) request {
 	q := request{refused: refused}
 	if verb >= 0 {
 		q.verb, q.hasVerb = hits[verb], true
+		if does := q.verb.word.does; does != none {
+			q.verb.word.thing = does
+		}
 	} else if q.verb, q.hasVerb = unknownVerb(t); q.hasVerb {
 		for _, h := range hits {
 			if h.at == q.verb.at && h.word.thing != none && h.word.thing != texts { // to chart the errors

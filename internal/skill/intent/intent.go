@@ -228,8 +228,9 @@ func sortSuggestions(list []Suggestion) {
 
 // hit is a word or phrase that means something.
 type hit struct {
-	at, end  int // the tokens, or the characters in a script without spaces
-	phrase   string
+	at, end  int    // the tokens, or the characters in a script without spaces
+	phrase   string // by its stems
+	said     string // as the text has it, where that differs
 	word     word
 	triggers []int32 // skills that have the phrase as a trigger
 }
@@ -411,8 +412,10 @@ func (r *reading) why(i int, q request) []string {
 		case h.phrase == "":
 		case slices.Contains(h.triggers, int32(i)):
 			exact = append(exact, k.triggers[h.phrase])
+		case h.word.thing != none && k.things&(1<<h.word.thing) != 0: // what it is about says more than the verb
+			other = slices.Insert(other, 0, cmp.Or(h.said, h.phrase))
 		default:
-			other = append(other, h.phrase)
+			other = append(other, cmp.Or(h.said, h.phrase))
 		}
 	}
 	if exact != nil {

@@ -125,11 +125,11 @@ func measure(t testing.TB, file string, tell func(u utterance, got intent.Intent
 }
 
 // The figures below which a part of the corpus must not fall. What was reached is in docs/proofs/performance.md.
-const leastPrecision, leastRecall = 0.95, 0.945
+const leastPrecision, leastRecall = 0.95, 0.95
 
-// TestTrain reads the parts of the corpus on which the rules were made, and tells every line that is read wrongly.
+// TestTrain reads the parts of the corpus on which the rules were made, or judged, and tells every line that is read wrongly.
 func TestTrain(t *testing.T) {
-	for _, file := range []string{"train.tsv", "more.tsv"} {
+	for _, file := range []string{"train.tsv", "more.tsv", "dev2.tsv"} {
 		t.Run(file, func(t *testing.T) {
 			var lines []string
 			s := measure(t, file, func(u utterance, got intent.Intent, wrong, missed []string) {

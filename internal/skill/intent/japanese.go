@@ -69,7 +69,7 @@ func (r *reading) japanese(s []rune, asks bool) {
 	case containsAny(str, "もっと教え", "としたら", "理論上", "理屈", "かもしれ", "今後"),
 		strings.HasPrefix(str, "もし"), strings.HasPrefix(str, "仮に"), strings.HasPrefix(str, "いつか"):
 		return // what is only supposed
-	case asks && containsAny(str, "どう思", "好き", "大事", "より", "いつ", "発明"):
+	case asks && containsAny(str, "どう思", "と思", "どっち", "どちら", "好き", "大事", "より", "いつ", "発明"):
 		return // an opinion
 	case asks && strings.Contains(str, "誰") && containsAny(str, "変更", "触", "編集"):
 		h, _ := r.look("git")
@@ -79,8 +79,9 @@ func (r *reading) japanese(s []rune, asks bool) {
 	c := chain{r: r, s: s, asks: asks}
 	hits := r.spread(s)
 	for i, h := range hits {
-		if strings.HasPrefix(h.phrase, "直") && h.at > 0 && s[h.at-1] == 'し' {
-			continue // し直して: to do again
+		before := string(s[:h.at])
+		if strings.HasPrefix(h.phrase, "直") && strings.HasSuffix(before, "し") || h.phrase == "にして" && strings.HasSuffix(before, "だけ") {
+			continue // し直して: to do again; 読むだけにして: to read
 		}
 		if m := c.moodOf(h); m == noun {
 			c.noun(h)

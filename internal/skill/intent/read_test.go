@@ -64,9 +64,25 @@ func TestAsksForNothing(t *testing.T) {
 		"コミットしないでください",
 		"「編集してください」と出ます", "もしテストをお願いしたら、できますか", "最新の変更で壊れた",
 		"テスト環境があります", "コンテストの話", "トークンが切れた",
+		"the data, the chart and the summary are there too", "data, chart and summary are there too", "tests, lint and build are red",
+		"tests, docs and a build script are already in the repo", "データ、グラフ、テストもそこにあります", "I like the new design",
+		"マージとリベースはどっちがいいと思う？",
 	} {
 		if got := x.Read(said, names).Wanted; got != nil {
 			t.Errorf("%q asks for %+v", said, got)
+		}
+	}
+}
+
+// TestReasonIsSaid: the reason for a skill is a word of the text, and no stem. It is the thing rather than the verb.
+func TestReasonIsSaid(t *testing.T) {
+	x, names := index(t)
+	for said, want := range map[string]string{
+		"use the themes": "themes", "port the module": "module", "have a critical look at my diff": "look", "テストを見せて": "見せて",
+	} {
+		got := x.Read(said, names).Wanted
+		if len(got) == 0 || !slices.Contains(got[0].Matched, want) {
+			t.Errorf("%q: %+v, want %q", said, got, want)
 		}
 	}
 }

@@ -13,8 +13,8 @@ func onlySupposed(t []token, asks bool) bool {
 	case hasWords(t, "what if", "if you were to", "suppose", "in theory", "theoretically", "hypothetically", "in case", "would happen",
 		"would you be able", "if i asked", "if i had", "if we had", "one day", "someday", "some day"):
 		return true
-	case hasWords(t, "should we", "should i", "are you able", "as they say", "by hand", "myself"):
-		return true // what the person weighs, says of others, or does alone
+	case hasWords(t, "should we", "should i", "are you able", "as they say"):
+		return true // what the person weighs, or says of others
 	}
 	return asks && (hasWords(t, "you want me to") || t[0].text == "would" && hasWords(t, "or"))
 }
@@ -137,9 +137,18 @@ func (r *reading) ending(t []token) {
 		case "something", "on":
 			r.ends = r.ends || hasWords(rest, "other", "else")
 		default:
-			r.ends = r.ends || hasWords(c, "looks good", "looks complete", "looks done", "is done",
-				"is finished", "are done", "all done",
-				"is complete", "is completed", "are finished", "are complete", "is over", "all right now")
+			r.ends = r.ends || hasWords(c, "looks good", "looks complete", "looks done", "all done", "all right now") || isDone(c)
 		}
 	}
+}
+
+// isDone reports whether a clause says that something is done: "are done in the client" says how.
+func isDone(t []token) bool {
+	for i := 1; i < len(t); i++ {
+		last := i+1 == len(t) || among(t[i+1].text, " now already here for with finally ")
+		if last && among(t[i-1].text, " is are ") && among(t[i].text, " done finished complete completed over ") {
+			return true
+		}
+	}
+	return false
 }

@@ -42,7 +42,7 @@ func unknownVerb(t []token) (hit, bool) {
 	if !among(next, articles) || among(t[i].text, " for of in on at by with to from as is the about than thanks into ") {
 		return hit{}, false
 	}
-	return hit{at: i, end: i + 1, phrase: t[i].stem, word: word{verb: do, verbal: true}}, true
+	return hit{at: i, end: i + 1, phrase: t[i].stem, said: t[i].text, word: word{verb: do, verbal: true}}, true
 }
 
 // sense returns the verb of a request in the sense that its things give it: to make a heading say something is to change it, and to
@@ -53,10 +53,14 @@ func sense(t []token, q request) hit {
 		return v
 	}
 	switch {
+	case hasWords(t, "critical look", "hard look", "second look", "critical eye"):
+		v.word.verb, v.word.thing, v.said = do, reviews, "look"
 	case v.word.verb == do && v.word.thing == none && hasWords(t, "overview", "tour", "summary"):
 		v.word.verb = read
 	case (v.phrase == "hav" || v.phrase == "tak" || v.phrase == "giv") && hasWords(t, "look", "read"):
 		v.word.verb = read
+	case (v.phrase == "get" || v.phrase == "mak") && q.head == tests && hasWords(t, "green", "pass", "passing"):
+		v.word.verb = change
 	case v.phrase == "turn" && hasWords(t, "off", "on"):
 		v.word.verb = change
 	case (v.phrase == "get" || v.phrase == "giv") && q.head == texts && hasWords(t, "me"):
@@ -121,7 +125,12 @@ func light(t []token, h hit) bool {
 		return next.text != "not" && next.text != "you" && next.text != "we" && next.text != "i"
 	case "have":
 		return h.at == 0 || among(t[h.at-1].text, " please and then you let's rather ")
-	case "want", "like", "need":
+	case "like":
+		if h.at > 0 && t[h.at-1].text == "i" {
+			return false // an opinion, where "I'd like" is a request
+		}
+		fallthrough
+	case "want", "need":
 		return among(next.text, determiners) || among(next.text, " more better some ") || lexicon()[next.stem].thing != none
 	}
 	return true

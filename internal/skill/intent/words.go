@@ -44,6 +44,7 @@ func (k kind) medium() bool { return k == sheets || k == pdfs || k == browsers }
 type word struct {
 	verb, thing kind
 	verbal      bool // it can be the verb of a request
+	does        kind // the thing of the verb, where the noun is another: to port is to write code, and a port is a value
 }
 
 // english and japanese are the words of requests. A line is a kind of verb, a kind of thing and the words; "-" is none. English words
@@ -86,7 +87,7 @@ func readLexicon() map[string]word {
 			s = stems(strings.ReplaceAll(s, "_", " "))
 			w := out[s]
 			if v != none {
-				w.verb, w.verbal = v, true
+				w.verb, w.verbal, w.does = v, true, t
 			}
 			if t != none {
 				w.thing = t

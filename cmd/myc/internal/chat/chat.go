@@ -11,6 +11,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
+	"mycelium/internal/node/acts"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/store"
@@ -63,6 +64,11 @@ func (a *app) with(ctx context.Context, f func(*project.View, *transcript.Book) 
 	return f(v, transcript.NewBook(db, log.Secrets().Text))
 }
 
+// did records what a person does with a conversation, and does it.
+func did(ctx context.Context, v *project.View, act, item, role string, do func() error) error {
+	return acts.Do(ctx, v.Project, acts.Act{Act: "chat " + act, Item: item, Role: role}, do)
+}
+
 // owner is whose a new conversation is: the default principal's, in a role that exists.
 func (a *app) owner(v *project.View, role string) (transcript.Caller, error) {
 	if role == "" {
@@ -79,8 +85,12 @@ func (a *app) renameCmd() *cobra.Command {
 	return &cobra.Command{Use: "rename ID NAME", Short: "Give a conversation another name",
 		Example: "  myc chat rename c-1a2b \"the failing build\"", Args: base.ArgRange(2, 2, "the id of a conversation and a name"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), func(_ *project.View, b *transcript.Book) error {
-				name, err := b.Rename(c.Context(), person(), args[0], args[1])
+			return a.with(c.Context(), func(v *project.View, b *transcript.Book) error {
+				var name string
+				err := did(c.Context(), v, "rename", args[0], "", func() (err error) {
+					name, err = b.Rename(c.Context(), person(), args[0], args[1])
+					return err
+				})
 				return a.done(err, map[string]any{"id": args[0], "name": name}, "%s is called %s", args[0], name)
 			})
 		}}
@@ -90,8 +100,12 @@ func (a *app) tagCmd() *cobra.Command {
 	return &cobra.Command{Use: "tag ID TAG …", Short: "Add tags to a conversation", Example: "  myc chat tag c-1a2b build urgent",
 		Args: base.ArgRange(2, 21, "the id of a conversation and tags"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), func(_ *project.View, b *transcript.Book) error {
-				tags, err := b.AddTags(c.Context(), person(), args[0], args[1:])
+			return a.with(c.Context(), func(v *project.View, b *transcript.Book) error {
+				var tags []string
+				err := did(c.Context(), v, "tag", args[0], "", func() (err error) {
+					tags, err = b.AddTags(c.Context(), person(), args[0], args[1:])
+					return err
+				})
 				return a.done(err, map[string]any{"id": args[0], "tags": tags}, "%s has the tags %s", args[0], strings.Join(tags, ", "))
 			})
 		}}
@@ -101,8 +115,9 @@ func (a *app) deleteCmd() *cobra.Command {
 	return &cobra.Command{Use: "delete ID", Short: "Delete a conversation for good", Example: "  myc chat delete c-1a2b",
 		Args: base.ArgRange(1, 1, "the id of a conversation"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), func(_ *project.View, b *transcript.Book) error {
-				return a.done(b.Delete(c.Context(), person(), args[0]), map[string]any{"deleted": args[0]}, "%s is deleted", args[0])
+			return a.with(c.Context(), func(v *project.View, b *transcript.Book) error {
+				err := did(c.Context(), v, "delete", args[0], "", func() error { return b.Delete(c.Context(), person(), args[0]) })
+				return a.done(err, map[string]any{"deleted": args[0]}, "%s is deleted", args[0])
 			})
 		}}
 }
@@ -113,8 +128,12 @@ func (a *app) forkCmd() *cobra.Command {
 	c := &cobra.Command{Use: "fork ID", Short: "Copy a conversation, whole or up to a message",
 		Example: "  myc chat fork c-1a2b --at 4 --name \"another way\"", Args: base.ArgRange(1, 1, "the id of a conversation"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), func(_ *project.View, b *transcript.Book) error {
-				f, err := b.Fork(c.Context(), person(), args[0], at, name)
+			return a.with(c.Context(), func(v *project.View, b *transcript.Book) error {
+				var f *transcript.Conversation
+				err := did(c.Context(), v, "fork", args[0], "", func() (err error) {
+					f, err = b.Fork(c.Context(), person(), args[0], at, name)
+					return err
+				})
 				if err != nil {
 					return err
 				}

@@ -45,7 +45,11 @@ func (a *app) saveCmd() *cobra.Command {
 					return fmt.Errorf("chat save: %w", err)
 				}
 				n.Name, n.Tags = args[0], append(n.Tags, tags...)
-				saved, err := b.Save(c.Context(), w, n)
+				var saved *transcript.Conversation
+				err = did(c.Context(), v, "save", "", w.Role, func() (err error) {
+					saved, err = b.Save(c.Context(), w, n)
+					return err
+				})
 				if err != nil {
 					return err
 				}
@@ -97,7 +101,7 @@ func (a *app) importCmd() *cobra.Command {
 				if len(files) == 0 {
 					files = found
 				}
-				return a.take(c.Context(), b, w, args[0], files)
+				return a.take(c.Context(), v, b, w, args[0], files)
 			})
 		}}
 	c.Flags().StringVar(&role, "role", "", "whose they are (default: the role of agents without a credential)")
@@ -105,11 +109,17 @@ func (a *app) importCmd() *cobra.Command {
 }
 
 // take imports files, and says what became of each.
-func (a *app) take(ctx context.Context, b *transcript.Book, w transcript.Caller, agent string, files []string) error {
+func (a *app) take(ctx context.Context, v *project.View, b *transcript.Book, w transcript.Caller, agent string, files []string) error {
 	all, failed := []talks.Taken{}, 0
 	for _, path := range files {
-		t, err := talks.Import(ctx, b, w, agent, path)
-		if err != nil {
+		var t talks.Taken
+		err := did(ctx, v, "import", path, w.Role, func() (err error) {
+			if t, err = talks.Import(ctx, b, w, agent, path); err == nil && t.Error != "" {
+				return errors.New(t.Error)
+			}
+			return err
+		})
+		if err != nil && t.Error == "" {
 			return err
 		}
 		all = append(all, t)
@@ -169,7 +179,11 @@ func (a *app) compressCmd() *cobra.Command {
 				w := talks.Writer{Config: func() approval.JudgeConfig { return v.Project.File.Approval.Judge }, Expand: v.Pool.Expand,
 					BaseURL: a.Getenv("ANTHROPIC_BASE_URL"), Ledger: &model.Ledger{Dir: v.Project.State.Costs()}, Logger: a.Logger()}
 				o.Model = w.Summarize
-				done, err := b.Compress(c.Context(), person(), args[0], o)
+				var done transcript.Compressed
+				err := did(c.Context(), v, "compress", args[0], "", func() (err error) {
+					done, err = b.Compress(c.Context(), person(), args[0], o)
+					return err
+				})
 				if err == nil && done.Note != "" && !a.JSON {
 					fmt.Fprintf(a.Err, "%s: %s\n", args[0], text.OneLine(done.Note))
 				}

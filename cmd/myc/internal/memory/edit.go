@@ -12,6 +12,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/memory"
+	"mycelium/internal/node/acts"
 	"mycelium/internal/node/failure"
 )
 
@@ -28,7 +29,7 @@ func (a *app) editCmd() *cobra.Command {
 }
 
 func (a *app) edit(ctx context.Context, named string) error {
-	f, role, err := a.ofRole("edit a memory", named)
+	f, p, role, err := a.ofRole("edit a memory", named)
 	if err != nil {
 		return err
 	}
@@ -55,9 +56,11 @@ func (a *app) edit(ctx context.Context, named string) error {
 		return os.Remove(copied)
 	}
 	var after *memory.Doc
-	err = f.Change(role, func(now *memory.Doc) (*memory.Doc, error) {
-		after, err = memory.Merge(role, was, edited, now, time.Now())
-		return after, err
+	err = acts.Do(ctx, p, acts.Act{Act: "memory edit", Role: role}, func() error {
+		return f.Change(role, func(now *memory.Doc) (*memory.Doc, error) {
+			after, err = memory.Merge(role, was, edited, now, time.Now())
+			return after, err
+		})
 	})
 	if err != nil {
 		return failure.Hint(fmt.Errorf("edit the memory of role %s: %w", role, err), "what you wrote is in "+copied)

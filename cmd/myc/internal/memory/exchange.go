@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/memory"
 	"mycelium/internal/memory/exchange"
+	"mycelium/internal/node/acts"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/text"
 )
@@ -28,15 +30,15 @@ func (a *app) importCmd() *cobra.Command {
 			"~/.claude/projects/PROJECT/memory of Claude Code, or the file of the MCP server for memory (--from mcp).\n" +
 			"Each item of a list and each paragraph becomes an entry, with its source. An entry that is there already is not added again.",
 		Example: "  myc memory import --from claude CLAUDE.md\n  myc memory import --from gemini ~/.gemini/GEMINI.md --role developer",
-		RunE:    func(_ *cobra.Command, args []string) error { return a.take(from, args[0], role) },
+		RunE:    func(c *cobra.Command, args []string) error { return a.take(c.Context(), from, args[0], role) },
 	}
 	c.Flags().StringVar(&from, "from", "", "whose files they are: "+strings.Join(exchange.Formats(), ", "))
 	c.Flags().StringVar(&role, "role", "", "whose memory they become; default: session.defaultRole")
 	return c
 }
 
-func (a *app) take(from, path, role string) error {
-	f, id, err := a.ofRole("import memories", role)
+func (a *app) take(ctx context.Context, from, path, role string) error {
+	f, p, id, err := a.ofRole("import memories", role)
 	if err == nil {
 		err = usage(exchange.Check(from))
 	}
@@ -59,7 +61,11 @@ func (a *app) take(from, path, role string) error {
 		}
 		notes = append(notes, list...)
 	}
-	done, err := exchange.Add(f, id, notes, time.Now())
+	var done exchange.Added
+	err = acts.Do(ctx, p, acts.Act{Act: "memory import", Item: path, Role: id}, func() (err error) {
+		done, err = exchange.Add(f, id, notes, time.Now())
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -135,7 +141,7 @@ func (a *app) exportCmd() *cobra.Command {
 }
 
 func (a *app) give(to, path, role string) error {
-	f, id, err := a.ofRole("export memories", role)
+	f, _, id, err := a.ofRole("export memories", role)
 	if err == nil {
 		err = usage(exchange.Check(to))
 	}

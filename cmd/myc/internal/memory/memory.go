@@ -11,6 +11,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/memory"
+	"mycelium/internal/node/noted"
 	"mycelium/internal/node/project"
 	"mycelium/internal/store"
 	"mycelium/internal/text"
@@ -44,11 +45,17 @@ func doctor(_ context.Context, v *project.View, add base.Report) {
 		add("problem", "memory", err.Error(), "")
 		return
 	}
+	suspect := noted.Reader()
 	for _, role := range roles {
 		d, _, err := f.Read(role)
 		if err != nil {
 			add("problem", "memory", err.Error(), "")
 			continue
+		}
+		for _, e := range d.Entries() {
+			if why := e.Withheld(suspect); why != "" {
+				add("warning", "memory", fmt.Sprintf("%s:%d: no agent is told %s: %s", f.Path(role), e.Line, e.ID, why), "myc memory edit "+role)
+			}
 		}
 		for _, p := range d.Problems {
 			add("warning", "memory", fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message), "myc memory edit "+role)

@@ -11,6 +11,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
 	"mycelium/internal/memory"
+	"mycelium/internal/node/acts"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
@@ -30,33 +31,33 @@ func (a *app) folder(act string) (memory.Folder, *config.Project, error) {
 }
 
 // ofRole is folder for a command about one role: the one that is named, else session.defaultRole. It says so if no agent reads its memory.
-func (a *app) ofRole(act, named string) (f memory.Folder, role string, err error) {
-	f, p, err := a.folder(act)
+func (a *app) ofRole(act, named string) (f memory.Folder, p *config.Project, role string, err error) {
+	f, p, err = a.folder(act)
 	if err != nil {
-		return f, "", err
+		return f, nil, "", err
 	}
 	if role = cmp.Or(named, p.File.Session.DefaultRole); role == "" {
-		return f, "", failure.New(failure.Usage, fmt.Errorf("%s: of which role", act),
+		return f, nil, "", failure.New(failure.Usage, fmt.Errorf("%s: of which role", act),
 			"name it with --role, or set session.defaultRole; myc roles list shows the roles")
 	}
 	known, _ := policy.New(p.Declared())
 	view, ok := known.Role(role)
 	if !ok {
 		if stamp, err := f.Stat(role); err == nil && stamp != (memory.Stamp{}) {
-			return f, role, nil // the role is gone, and its memory is there
+			return f, p, role, nil // the role is gone, and its memory is there
 		}
 		hint := "myc roles list shows the roles"
 		if near := text.Nearest(role, known.Roles()); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		err := fmt.Errorf("Unknown role: %s", role) //nolint:staticcheck,revive // the same words everywhere
-		return f, "", failure.New(failure.Usage, err, hint)
+		return f, nil, "", failure.New(failure.Usage, err, hint)
 	}
 	if view.Memory == "none" {
 		fmt.Fprintf(a.Err, "myc: role %s has no memory that its agents can read: "+
 			"a skill with grants: {memory: isolated} gives it one\n", view.ID)
 	}
-	return f, view.ID, nil
+	return f, p, view.ID, nil
 }
 
 func (a *app) saveCmd() *cobra.Command {
@@ -66,8 +67,8 @@ func (a *app) saveCmd() *cobra.Command {
 		Use: "save TEXT", Short: "Add to the memory of a role", Args: base.ArgRange(1, 1, "a text, in quotes"),
 		Example: "  myc memory save --type preference --tag style \"Answers in English\"\n" +
 			"  myc memory save --role developer \"The port is 8420\"",
-		RunE: func(_ *cobra.Command, args []string) error {
-			f, id, err := a.ofRole("save a memory", role)
+		RunE: func(c *cobra.Command, args []string) error {
+			f, p, id, err := a.ofRole("save a memory", role)
 			if err != nil {
 				return err
 			}
@@ -76,7 +77,8 @@ func (a *app) saveCmd() *cobra.Command {
 			if err != nil {
 				return failure.New(failure.Usage, fmt.Errorf("save a memory: %w", err), "")
 			}
-			if err := f.Save(id, now, e); err != nil {
+			did := acts.Act{Act: "memory save", Item: e.ID, Role: id}
+			if err := acts.Do(c.Context(), p, did, func() error { return f.Save(id, now, e) }); err != nil {
 				return err
 			}
 			e.Role = id

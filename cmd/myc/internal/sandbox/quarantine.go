@@ -8,6 +8,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
+	"mycelium/internal/node/acts"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox/quarantine"
@@ -131,7 +132,7 @@ func (a *app) entry(id string) (*config.Project, quarantine.Entry, error) {
 // settle records what a person does with an entry, and does it.
 func settle(c *cobra.Command, p *config.Project, q quarantine.Entry, verb string, do func() error) error {
 	act := sandboxed.Act{Act: "quarantine " + verb, Path: q.Path}
-	if _, err := sandboxed.Record(c.Context(), p, act, verb+" "+q.Path); err != nil {
+	if _, err := acts.Record(c.Context(), p, act, verb+" "+q.Path); err != nil {
 		return err
 	}
 	return do()
