@@ -36,7 +36,7 @@ type Capability struct {
 }
 
 // Probe builds the walls around a program that does nothing. A layer that fails is left out then, so that the later ones are tried too,
-// except for those that depend on it: all depend on the user namespace, and what bubblewrap makes is made as a whole.
+// except for those that depend on it: all depend on the user namespace, and what another program makes is made as a whole.
 func Probe(ctx context.Context, self jail.Self, backend jail.Backend) *Capabilities {
 	out := &Capabilities{System: runtime.GOOS + "/" + runtime.GOARCH, Kernel: kernel(), User: "ordinary",
 		Backend: cmp.Or(backend, jail.Own)}
@@ -59,14 +59,14 @@ func Probe(ctx context.Context, self jail.Self, backend jail.Backend) *Capabilit
 		}
 		failed[stage.Layer] = Capability{Layer: stage.Layer, Tried: true, Doing: stage.Doing, Cause: cmp.Or(said.line(), stage.Cause),
 			Mend: cause.Mend(stage)}
-		if stage.Layer == jail.User || backend == jail.Bubblewrap || slices.Contains(spec.Without, stage.Layer) {
+		if stage.Layer == jail.User || backend.Other() || slices.Contains(spec.Without, stage.Layer) {
 			break
 		}
 		spec.Without, err = append(spec.Without, stage.Layer), nil
 	}
 	out.Holds = err == nil && len(failed) == 0
 	_, none := failed[jail.User]
-	none = none || backend == jail.Bubblewrap && len(failed) > 0
+	none = none || backend.Other() && len(failed) > 0
 	for _, l := range jail.Layers() {
 		c, bad := failed[l]
 		if !bad && none {

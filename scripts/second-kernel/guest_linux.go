@@ -40,6 +40,10 @@ func start() error {
 	if err != nil {
 		return err
 	}
+	// The small machine's own limit (fork(2)) would stop processes without end before the sandbox does, and every test with them.
+	if err := unix.Setrlimit(unix.RLIMIT_NPROC, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}); err != nil {
+		return fmt.Errorf("take away the limit of processes: %w", err)
+	}
 	fd := tty.Fd()
 	pid, err := syscall.ForkExec("/init", []string{"/init", guestArgument},
 		&syscall.ProcAttr{Env: environ("/root"), Files: []uintptr{fd, fd, fd}})
@@ -163,12 +167,17 @@ func read(path string) string {
 
 // look asks capabilities as each user, and tries to run a command.
 func look(m *machine, state string) {
+	const numbers = "/proc/sys/kernel/pid_max" // of the whole machine, until Linux 6.14
+	before := read(numbers)
 	out, errs := make([]verdict, len(users())), make([]error, len(users()))
 	var all sync.WaitGroup
 	for i, user := range users() {
 		all.Go(func() { out[i], errs[i] = ask(user) })
 	}
 	all.Wait()
+	if now := read(numbers); now != before {
+		fail(m, fmt.Errorf("the sandbox changed %s of the machine from %s to %s", numbers, before, now))
+	}
 	for i, v := range out {
 		v.State, v.Release = state, m.Release
 		m.Verdicts = append(m.Verdicts, v)
@@ -223,8 +232,8 @@ func ask(user string) (verdict, error) {
 // attack runs the table of escapes with all layers, and without each.
 func attack(m *machine) {
 	const found = "/tmp/found.json"
-	out, errs, err := as("root", "/usr/bin/sandbox.test", "-test.run=^(TestEscapes|TestLayers)$", "-test.timeout=0", "-test.v",
-		"-test.parallel=4", "-found="+found)
+	out, errs, err := as("root", "/usr/bin/sandbox.test", "-test.run=^TestLayers$", "-test.timeout=0", "-test.v",
+		"-test.parallel=2", "-found="+found)
 	m.Tests = string(out) + string(errs)
 	data, readErr := os.ReadFile(found)
 	if readErr == nil {

@@ -20,7 +20,7 @@ type machine struct {
 	Release  string
 	ABI      int // of Landlock; 0: the sandbox does not hold
 	Verdicts []verdict
-	Opened   map[string]map[string][]string // by attack and user: the layers without which it gets out, as TestLayers writes them
+	Opened   map[string]map[string][]string // by attack and user: the layers without which it gets out, as TestLayers writes them, or nothing
 	Tests    string                         // what the tests print; "" if they were not run
 	Failed   bool                           // the tests, or the guest
 	Done     bool                           // the guest came to its end; what it said before is for the console's file only
@@ -41,6 +41,9 @@ type verdict struct {
 	Release string
 }
 
+// nothing stands for a layer in what the tests write: it gets out with all of them.
+const nothing = "nothing"
+
 // mark begins the one line of the guest that is its result.
 const mark = "second-kernel-result "
 
@@ -60,7 +63,7 @@ func boot(ctx context.Context, emulator []string, image, initrd, log, words stri
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, emulator[0], append(emulator[1:], "-accel", "tcg", "-cpu", "max", "-smp", "2", //nolint:gosec // ours
-		"-m", "2048", "-nodefaults", "-no-user-config", "-nic", "none", "-display", "none", "-serial", "stdio", "-no-reboot",
+		"-m", "4096", "-nodefaults", "-no-user-config", "-nic", "none", "-display", "none", "-serial", "stdio", "-no-reboot",
 		"-kernel", image, "-initrd", initrd, "-append", "console=ttyS0 quiet loglevel=1 panic=-1 "+words)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -64,7 +64,7 @@ func render(found []*machine, before string) string {
 			abi, all = fmt.Sprint(m.ABI), "not tried"
 		}
 		if len(m.Opened) > 0 {
-			all = fmt.Sprintf("none of %d gets out", len(base))
+			all = escaped(m, base)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", m.Release, abi, said(m.Verdicts[0]), all)
 	}
@@ -83,6 +83,22 @@ func render(found []*machine, before string) string {
 		b.WriteString(line)
 	}
 	return b.String()
+}
+
+// escaped says what gets out with all layers.
+func escaped(m *machine, base []row) string {
+	var names []string
+	for _, r := range base {
+		for _, user := range users() {
+			if slices.Contains(m.Opened[r.attack][user], nothing) {
+				names = append(names, r.attack+" (as "+user+")")
+			}
+		}
+	}
+	if len(names) == 0 {
+		return fmt.Sprintf("none of %d gets out", len(base))
+	}
+	return "gets out: " + strings.Join(names, ", ")
 }
 
 // verdicts are the rows of the states, one for both users and for all kernels that say the same.

@@ -37,6 +37,10 @@ func TestRender(t *testing.T) {
 	if strings.Contains(got, "| one |") {
 		t.Error("a row that is the same is there")
 	}
+	m.Opened["one"]["root"] = []string{nothing}
+	if want := "| 6.12.9 | 6 | holds | gets out: one (as root) |\n"; !strings.Contains(render([]*machine{m}, before), want) {
+		t.Errorf("%q is not there", want)
+	}
 }
 
 // TestArchive: an archive has the folders above a file once, and every part begins at a multiple of four.
