@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -49,15 +48,14 @@ func Probe(ctx context.Context, self jail.Self, backend jail.Backend) *Capabilit
 	spec, err := c.spec(&work{guarded: &Guarded{}}, nil)
 	failed := map[jail.Layer]Capability{}
 	for {
-		said := &beginning{}
 		if err == nil {
-			out.ABI, err = attempt(ctx, self, spec, said)
+			out.ABI, err = attempt(ctx, self, spec)
 		}
 		var stage *jail.StageError
 		if !errors.As(err, &stage) {
 			break
 		}
-		failed[stage.Layer] = Capability{Layer: stage.Layer, Tried: true, Doing: stage.Doing, Cause: cmp.Or(said.line(), stage.Cause),
+		failed[stage.Layer] = Capability{Layer: stage.Layer, Tried: true, Doing: stage.Doing, Cause: stage.Cause,
 			Mend: cause.Mend(stage)}
 		if stage.Layer == jail.User || backend.Other() || slices.Contains(spec.Without, stage.Layer) {
 			break
@@ -80,28 +78,13 @@ func Probe(ctx context.Context, self jail.Self, backend jail.Backend) *Capabilit
 }
 
 // attempt runs the program once. It returns the version of Landlock.
-func attempt(ctx context.Context, self jail.Self, spec *jail.Spec, errs io.Writer) (abi int, err error) {
-	j, err := jail.Start(ctx, self, spec, jail.Streams{Err: errs})
+func attempt(ctx context.Context, self jail.Self, spec *jail.Spec) (abi int, err error) {
+	j, err := jail.Start(ctx, self, spec, jail.Streams{})
 	if err != nil {
 		return 0, err
 	}
 	_, _, err = j.Wait()
 	return j.ABI, err
-}
-
-// beginning keeps the beginning of what a program says on its standard error.
-type beginning struct{ said []byte }
-
-func (b *beginning) Write(p []byte) (int, error) {
-	const most = 4096
-	b.said = append(b.said, p[:min(len(p), most-len(b.said))]...)
-	return len(p), nil
-}
-
-// line is the first line.
-func (b *beginning) line() string {
-	line, _, _ := strings.Cut(string(b.said), "\n")
-	return strings.TrimSpace(line)
 }
 
 // Failed returns the first layer that cannot be built; false if there is none.

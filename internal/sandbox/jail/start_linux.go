@@ -5,16 +5,17 @@ package jail
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -106,7 +107,7 @@ func (b *Begun) Has(o Options) bool {
 func (b *Begun) Start(spec *Spec, streams Streams) (*Jailed, error) {
 	<-b.done
 	if b.options.Backend.Other() {
-		spec, b.j, b.err = launchWrapped(b.ctx, b.self.Argv, b.options, spec, streams.Err)
+		spec, b.j, b.err = launchWrapped(b.ctx, b.self.Argv, b.options, spec)
 	}
 	if b.err != nil {
 		return nil, b.err
@@ -161,13 +162,13 @@ func begin(ctx context.Context, self Self, o Options) (*Jailed, error) {
 	})
 }
 
-// launchWrapped starts the child by another program, and returns the specification with what the child compares. What that program says
-// goes to out.
-func launchWrapped(ctx context.Context, argv []string, o Options, spec *Spec, out io.Writer) (told *Spec, j *Jailed, err error) {
+// launchWrapped starts the child by another program, and returns the specification with what the child compares. If the child does not
+// start, the error has what that program said.
+func launchWrapped(ctx context.Context, argv []string, o Options, spec *Spec) (told *Spec, j *Jailed, err error) {
 	var data []*os.File
-	folder := ""
+	said, folder := &beginning{}, ""
 	j, err = launch(ctx, argv, o, func(cmd *exec.Cmd) (err error) {
-		cmd.Stderr = out
+		cmd.Stderr = said
 		if o.Backend == Container {
 			told, folder, err = container(cmd, argv, spec)
 			cmd.Cancel = func() error { return endContainer(folder, cmd.Process) }
@@ -182,8 +183,7 @@ func launchWrapped(ctx context.Context, argv []string, o Options, spec *Spec, ou
 	}
 	var stage *StageError
 	if errors.As(err, &stage) && stage.Layer == User {
-		err = &StageError{Layer: Mount, Doing: StartIn(o.Backend),
-			Cause: spec.Program + " ended; why is on standard error"}
+		err = &StageError{Layer: Mount, Doing: StartIn(o.Backend), Cause: cmp.Or(said.line(), spec.Program+": "+stage.Cause)}
 	}
 	if j != nil {
 		j.folder = folder
@@ -191,6 +191,21 @@ func launchWrapped(ctx context.Context, argv []string, o Options, spec *Spec, ou
 		_ = os.RemoveAll(folder)
 	}
 	return told, j, err
+}
+
+// beginning keeps the beginning of what a program says on its standard error.
+type beginning struct{ said []byte }
+
+func (b *beginning) Write(p []byte) (int, error) {
+	const most = 4096
+	b.said = append(b.said, p[:min(len(p), most-len(b.said))]...)
+	return len(p), nil
+}
+
+// line is the first line.
+func (b *beginning) line() string {
+	line, _, _ := strings.Cut(string(b.said), "\n")
+	return strings.TrimSpace(line)
 }
 
 // openSmall opens the small program; nil if there is none, or if somebody else than this user and root can change it. The open file is
