@@ -142,8 +142,11 @@ func said(v verdict) string {
 }
 
 func layers(without []string) string {
-	if len(without) == 0 {
+	switch {
+	case len(without) == 0:
 		return "–"
+	case slices.Contains(without, nothing):
+		return "any: no layer of this kernel holds it"
 	}
 	return strings.Join(without, ", ")
 }
