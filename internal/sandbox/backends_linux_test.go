@@ -1,8 +1,11 @@
 package sandbox
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,15 +44,26 @@ var containerTampers = map[string]tamper{
 // TestBubblewrapIsLookedAt: where bubblewrap makes something else than it was told, nothing runs.
 func TestBubblewrapIsLookedAt(t *testing.T) {
 	t.Parallel()
-	tampered(t, jail.Bubblewrap, tampers, "#!/bin/sh\nwas=\nfor a; do shift; case \"$a\" in CHANGE esac; was=$a; set -- \"$@\" \"$a\"; done\n"+
-		"exec PROGRAM \"$@\"\n")
+	tampered(t, jail.Bubblewrap, tampers, `#!/bin/sh
+was=
+for a; do shift; case "$a" in CHANGE esac; was=$a; set -- "$@" "$a"; done
+exec PROGRAM "$@"
+`)
 }
 
 // TestContainerIsLookedAt: likewise crun.
 func TestContainerIsLookedAt(t *testing.T) {
 	t.Parallel()
-	tampered(t, jail.Container, containerTampers, "#!/bin/sh\nfor a; do if [ \"$was\" = --bundle ]; then sed -i.was 'CHANGE' \"$a/config.json\"\n"+
-		"cmp -s \"$a/config.json\" \"$a/config.json.was\" && echo nothing was changed >&2 && exit 1; fi; was=$a; done\nexec PROGRAM \"$@\"\n")
+	tampered(t, jail.Container, containerTampers, `#!/bin/sh
+for a; do
+	if [ "$was" = --bundle ]; then
+		sed -i.was 'CHANGE' "$a/config.json"
+		cmp -s "$a/config.json" "$a/config.json.was" && echo nothing was changed >&2 && exit 1
+	fi
+	was=$a
+done
+exec PROGRAM "$@"
+`)
 }
 
 // tampered starts a command in a back end as it is, and then with scripts in its place that change what it is told.
@@ -88,11 +102,43 @@ func tampered(t *testing.T, backend jail.Backend, tampers map[string]tamper, scr
 		}
 		said, err := start(program)
 		var stage *jail.StageError
-		if !errors.As(err, &stage) || stage.Layer != tc.layer || strings.Contains(said, "it ran") || strings.Contains(said, "nothing was changed") {
+		ran := strings.Contains(said, "it ran") || strings.Contains(fmt.Sprint(err), "nothing was changed")
+		if !errors.As(err, &stage) || stage.Layer != tc.layer || ran {
 			t.Errorf("%s: %v: %q", name, err, said)
 		}
 	}
 	if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
 		t.Errorf("folders are left: %v %v", left, err)
+	}
+}
+
+// TestToldToEnd: a command of a container is told to end before it is ended, as one of ours.
+func TestToldToEnd(t *testing.T) {
+	t.Parallel()
+	for _, backend := range []jail.Backend{jail.Own, jail.Container} {
+		c := projectCommand(t, "sh", "-c", `trap 'echo told; exit 0' TERM; echo ready; while :; do sleep 1; done`)
+		c.Profile.Backend, c.Grace = backend, 60
+		ctx, end := context.WithCancel(t.Context())
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Out = w
+		ended := make(chan error, 1)
+		go func() {
+			_, err := Run(ctx, self(t), c)
+			ended <- errors.Join(err, w.Close())
+		}()
+		lines := bufio.NewScanner(r)
+		if !lines.Scan() || lines.Text() != "ready" {
+			t.Fatalf("%s: %q %v", backend, lines.Text(), <-ended)
+		}
+		end()
+		if !lines.Scan() || lines.Text() != "told" {
+			t.Errorf("%s: it says %q", backend, lines.Text())
+		}
+		if err := <-ended; err != nil {
+			t.Errorf("%s: %v", backend, err)
+		}
 	}
 }

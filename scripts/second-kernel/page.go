@@ -55,7 +55,7 @@ func rows(page string) []row {
 func render(found []*machine, before string) string {
 	base := rows(before)
 	var b strings.Builder
-	b.WriteString("\n`go run ./scripts/second-kernel` tries the same on kernels of Debian, each in a virtual machine without a network " +
+	b.WriteString("\n`go run ./scripts/second-kernel` tries the same on kernels of Debian and Ubuntu, each in a virtual machine without a network " +
 		"(QEMU, x86-64). Where the attacks were\ntried, every row that is not below is as above.\n\n" +
 		"| Kernel | Landlock ABI | `capabilities`, as root and as an ordinary user | With all layers |\n| --- | --- | --- | --- |\n")
 	for _, m := range found {

@@ -12,7 +12,8 @@ import (
 	"mycelium/internal/audit"
 )
 
-// Export writes the matching entries, newest first, as json (one array), jsonl (one entry per line) or csv (A47's columns and the sandbox, with a header).
+// Export writes the matching entries, newest first, as json (one array), jsonl (one entry per line) or csv (A47's columns and the sandbox,
+// with a header).
 // Here, Limit 0 is no limit. A CSV cell that a spreadsheet would take for a formula (it begins with = + - @, tab or carriage return) is
 // written with an apostrophe before it.
 func (x *Index) Export(ctx context.Context, w io.Writer, format string, q Query) error {

@@ -290,11 +290,12 @@ func TestExport(t *testing.T) {
 
 func TestEntryShape(t *testing.T) {
 	for args, want := range map[string]string{`{"b":1,"a":1.50}`: `{"b":1,"a":1.50}`, "": "null"} {
-		raw, err := json.Marshal(Entry{ID: "x", Sandbox: "project", Args: []byte(args), Thinking: &audit.Thinking{Thinking: "t", Tokens: 3}})
+		raw, err := json.Marshal(Entry{ID: "x", Sandbox: "box", Args: []byte(args), Thinking: &audit.Thinking{Thinking: "t", Tokens: 3}})
 		full := `{"id":"x","time":"0001-01-01T00:00:00Z","session":"","principal":"","agent":"","role":"","surface":"",` +
 			`"tool":"","server":"","args":` +
 			want +
-			`,"effect":"","rule":"","reason":"","decidedBy":"","sandbox":"project","outcome":"","durationMs":0,"thinking":{"thinking":"t","thinkingTokens":3}}`
+			`,"effect":"","rule":"","reason":"","decidedBy":"","sandbox":"box","outcome":"","durationMs":0,` +
+			`"thinking":{"thinking":"t","thinkingTokens":3}}`
 		if err != nil || string(raw) != full {
 			t.Errorf("got %s, %v\nwant %s", raw, err, full)
 		}

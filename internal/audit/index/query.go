@@ -36,7 +36,7 @@ type Entry struct {
 	Rule       string          `json:"rule"`
 	Reason     string          `json:"reason"`
 	DecidedBy  string          `json:"decidedBy"`
-	Sandbox    string          `json:"sandbox,omitempty"` // the profile in which an allowed call runs; "": none, or its line of the log is gone
+	Sandbox    string          `json:"sandbox,omitempty"` // the profile in which an allowed call runs; "": none, or its line is gone
 	Outcome    string          `json:"outcome"`           // ok, error, denied; "unfinished" when no outcome was recorded
 	DurationMs float64         `json:"durationMs"`
 	Thinking   *audit.Thinking `json:"thinking,omitempty"`

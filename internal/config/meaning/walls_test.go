@@ -16,7 +16,8 @@ func TestWalls(t *testing.T) {
 	}{
 		{"", jail.Own, "", Narrows},
 		{"", jail.Bubblewrap, "bubblewrap makes the walls of commands in the sandbox instead of own, with the same layers", Unclear},
-		{jail.Bubblewrap, jail.Container, "container makes the walls of commands in the sandbox instead of bubblewrap, with the same layers", Unclear},
+		{jail.Bubblewrap, jail.Container, "container makes the walls of commands in the sandbox instead of bubblewrap, with the same layers",
+			Unclear},
 		{jail.Container, "", "own makes the walls of commands in the sandbox instead of container, with the same layers", Narrows},
 	} {
 		if text, m := walls(nil, row.was, row.is); text != row.text || m != row.mark {

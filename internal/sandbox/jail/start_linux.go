@@ -80,8 +80,8 @@ type Begun struct {
 }
 
 // Begin starts the child, which takes a while, and returns at once. Nothing of a command is in the child before [Begun.Start]. Another
-// program has to be told the whole specification, so that its child starts there. The child and its command end with the context. The caller calls
-// Close.
+// program has to be told the whole specification, so that its child starts there. The child and its command end with the context. The
+// caller calls Close.
 func Begin(ctx context.Context, self Self, o Options) *Begun {
 	b := &Begun{self: self, options: o, done: make(chan struct{})}
 	b.ctx, b.end = context.WithCancelCause(ctx)
