@@ -62,8 +62,8 @@ func NoSandbox(ctx context.Context, files project.Loader) string {
 
 // ownBackend is the back end of the user's own file, which is what counts in every project; where it cannot be read, that of ours.
 func ownBackend(files project.Loader) jail.Backend {
-	files.Outside, files.Snapshot = true, true
-	p, err := files.Load() // files is a copy
+	files.Dir, files.Outside, files.Snapshot = "", true, true // the folder of a new project may not be there yet
+	p, err := files.Load()                                    // files is a copy
 	if err != nil || p.Broken.All != "" {
 		return jail.Own
 	}
