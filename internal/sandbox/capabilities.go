@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -36,7 +35,7 @@ type Capability struct {
 }
 
 // Probe builds the walls around a program that does nothing. A layer that fails is left out then, so that the later ones are tried too,
-// except for those that depend on it: all depend on the user namespace, and what bubblewrap makes is made as a whole.
+// except for those that depend on it: all depend on the user namespace, and what another program makes is made as a whole.
 func Probe(ctx context.Context, self jail.Self, backend jail.Backend) *Capabilities {
 	out := &Capabilities{System: runtime.GOOS + "/" + runtime.GOARCH, Kernel: kernel(), User: "ordinary",
 		Backend: cmp.Or(backend, jail.Own)}
@@ -49,24 +48,23 @@ func Probe(ctx context.Context, self jail.Self, backend jail.Backend) *Capabilit
 	spec, err := c.spec(&work{guarded: &Guarded{}}, nil)
 	failed := map[jail.Layer]Capability{}
 	for {
-		said := &beginning{}
 		if err == nil {
-			out.ABI, err = attempt(ctx, self, spec, said)
+			out.ABI, err = attempt(ctx, self, spec)
 		}
 		var stage *jail.StageError
 		if !errors.As(err, &stage) {
 			break
 		}
-		failed[stage.Layer] = Capability{Layer: stage.Layer, Tried: true, Doing: stage.Doing, Cause: cmp.Or(said.line(), stage.Cause),
+		failed[stage.Layer] = Capability{Layer: stage.Layer, Tried: true, Doing: stage.Doing, Cause: stage.Cause,
 			Mend: cause.Mend(stage)}
-		if stage.Layer == jail.User || backend == jail.Bubblewrap || slices.Contains(spec.Without, stage.Layer) {
+		if stage.Layer == jail.User || backend.Other() || slices.Contains(spec.Without, stage.Layer) {
 			break
 		}
 		spec.Without, err = append(spec.Without, stage.Layer), nil
 	}
 	out.Holds = err == nil && len(failed) == 0
 	_, none := failed[jail.User]
-	none = none || backend == jail.Bubblewrap && len(failed) > 0
+	none = none || backend.Other() && len(failed) > 0
 	for _, l := range jail.Layers() {
 		c, bad := failed[l]
 		if !bad && none {
@@ -80,28 +78,13 @@ func Probe(ctx context.Context, self jail.Self, backend jail.Backend) *Capabilit
 }
 
 // attempt runs the program once. It returns the version of Landlock.
-func attempt(ctx context.Context, self jail.Self, spec *jail.Spec, errs io.Writer) (abi int, err error) {
-	j, err := jail.Start(ctx, self, spec, jail.Streams{Err: errs})
+func attempt(ctx context.Context, self jail.Self, spec *jail.Spec) (abi int, err error) {
+	j, err := jail.Start(ctx, self, spec, jail.Streams{})
 	if err != nil {
 		return 0, err
 	}
 	_, _, err = j.Wait()
 	return j.ABI, err
-}
-
-// beginning keeps the beginning of what a program says on its standard error.
-type beginning struct{ said []byte }
-
-func (b *beginning) Write(p []byte) (int, error) {
-	const most = 4096
-	b.said = append(b.said, p[:min(len(p), most-len(b.said))]...)
-	return len(p), nil
-}
-
-// line is the first line.
-func (b *beginning) line() string {
-	line, _, _ := strings.Cut(string(b.said), "\n")
-	return strings.TrimSpace(line)
 }
 
 // Failed returns the first layer that cannot be built; false if there is none.

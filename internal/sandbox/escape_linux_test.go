@@ -27,7 +27,7 @@ import (
 var (
 	update = flag.Bool("update", false, "write docs/proofs/escapes.md")
 	// found is for other kernels than that of the page (scripts/second-kernel).
-	found = flag.String("found", "", "write to this file as JSON which layers TestLayers found to hold what, and compare with no page")
+	found = flag.String("found", "", "TestLayers also tries all layers, writes to this file as JSON what got out, and compares with no page")
 )
 
 // job is what the driver does, as the user that it runs as.
@@ -80,7 +80,10 @@ func driveMain() int {
 	if err != nil {
 		return 2
 	}
-	spec.Without, spec.Backend, spec.Program = j.Without, j.Backend, "/usr/bin/bwrap"
+	spec.Without, spec.Backend = j.Without, j.Backend
+	if spec.Program, err = program(j.Backend); err != nil {
+		return 2
+	}
 	child := jail.Self{Argv: []string{self, jail.ChildName}, Small: j.Small}
 	run, err := jail.Start(context.Background(), child, spec, jail.Streams{Out: c.Out, Err: c.Err})
 	if err != nil {
@@ -135,7 +138,7 @@ func TestEscapes(t *testing.T) {
 	for name, uid := range users() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, backend := range []jail.Backend{jail.Own, jail.Bubblewrap} {
+			for _, backend := range []jail.Backend{jail.Own, jail.Bubblewrap, jail.Container} {
 				for attack, why := range try(t, uid, backend, nil) {
 					if why == "" {
 						t.Errorf("escaped with back end %q: %s", backend, attack)
@@ -151,7 +154,11 @@ func try(t *testing.T, uid int, backend jail.Backend, without []jail.Layer) map[
 	t.Helper()
 	dir := open(t, uid)
 	self := copyOfSelf(t, dir)
-	in, err := json.Marshal(job{Bait: *lay(t, dir, uid), Home: filepath.Join(dir, "home"), Without: without, Small: small(t),
+	child := ""
+	if *found == "" { // another kernel's machine has no compiler
+		child = small(t)
+	}
+	in, err := json.Marshal(job{Bait: *lay(t, dir, uid), Home: filepath.Join(dir, "home"), Without: without, Small: child,
 		Backend: backend})
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +220,8 @@ func copyOfSelf(t *testing.T, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, "attacker")
 	// Another process writes it: a child that is started meanwhile would have our descriptor open, and nobody could execute the file.
-	if out, err := exec.CommandContext(t.Context(), "cp", fmt.Sprintf("/proc/%d/exe", os.Getpid()), path).CombinedOutput(); err != nil {
+	copying := exec.CommandContext(t.Context(), "sh", "-c", `cat "$0" > "$1"`, fmt.Sprintf("/proc/%d/exe", os.Getpid()), path)
+	if out, err := copying.CombinedOutput(); err != nil {
 		t.Fatalf("copy this program: %v: %s", err, out)
 	}
 	if err := os.Chmod(path, 0o755); err != nil {
@@ -299,20 +307,31 @@ func listen(t *testing.T, network, addr string) net.Listener {
 // tablePage is what TestLayers writes with -update, and compares with.
 const tablePage = "../../docs/proofs/escapes.md"
 
+// nothing is left out: what gets out then is held by no layer of this kernel.
+const nothing jail.Layer = "nothing"
+
 // TestLayers takes each layer away in turn, and compares what gets out then with the page. Where nothing more gets out without a layer,
 // others hold the same.
 func TestLayers(t *testing.T) {
 	opened := map[string]map[string][]string{} // by attack and user: the layers without which it gets out
 	var mu sync.Mutex
+	layers := jail.Layers()
+	if *found != "" {
+		layers = append(layers, nothing)
+	}
 	t.Run("without", func(t *testing.T) {
 		for name, uid := range users() {
-			for _, layer := range jail.Layers() {
+			for _, layer := range layers {
 				if layer == jail.User && uid != 0 {
 					continue // an ordinary user has no namespace without a user namespace: the sandbox refuses
 				}
 				t.Run(string(layer)+" as "+name, func(t *testing.T) {
 					t.Parallel()
-					verdicts := try(t, uid, jail.Own, []jail.Layer{layer})
+					without := []jail.Layer{layer}
+					if layer == nothing {
+						without = nil
+					}
+					verdicts := try(t, uid, jail.Own, without)
 					mu.Lock()
 					defer mu.Unlock()
 					note(opened, name, layer, verdicts)

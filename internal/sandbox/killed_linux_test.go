@@ -48,14 +48,19 @@ func self(t *testing.T) jail.Self {
 const endless = `mkdir -p .gemini; echo '{}' > .gemini/settings.json
 setsid sleep infinity & setsid -f sleep infinity; echo ready; exec sleep infinity`
 
-// TestKilled kills the program with -9 while a command runs, and then the first process of the sandbox. Each time everything ends, and the
-// next run puts away what would govern.
+// TestKilled kills the program with -9 while a command runs, and then the first process of the sandbox, or the runtime of containers. Each
+// time everything ends, and the next run puts away what would govern.
 func TestKilled(t *testing.T) {
-	for _, who := range []string{"the program", "the first process"} {
+	for _, who := range []string{"the program", "the first process", "the program of a container", "the runtime of a container"} {
 		t.Run(who, func(t *testing.T) {
 			t.Parallel()
+			backend := jail.Own
+			if strings.HasSuffix(who, "of a container") {
+				backend = jail.Container
+			}
 			c := projectCommand(t, "sh", "-c", endless)
-			program := exec.CommandContext(t.Context(), self(t).Argv[0], "run-endless", c.Project, c.Home, c.Scratch, c.Quarantine)
+			program := exec.CommandContext(t.Context(), self(t).Argv[0], "run-endless", c.Project, c.Home, c.Scratch, c.Quarantine,
+				string(backend))
 			out, err := program.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -69,6 +74,10 @@ func TestKilled(t *testing.T) {
 				t.Fatalf("it says %q", lines.Text())
 			}
 			first := childOf(t, program.Process.Pid)
+			runtime := first
+			if backend == jail.Container {
+				first = childOf(t, runtime)
+			}
 			fd, err := unix.PidfdOpen(first, 0)
 			if err != nil {
 				t.Fatal(err)
@@ -76,8 +85,11 @@ func TestKilled(t *testing.T) {
 			defer func() { _ = unix.Close(fd) }()
 			space := namespace(t, first)
 			victim := program.Process.Pid
-			if who != "the program" {
+			switch who {
+			case "the first process":
 				victim = first
+			case "the runtime of a container":
+				victim = runtime
 			}
 			if err := syscall.Kill(victim, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
@@ -108,6 +120,7 @@ func TestKilled(t *testing.T) {
 // runEndless is the program that TestKilled kills.
 func runEndless(args []string) int {
 	profile, _ := Find("project")
+	profile.Backend = jail.Backend(args[4])
 	c := &Command{Argv: []string{"sh", "-c", endless}, Dir: args[0], Project: args[0], Profile: profile, Home: args[1], Scratch: args[2],
 		Quarantine: args[3], Environ: []string{"PATH=/usr/bin:/bin"}, Out: os.Stdout, Err: os.Stderr}
 	path, err := os.Executable()

@@ -2,6 +2,9 @@ package sandbox
 
 import (
 	"os"
+	"os/exec"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -36,9 +39,33 @@ func TestMain(m *testing.M) {
 			exit(driveMain())
 		}
 	}
+	if err := withoutMixedCgroups(); err != nil {
+		_, _ = os.Stderr.WriteString(err.Error() + "\n")
+		os.Exit(1)
+	}
 	code := m.Run()
 	removeSmall()
 	os.Exit(code)
+}
+
+// withoutMixedCgroups starts the tests again, in mounts of their own, where the machine has version 2 of cgroups with controllers beside
+// version 1, as crun does not run there. It needs root.
+func withoutMixedCgroups() error {
+	const second = "/sys/fs/cgroup/unified"
+	controllers, err := os.ReadFile(second + "/cgroup.controllers")
+	if err != nil || strings.TrimSpace(string(controllers)) == "" || os.Getuid() != 0 {
+		return nil //nolint:nilerr // the machine has one version
+	}
+	unshare, err := exec.LookPath("unshare")
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(unshare, slices.Concat([]string{"unshare", "--mount", "sh", "-c", `umount -l "$0" && exec "$@"`, second, self},
+		os.Args[1:]), os.Environ())
 }
 
 // exit ends the process at once. With the race detector, os.Exit waits a second for reports; these programs have one thread of their own.

@@ -161,3 +161,22 @@ func TestNoHostsNoWay(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestServerUsesItsSecret: a server that lives as long as its input reaches the host of its profile's mask over TLS, each time, with a
+// secret that it has under no name; the host gets the real one.
+func TestServerUsesItsSecret(t *testing.T) {
+	t.Parallel()
+	c, out := reachable(t, "sh", "-c", `env | grep -c "$0"; while read path; do curl -sS -u "$LOGIN" "https://api.example.com/$path"; done`,
+		theToken[len(theToken)-8:])
+	c.Profile.Masks = map[string][]string{"TOKEN": {"api.example.com"}}
+	c.Profile.Seconds, c.Hosts = 0, nil
+	c.Env = []string{"TOKEN=" + theToken, "LOGIN=me:" + theToken} // as serverCommand hands over what an entry sets
+	c.In = strings.NewReader("repo.git/HEAD\nrepo.git/HEAD\n")
+	result, err := Run(t.Context(), self(t), c)
+	if err != nil || result.ExitCode != 0 {
+		t.Fatal(err, result, out)
+	}
+	if got, want := out.String(), "0\nref: refs/heads/main\nref: refs/heads/main\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -207,7 +207,7 @@ func (c *Command) spec(w *work, way *proxy.Proxy) (*jail.Spec, error) {
 		return nil, err
 	}
 	return &jail.Spec{
-		Backend: p.Backend, Program: program,
+		Backend: p.Backend, Program: program, Scratch: w.folder,
 		Argv: c.Argv, Env: env, Dir: c.Dir, Host: "sandbox", Binds: binds, Masks: masks,
 		Network: p.Network, Listen: way != nil, Fork: p.Fork, Procs: p.Procs, Files: p.Files, Memory: p.Memory,
 	}, nil

@@ -42,6 +42,10 @@ func TestWants(t *testing.T) {
 		}
 		return result, out.String()
 	}
+	if _, said := run(nil, nil, nil, "curl -sS http://a.invalid/"); !strings.Contains(said, "Run the same command again") ||
+		strings.Contains(said, "myc sandbox exec") {
+		t.Errorf("an agent is told: %s", said)
+	}
 	result, _ := run(nil, nil, nil, "curl -sSf http://a.invalid/; curl -sS --noproxy '' http://127.0.0.1:9/; cat ../data/x ../.ssh/id; "+
 		"echo curl: '(6) Could not resolve host: b.invalid'; false")
 	refused, said, rest := result.Left.Wants()

@@ -20,7 +20,15 @@ func (c *Command) wayOut() (*proxy.Proxy, error) {
 	if c.Profile.Network {
 		return nil, errors.New("the command has the network of the machine: hosts and masks count only without it")
 	}
-	return proxy.New(c.Hosts, c.Masks, c.outside)
+	return proxy.New(c.Hosts, c.Masks, c.outside, c.asksFor())
+}
+
+// asksFor says to the command how a host is asked for: an agent is told what it can do itself.
+func (c *Command) asksFor() string {
+	if c.Asks {
+		return "Run the same command again: if a person may allow it, they are asked"
+	}
+	return "A person allows a host in their own terminal (myc sandbox exec --host NAME) or in the configuration; an agent tells them which"
 }
 
 // serve runs a proxy on the listener of the command. The function that it returns ends the proxy, and returns what it refused.

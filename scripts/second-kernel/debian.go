@@ -41,16 +41,39 @@ func openArchive(ctx context.Context, cache, suite string) (archive, error) {
 			return a, err
 		}
 	}
-	host := "http://deb.debian.org/debian"
-	if strings.HasSuffix(suite, "-security") {
+	host, keys := "http://deb.debian.org/debian", "/usr/share/keyrings/debian-archive-keyring.gpg"
+	switch {
+	case strings.HasSuffix(suite, "-security"):
 		host += "-security"
+	case suite == ubuntuSuite:
+		var err error
+		if host, keys, err = ubuntuKeys(ctx, a.dir); err != nil {
+			return a, err
+		}
 	}
-	line := "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] " + host + " " + suite + " main\n"
+	line := "deb [signed-by=" + keys + "] " + host + " " + suite + " main\n"
 	if err := os.WriteFile(filepath.Join(a.dir, "sources.list"), []byte(line), 0o644); err != nil { //nolint:gosec // as above
 		return a, err
 	}
 	_, err := command(ctx, "", "apt-get", append(a.options(), "update", "-qq")...)
 	return a, err
+}
+
+// ubuntuSuite is the release of Ubuntu whose kernel is asked: the first long-term one that has AppArmor's setting against user namespaces
+// switched on.
+const ubuntuSuite = "noble-updates"
+
+// ubuntuKeys fetches the keys of Ubuntu's archive, which Debian does not have, over TLS.
+func ubuntuKeys(ctx context.Context, dir string) (host, keys string, err error) {
+	const of = "https://archive.ubuntu.com/ubuntu"
+	deb, root := filepath.Join(dir, "keys.deb"), filepath.Join(dir, "keys")
+	if _, err := os.Stat(deb); err != nil {
+		if _, err := command(ctx, "", "curl", "-sSf", "-o", deb, of+"/pool/main/u/ubuntu-keyring/ubuntu-keyring_2023.11.28.1_all.deb"); err != nil {
+			return "", "", err
+		}
+	}
+	_, err = command(ctx, "", "dpkg-deb", "-x", deb, root)
+	return of, filepath.Join(root, "usr/share/keyrings/ubuntu-archive-keyring.gpg"), err
 }
 
 // fetch downloads packages that are not in the cache, and unpacks them into a folder of their own. It returns that folder.
@@ -102,10 +125,14 @@ func fetchQEMU(ctx context.Context, cache string) ([]string, error) {
 		"-L", filepath.Join(share, "seabios")}, err
 }
 
-// kernelPackages returns the packages of the newest cloud kernel: the image, and where they are packages of their own the binary and the
+// kernelPackages returns the packages of the newest kernel of the suite for virtual machines: the image, and where they are packages of their own the binary and the
 // modules.
 func (a archive) kernelPackages(ctx context.Context) ([]string, error) {
-	next, all := []string{"linux-image-cloud-amd64"}, []string{}
+	meta := "linux-image-cloud-amd64"
+	if a.suite == ubuntuSuite {
+		meta = "linux-image-virtual"
+	}
+	next, all := []string{meta}, []string{}
 	for len(next) > 0 {
 		name := next[0]
 		next = next[1:]
@@ -122,7 +149,7 @@ func (a archive) kernelPackages(ctx context.Context) ([]string, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s has no package linux-image-cloud-amd64", a.suite)
+		return nil, fmt.Errorf("%s has no package %s", a.suite, meta)
 	}
 	return all, nil
 }
@@ -148,7 +175,7 @@ func fetchKernel(ctx context.Context, k kernel, cache string) (image string, mod
 		case err != nil || !d.Type().IsRegular():
 		case strings.HasPrefix(name, "vmlinuz"):
 			images = append(images, path)
-		case name == "vsock.ko", name == "vsock.ko.xz":
+		case name == "vsock.ko", name == "vsock.ko.xz", name == "vsock.ko.zst":
 			found = append(found, path)
 		}
 		return err
@@ -159,11 +186,13 @@ func fetchKernel(ctx context.Context, k kernel, cache string) (image string, mod
 	if len(images) != 1 || len(found) != 1 {
 		return "", nil, fmt.Errorf("%v: one kernel and one module vsock were expected: %v %v", packages, images, found)
 	}
-	if strings.HasSuffix(found[0], ".xz") {
-		if _, err := command(ctx, "", "xz", "-d", "-f", found[0]); err != nil {
-			return "", nil, err
+	for ending, program := range map[string]string{".xz": "xz", ".zst": "zstd"} {
+		if plain, ok := strings.CutSuffix(found[0], ending); ok {
+			if _, err := command(ctx, "", program, "-d", "-f", found[0]); err != nil {
+				return "", nil, err
+			}
+			found[0] = plain
 		}
-		found[0] = strings.TrimSuffix(found[0], ".xz")
 	}
 	return images[0], []file{{path: "vsock.ko", from: found[0], mode: 0o644}}, nil
 }

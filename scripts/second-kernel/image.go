@@ -51,7 +51,7 @@ func build(ctx context.Context, cache string) ([]file, error) {
 		{path: "etc/group", mode: 0o644, text: "root:x:0:\nnogroup:x:65534:\n"},
 		{path: "etc/shadow", mode: 0o600, text: "root:*:20000:0:99999:7:::\n"},
 	}
-	for _, name := range []string{"proc", "sys", "dev", "tmp", "run", "root", "var/tmp", "usr/sbin", "mnt", "real"} {
+	for _, name := range []string{"proc", "sys", "dev", "tmp", "run", "root", "home", "var/tmp", "usr/sbin", "mnt", "real"} {
 		out = append(out, file{path: name, mode: folder | 0o755})
 	}
 	debian, err := debianPrograms(ctx, cache)

@@ -55,7 +55,7 @@ func rows(page string) []row {
 func render(found []*machine, before string) string {
 	base := rows(before)
 	var b strings.Builder
-	b.WriteString("\n`go run ./scripts/second-kernel` tries the same on kernels of Debian, each in a virtual machine without a network " +
+	b.WriteString("\n`go run ./scripts/second-kernel` tries the same on kernels of Debian and Ubuntu, each in a virtual machine without a network " +
 		"(QEMU, x86-64). Where the attacks were\ntried, every row that is not below is as above.\n\n" +
 		"| Kernel | Landlock ABI | `capabilities`, as root and as an ordinary user | With all layers |\n| --- | --- | --- | --- |\n")
 	for _, m := range found {
@@ -64,7 +64,7 @@ func render(found []*machine, before string) string {
 			abi, all = fmt.Sprint(m.ABI), "not tried"
 		}
 		if len(m.Opened) > 0 {
-			all = fmt.Sprintf("none of %d gets out", len(base))
+			all = escaped(m, base)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", m.Release, abi, said(m.Verdicts[0]), all)
 	}
@@ -83,6 +83,22 @@ func render(found []*machine, before string) string {
 		b.WriteString(line)
 	}
 	return b.String()
+}
+
+// escaped says what gets out with all layers.
+func escaped(m *machine, base []row) string {
+	var names []string
+	for _, r := range base {
+		for _, user := range users() {
+			if slices.Contains(m.Opened[r.attack][user], nothing) {
+				names = append(names, r.attack+" (as "+user+")")
+			}
+		}
+	}
+	if len(names) == 0 {
+		return fmt.Sprintf("none of %d gets out", len(base))
+	}
+	return "gets out: " + strings.Join(names, ", ")
 }
 
 // verdicts are the rows of the states, one for both users and for all kernels that say the same.
@@ -126,8 +142,11 @@ func said(v verdict) string {
 }
 
 func layers(without []string) string {
-	if len(without) == 0 {
+	switch {
+	case len(without) == 0:
 		return "–"
+	case slices.Contains(without, nothing):
+		return "any: no layer of this kernel holds it"
 	}
 	return strings.Join(without, ", ")
 }

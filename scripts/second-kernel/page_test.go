@@ -37,6 +37,13 @@ func TestRender(t *testing.T) {
 	if strings.Contains(got, "| one |") {
 		t.Error("a row that is the same is there")
 	}
+	m.Opened["one"]["root"] = []string{nothing}
+	for _, want := range []string{"| 6.12.9 | 6 | holds | gets out: one (as root) |\n",
+		"| one | 6.12 | any: no layer of this kernel holds it | mount |\n"} {
+		if !strings.Contains(render([]*machine{m}, before), want) {
+			t.Errorf("%q is not there", want)
+		}
+	}
 }
 
 // TestArchive: an archive has the folders above a file once, and every part begins at a multiple of four.
@@ -74,11 +81,58 @@ func TestArchive(t *testing.T) {
 // TestResult: the guest's line is found among what its kernel prints; a machine that says none is an error.
 func TestResult(t *testing.T) {
 	t.Parallel()
-	m, said, err := result(strings.NewReader("boot\r\n" + mark + `{"Release":"7.3"}` + "\r\nend"))
+	m, said, err := result(strings.NewReader("boot\r\n" + mark + `{"Release":"7.3","Done":true}` + "\r\nend"))
 	if err != nil || m.Release != "7.3" || said != "boot\r\nend" {
 		t.Errorf("%+v %q %v", m, said, err)
 	}
-	if _, _, err := result(strings.NewReader("panic\n")); err == nil {
-		t.Error("no error")
+	for _, said := range []string{"panic\n", mark + `{"Release":"7.3"}` + "\npanic\n"} {
+		if _, _, err := result(strings.NewReader(said)); err == nil {
+			t.Errorf("%q is a result", said)
+		}
+	}
+}
+
+// TestWhole: what a guest says counts only if it is whole; each change below takes one part away.
+func TestWhole(t *testing.T) {
+	t.Parallel()
+	whole := func() *machine {
+		m := &machine{Release: "7.3.1", ABI: 7, Opened: map[string]map[string][]string{"one": {"root": {"mount"}}}}
+		for i, state := range []string{"", "no user", "no net", "refused", "refused, mended"} {
+			for _, user := range users() {
+				v := verdict{State: state, User: user, Holds: true, Ran: true}
+				if i > 0 && i < 4 {
+					v = verdict{State: state, User: user, Layer: "user", Doing: "make", Cause: "none", Said: "myc: none"}
+				}
+				m.Verdicts = append(m.Verdicts, v)
+			}
+		}
+		return m
+	}
+	if err := whole().whole(true); err != nil {
+		t.Fatal(err)
+	}
+	quick := whole()
+	quick.Opened = nil
+	if err := quick.whole(false); err != nil {
+		t.Error(err)
+	}
+	for name, change := range map[string]func(*machine){
+		"nothing":                        func(m *machine) { *m = machine{} },
+		"no attacks":                     func(m *machine) { m.Opened = nil },
+		"an empty verdict":               func(m *machine) { m.Verdicts[3] = verdict{State: "no user", User: users()[1]} },
+		"no cause":                       func(m *machine) { m.Verdicts[3].Cause = "" },
+		"no message":                     func(m *machine) { m.Verdicts[3].Said = "" },
+		"a state of one user":            func(m *machine) { m.Verdicts = m.Verdicts[:9] },
+		"states that were not tried":     func(m *machine) { m.Verdicts = m.Verdicts[:2] },
+		"it holds and nothing runs":      func(m *machine) { m.Verdicts[0].Ran = false },
+		"it does not hold, and runs":     func(m *machine) { m.Verdicts[2].Ran = true },
+		"the ordinary user's is another": func(m *machine) { m.Verdicts[1] = m.Verdicts[2]; m.Verdicts[1].State = "" },
+		"the ordinary user says nothing": func(m *machine) { m.Verdicts[1] = verdict{User: users()[1]} },
+	} {
+		m := whole()
+		change(m)
+		if err := m.whole(true); err == nil {
+			t.Errorf("%s: no error", name)
+		}
 	}
 }

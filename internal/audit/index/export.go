@@ -12,7 +12,8 @@ import (
 	"mycelium/internal/audit"
 )
 
-// Export writes the matching entries, newest first, as json (one array), jsonl (one entry per line) or csv (A47's columns, with a header).
+// Export writes the matching entries, newest first, as json (one array), jsonl (one entry per line) or csv (A47's columns and the sandbox,
+// with a header).
 // Here, Limit 0 is no limit. A CSV cell that a spreadsheet would take for a formula (it begins with = + - @, tab or carriage return) is
 // written with an apostrophe before it.
 func (x *Index) Export(ctx context.Context, w io.Writer, format string, q Query) error {
@@ -58,7 +59,7 @@ func (x *Index) exportJSON(ctx context.Context, w io.Writer, q Query) error {
 }
 
 var csvHeader = []string{"id", "timestamp", "sessionId", "role", "tool", "sourceServer", "result", "reason", "durationMs",
-	"hasThinking", "thinkingType", "thinkingTokens"}
+	"hasThinking", "thinkingType", "thinkingTokens", "sandbox"}
 
 func (x *Index) exportCSV(ctx context.Context, w io.Writer, q Query) error {
 	c := csv.NewWriter(w)
@@ -71,7 +72,8 @@ func (x *Index) exportCSV(ctx context.Context, w io.Writer, q Query) error {
 			t = e.Thinking
 		}
 		row := []string{e.ID, e.Time.Format(time.RFC3339Nano), e.Session, e.Role, e.Tool, e.Server, e.Outcome, e.Reason,
-			strconv.FormatFloat(e.DurationMs, 'f', -1, 64), strconv.FormatBool(e.Thinking != nil), t.Type, strconv.Itoa(t.Tokens)}
+			strconv.FormatFloat(e.DurationMs, 'f', -1, 64), strconv.FormatBool(e.Thinking != nil), t.Type, strconv.Itoa(t.Tokens),
+			e.Sandbox}
 		for i, cell := range row {
 			if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
 				row[i] = "'" + cell

@@ -79,6 +79,8 @@ func fill(t testing.TB, l *audit.Log) {
 		r.Time = day.Add(time.Duration(i) * time.Minute)
 		r.Session, r.Role = fmt.Sprint("s", i%2), []string{"guest", "developer"}[i%2]
 		switch i {
+		case 1:
+			r.Sandbox = "project"
 		case 2:
 			r.Effect, r.Reason, r.Tool, r.Unknown = "deny", "=HYPERLINK(1)", "files__write_file", true
 		case 3:
@@ -275,8 +277,11 @@ func TestExport(t *testing.T) {
 		t.Fatalf("csv: %v, %v", rows, err)
 	}
 	if want := []string{"c2", "2026-11-20T12:02:00Z", "s0", "guest", "files__write_file", "files", "denied", "'=HYPERLINK(1)", "0", "false",
-		"", "0"}; !slices.Equal(rows[6], want) {
+		"", "0", ""}; !slices.Equal(rows[6], want) {
 		t.Errorf("row %q, want %q", rows[6], want)
+	}
+	if got := rows[7][len(csvHeader)-1]; got != "project" || es[6]["sandbox"] != "project" {
+		t.Errorf("the sandbox of c1 is %q and %v", got, es[6]["sandbox"])
 	}
 	if err := x.Export(ctx, &b, "xml", Query{}); err == nil || !strings.Contains(err.Error(), "json, jsonl or csv") {
 		t.Errorf("xml: %v", err)
@@ -285,11 +290,12 @@ func TestExport(t *testing.T) {
 
 func TestEntryShape(t *testing.T) {
 	for args, want := range map[string]string{`{"b":1,"a":1.50}`: `{"b":1,"a":1.50}`, "": "null"} {
-		raw, err := json.Marshal(Entry{ID: "x", Args: []byte(args), Thinking: &audit.Thinking{Thinking: "t", Tokens: 3}})
+		raw, err := json.Marshal(Entry{ID: "x", Sandbox: "box", Args: []byte(args), Thinking: &audit.Thinking{Thinking: "t", Tokens: 3}})
 		full := `{"id":"x","time":"0001-01-01T00:00:00Z","session":"","principal":"","agent":"","role":"","surface":"",` +
 			`"tool":"","server":"","args":` +
 			want +
-			`,"effect":"","rule":"","reason":"","decidedBy":"","outcome":"","durationMs":0,"thinking":{"thinking":"t","thinkingTokens":3}}`
+			`,"effect":"","rule":"","reason":"","decidedBy":"","sandbox":"box","outcome":"","durationMs":0,` +
+			`"thinking":{"thinking":"t","thinkingTokens":3}}`
 		if err != nil || string(raw) != full {
 			t.Errorf("got %s, %v\nwant %s", raw, err, full)
 		}

@@ -36,7 +36,8 @@ type Entry struct {
 	Rule       string          `json:"rule"`
 	Reason     string          `json:"reason"`
 	DecidedBy  string          `json:"decidedBy"`
-	Outcome    string          `json:"outcome"` // ok, error, denied; "unfinished" when no outcome was recorded
+	Sandbox    string          `json:"sandbox,omitempty"` // the profile in which an allowed call runs; "": none, or its line is gone
+	Outcome    string          `json:"outcome"`           // ok, error, denied; "unfinished" when no outcome was recorded
 	DurationMs float64         `json:"durationMs"`
 	Thinking   *audit.Thinking `json:"thinking,omitempty"`
 }
@@ -62,11 +63,12 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 		Rule       string          `json:"rule"`
 		Reason     string          `json:"reason"`
 		DecidedBy  string          `json:"decidedBy"`
+		Sandbox    string          `json:"sandbox,omitempty"`
 		Outcome    string          `json:"outcome"`
 		DurationMs float64         `json:"durationMs"`
 		Thinking   *audit.Thinking `json:"thinking,omitempty"`
 	}{e.ID, e.Time, e.Session, e.Principal, e.Agent, e.Role, e.Surface, e.Tool, e.Server, args, e.Effect, e.Rule, e.Reason, e.DecidedBy,
-		e.Outcome, e.DurationMs, e.Thinking})
+		e.Sandbox, e.Outcome, e.DurationMs, e.Thinking})
 }
 
 // Query selects entries, newest first. In a name, * stands for any text.
@@ -180,7 +182,7 @@ func scanEntry(rows *sql.Rows, log *lineReader) (e Entry, line rest, err error) 
 	e.Time = time.UnixMicro(micros).UTC()
 	e.DurationMs = float64(duration) / 1e3
 	line, err = log.rest(e.ID, segment, end, length)
-	e.Args, e.Agent = line.args, line.agent
+	e.Args, e.Agent, e.Sandbox = line.args, line.agent, line.sandbox
 	if err == nil && thinking.Valid {
 		e.Thinking = &audit.Thinking{}
 		err = json.Unmarshal([]byte(thinking.String), e.Thinking)
@@ -206,8 +208,8 @@ func (l *lineReader) close() {
 
 // rest is what the index does not hold of a call.
 type rest struct {
-	args, facts []byte // raw JSON; nil: it has none
-	agent       string
+	args, facts    []byte // raw JSON; nil: it has none
+	agent, sandbox string
 }
 
 // rest returns what the index does not hold of the call with that id. It is empty if the segment is gone.
@@ -237,7 +239,7 @@ func (l *lineReader) rest(id string, segment int, end int64, length int) (r rest
 	if r.args = rawjson.Member(line, "args"); !rawjson.Valid(r.args) {
 		r.args = nil
 	}
-	r.facts, r.agent = rawjson.Member(line, "facts"), rawjson.TextAt(line, "agent")
+	r.facts, r.agent, r.sandbox = rawjson.Member(line, "facts"), rawjson.TextAt(line, "agent"), rawjson.TextAt(line, "sandbox")
 	return r, nil
 }
 

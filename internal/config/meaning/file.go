@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"mycelium/internal/sandbox/jail"
 )
 
 // wordSkills finds the variable skills in a condition.
@@ -93,6 +95,7 @@ var keyRules = map[string]keyRule{
 	"agents.denials.end":        denials("a session ends after %d refusals in a row"),
 	"agents.denials.alert":      denials("people are told after %d refusals in a row"),
 	"sandbox.profiles":          boxes,
+	"sandbox.backend":           walls,
 	"memory.dir":                optional("the memories of the roles are in the project, in %s, where whoever has the repository reads them"),
 }
 
@@ -100,6 +103,16 @@ var keyRules = map[string]keyRule{
 func stateFolder(_ *diff, was, is any) (string, Mark) {
 	const usual = "its usual place"
 	return fmt.Sprintf("the state of all projects lies in %s instead of %s", cmp.Or(is.(string), usual), cmp.Or(was.(string), usual)), Unclear
+}
+
+// walls is the rule of who makes the root of a command in the sandbox. The layers are the same in all of them. Another program is for a
+// person to read about; ours is what stands without any.
+func walls(_ *diff, was, is any) (string, Mark) {
+	a, b := cmp.Or(was.(jail.Backend), jail.Own), cmp.Or(is.(jail.Backend), jail.Own)
+	if a == b {
+		return "", Narrows
+	}
+	return fmt.Sprintf("%s makes the walls of commands in the sandbox instead of %s, with the same layers", b, a), mark(b == jail.Own, Unclear)
 }
 
 // ordered is the rule of a word, from the strictest to the widest.

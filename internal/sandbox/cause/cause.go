@@ -24,15 +24,18 @@ var settings = []struct{ file, bad, mend string }{
 	{"/proc/sys/user/max_net_namespaces", "0", "network namespaces are switched off: sysctl user.max_net_namespaces=10000"},
 }
 
-// FindBubblewrap is the step of the one failure for which there is something to install.
-const FindBubblewrap = "find bubblewrap"
+// The steps whose failure is mended by an installation.
+const (
+	FindBubblewrap = "find bubblewrap"
+	FindContainer  = "find crun"
+)
 
 // Mend says what makes a layer possible that could not be built; "" if nothing is known.
 func Mend(e *jail.StageError) string {
 	switch e.Layer {
 	case jail.User:
-		if e.Doing == FindBubblewrap {
-			return "install it: apt-get install bubblewrap"
+		if program, ok := strings.CutPrefix(e.Doing, "find "); ok {
+			return "install it: apt-get install " + program
 		}
 		for _, s := range settings {
 			if value, err := os.ReadFile(s.file); err == nil && strings.TrimSpace(string(value)) == s.bad {
@@ -50,6 +53,10 @@ func Mend(e *jail.StageError) string {
 			return "this is a container, whose own profile forbids namespaces: run myc outside of it, or give the container that right"
 		}
 	case jail.Mount, jail.PID, jail.Net:
+		if e.Doing == jail.StartIn(jail.Container) && mixedCgroups() {
+			return "crun does not run where the machine has version 1 of cgroups and controllers in version 2: " +
+				"start the kernel with systemd.unified_cgroup_hierarchy=1, or use the back end own"
+		}
 		if e.Doing == jail.ChangeRoot && syscall.Errno(e.Errno) == syscall.EINVAL {
 			return "the root of this machine is the first file system of its kernel (initramfs), which cannot be left: " +
 				"mount it on itself, or use switch_root"
@@ -107,6 +114,12 @@ func procCovered() bool {
 		}
 	}
 	return err != nil
+}
+
+// mixedCgroups reports whether version 2 of cgroups is mounted beside version 1 and has controllers (cgroups(7), "CGROUPS VERSION 2").
+func mixedCgroups() bool {
+	controllers, err := os.ReadFile("/sys/fs/cgroup/unified/cgroup.controllers")
+	return err == nil && strings.TrimSpace(string(controllers)) != ""
 }
 
 // inContainer reports whether this machine is a container, as far as engines say so.

@@ -27,8 +27,9 @@ type Spec struct {
 	Memory  uint64 // most bytes of data of one process; 0: no limit
 
 	Backend Backend // who makes the namespaces and the root
-	Program string  // of Bubblewrap: its path
-	Outside Outside // of Bubblewrap: what the child compares with; [Start] sets it
+	Program string  // of another one than Own: its path
+	Outside Outside // likewise: what the child compares with; [Start] sets it
+	Scratch string  // of Container: a folder in which it may make one for the time of the command; empty: that of the machine
 
 	Without []Layer // layers that are left out: for the test of escapes, which takes each away in turn
 }
@@ -40,7 +41,11 @@ type Backend string
 const (
 	Own        Backend = "own"        // this program; so is the empty one
 	Bubblewrap Backend = "bubblewrap" // bwrap(1)
+	Container  Backend = "container"  // crun(1), with which engines of containers make them
 )
+
+// Other reports whether it is another program than this one. Its child starts when it is told what to build.
+func (b Backend) Other() bool { return b == Bubblewrap || b == Container }
 
 // Outside tells the child how the machine looks from outside, so that it can tell whether another program built what it was told to.
 type Outside struct {
@@ -111,6 +116,9 @@ const (
 	ChangeRoot = "change the root"
 	MountProc  = "mount /proc"
 )
+
+// StartIn is the step in which another program starts the child.
+func StartIn(b Backend) string { return "start the program in the back end " + string(b) }
 
 func (e *StageError) Error() string {
 	return fmt.Sprintf("the sandbox cannot be built here: %s: %s (layer %s)", e.Doing, e.Cause, e.Layer)

@@ -6,12 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
 // limits sets the limits of processes, files and memory. The limit of processes counts those of the user in this namespace; the kernel
-// does not hold root to it, so that the numbers of processes are limited too (Linux 6.14 and later).
+// does not hold root to it, so that the numbers of processes are limited too, from Linux 6.14 on.
 func (c *child) limits() *StageError {
 	type limit struct {
 		what string
@@ -45,11 +46,34 @@ func (c *child) limits() *StageError {
 }
 
 // limitNumbers ends the numbers of processes, for root. It must come before /proc/sys is read-only. Before Linux 6.14 the number was the
-// machine's, which may not be written from here.
+// machine's, and root in a namespace could write it too: there it is left alone.
 func (c *child) limitNumbers(proc string) {
-	if c.spec.Procs > 0 && os.Getuid() == 0 {
+	if c.spec.Procs > 0 && os.Getuid() == 0 && ownNumbers(release()) {
 		_ = os.WriteFile(filepath.Join(proc, pidMax), []byte(strconv.FormatUint(max(tasks(c.spec.Procs), leastPIDs), 10)), 0o600)
 	}
+}
+
+// ownNumbers reports whether a kernel, by its release (6.12.95+deb12-cloud-amd64), has a pid_max for each process namespace. A release
+// that is not understood has none.
+func ownNumbers(release string) bool {
+	const major, minor = 6, 14
+	first, rest, _ := strings.Cut(release, ".")
+	second := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
+	a, err := strconv.Atoi(first)
+	if err != nil {
+		return false
+	}
+	b, err := strconv.Atoi(second)
+	return err == nil && (a > major || a == major && b >= minor)
+}
+
+// release is the release of the running kernel; "" if it does not say.
+func release() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(u.Release[:])
 }
 
 // tasks is how many threads a number of processes may have together. The kernel has no limit of processes: it counts threads, and an

@@ -132,7 +132,7 @@ func (c *child) has(l Layer) bool { return !slices.Contains(c.spec.Without, l) }
 // build builds every layer, in order. The last ones hold for this thread and for what it starts.
 func (c *child) build() *StageError {
 	switch {
-	case c.spec.Backend == Bubblewrap:
+	case c.spec.Backend.Other():
 		if err := c.complete(); err != nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func (c *child) build() *StageError {
 		}
 	}
 	if c.has(Net) && !c.spec.Network {
-		if c.spec.Backend != Bubblewrap { // bubblewrap has done it
+		if !c.spec.Backend.Other() { // which have done it
 			if err := loopback(); err != nil {
 				return failed(Net, "bring up the loopback", err)
 			}
@@ -151,7 +151,7 @@ func (c *child) build() *StageError {
 			return failed(Net, "listen on the loopback", err)
 		}
 	}
-	if c.has(PID) && c.spec.Host != "" && c.spec.Backend != Bubblewrap {
+	if c.has(PID) && c.spec.Host != "" && !c.spec.Backend.Other() {
 		if err := unix.Sethostname([]byte(c.spec.Host)); err != nil {
 			return failed(PID, "set the host name", err)
 		}

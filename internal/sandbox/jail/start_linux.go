@@ -5,16 +5,17 @@ package jail
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -62,6 +63,8 @@ type Jailed struct {
 	control *os.File
 	grace   time.Duration
 	streams *passed
+	stop    func() error // ends the child and all that is in its namespace
+	folder  string       // of a container; "": there is none
 }
 
 // Begun is a child that waits for its command, or is about to.
@@ -76,13 +79,13 @@ type Begun struct {
 	err  error
 }
 
-// Begin starts the child, which takes a while, and returns at once. Nothing of a command is in the child before [Begun.Start]. Bubblewrap
-// has to be told the whole specification, so that its child starts there. The child and its command end with the context. The caller calls
-// Close.
+// Begin starts the child, which takes a while, and returns at once. Nothing of a command is in the child before [Begun.Start]. Another
+// program has to be told the whole specification, so that its child starts there. The child and its command end with the context. The
+// caller calls Close.
 func Begin(ctx context.Context, self Self, o Options) *Begun {
 	b := &Begun{self: self, options: o, done: make(chan struct{})}
 	b.ctx, b.end = context.WithCancelCause(ctx)
-	if o.Backend == Bubblewrap {
+	if o.Backend.Other() {
 		close(b.done)
 		return b
 	}
@@ -103,8 +106,8 @@ func (b *Begun) Has(o Options) bool {
 // could not be built.
 func (b *Begun) Start(spec *Spec, streams Streams) (*Jailed, error) {
 	<-b.done
-	if b.options.Backend == Bubblewrap {
-		spec, b.j, b.err = launchWrapped(b.ctx, b.self.Argv, b.options, spec, streams.Err)
+	if b.options.Backend.Other() {
+		spec, b.j, b.err = launchWrapped(b.ctx, b.self.Argv, b.options, spec)
 	}
 	if b.err != nil {
 		return nil, b.err
@@ -159,12 +162,18 @@ func begin(ctx context.Context, self Self, o Options) (*Jailed, error) {
 	})
 }
 
-// launchWrapped starts the child by bubblewrap, and returns the specification with what the child compares. What bubblewrap says goes to
-// out.
-func launchWrapped(ctx context.Context, argv []string, o Options, spec *Spec, out io.Writer) (told *Spec, j *Jailed, err error) {
+// launchWrapped starts the child by another program, and returns the specification with what the child compares. If the child does not
+// start, the error has what that program said.
+func launchWrapped(ctx context.Context, argv []string, o Options, spec *Spec) (told *Spec, j *Jailed, err error) {
 	var data []*os.File
+	said, folder := &beginning{}, ""
 	j, err = launch(ctx, argv, o, func(cmd *exec.Cmd) (err error) {
-		cmd.Stderr = out
+		cmd.Stderr = said
+		if o.Backend == Container {
+			told, folder, err = container(cmd, argv, spec)
+			cmd.Cancel = func() error { return endContainer(folder, cmd.Process) }
+			return err
+		}
 		told, err = bubblewrap(cmd, argv, spec)
 		data = cmd.ExtraFiles[1:]
 		return err
@@ -174,9 +183,29 @@ func launchWrapped(ctx context.Context, argv []string, o Options, spec *Spec, ou
 	}
 	var stage *StageError
 	if errors.As(err, &stage) && stage.Layer == User {
-		err = &StageError{Layer: Mount, Doing: "start the program in bubblewrap", Cause: "bubblewrap ended; why is on standard error"}
+		err = &StageError{Layer: Mount, Doing: StartIn(o.Backend), Cause: cmp.Or(said.line(), spec.Program+": "+stage.Cause)}
+	}
+	if j != nil {
+		j.folder = folder
+	} else if folder != "" {
+		_ = os.RemoveAll(folder)
 	}
 	return told, j, err
+}
+
+// beginning keeps the beginning of what a program says on its standard error.
+type beginning struct{ said []byte }
+
+func (b *beginning) Write(p []byte) (int, error) {
+	const most = 4096
+	b.said = append(b.said, p[:min(len(p), most-len(b.said))]...)
+	return len(p), nil
+}
+
+// line is the first line.
+func (b *beginning) line() string {
+	line, _, _ := strings.Cut(string(b.said), "\n")
+	return strings.TrimSpace(line)
 }
 
 // openSmall opens the small program; nil if there is none, or if somebody else than this user and root can change it. The open file is
@@ -215,6 +244,7 @@ func launch(ctx context.Context, argv []string, o Options, shape func(*exec.Cmd)
 		_ = ours.Close()
 		return nil, err
 	}
+	stop := cmd.Cancel
 	if o.Grace > 0 { // the child passes the signal on
 		cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, o.Grace
 	}
@@ -223,7 +253,7 @@ func launch(ctx context.Context, argv []string, o Options, shape func(*exec.Cmd)
 		return nil, cloneError(err)
 	}
 	_ = theirs.Close()
-	j := &Jailed{cmd: cmd, control: ours, grace: o.Grace}
+	j := &Jailed{cmd: cmd, control: ours, grace: o.Grace, stop: stop}
 	if err := j.agree(Build()); err != nil {
 		j.kill()
 		return nil, err
@@ -251,11 +281,19 @@ func (j *Jailed) kill() {
 	if j.Listener != nil {
 		_ = j.Listener.Close()
 	}
-	_ = j.cmd.Process.Kill()
+	_ = j.stop()
 	_ = j.cmd.Wait()
+	j.clean()
 	if j.streams != nil {
 		j.streams.sent()
 		j.streams.wait(0)
+	}
+}
+
+// clean removes the folder of a container.
+func (j *Jailed) clean() {
+	if j.folder != "" {
+		_ = os.RemoveAll(j.folder)
 	}
 }
 
@@ -394,6 +432,7 @@ func (j *Jailed) Wait() (code int, most uint64, err error) {
 	err = j.cmd.Wait()
 	_ = j.control.Close()
 	j.streams.wait(j.grace)
+	j.clean()
 	if usage, ok := j.cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		most = uint64(max(usage.Maxrss, 0)) * 1024 //nolint:gosec // getrusage(2) counts in KiB
 	}

@@ -145,7 +145,7 @@ func (p *Proxy) say(w http.ResponseWriter, err error) {
 		http.Error(w, "Mycelium: "+text.Visible(err.Error()), http.StatusBadGateway)
 		return
 	}
-	http.Error(w, fmt.Sprintf("Mycelium: %s. A person may allow a host: myc sandbox exec --host NAME", refusal), http.StatusForbidden)
+	http.Error(w, fmt.Sprintf("Mycelium: %s. %s", refusal, p.asks), http.StatusForbidden)
 }
 
 // inTunnel answers the requests inside of a tunnel, which are for the tunnel's host only.

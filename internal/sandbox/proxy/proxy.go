@@ -36,6 +36,7 @@ type Proxy struct {
 	outside   Outside
 	authority *authority // nil: there are no masks
 	transport *http.Transport
+	asks      string // how a host is asked for, as a sentence
 
 	mu      sync.Mutex
 	open    map[io.Closer]bool // connections, and the listener
@@ -61,9 +62,10 @@ const (
 	maxHeader    = 64 << 10         // bytes of the head of a request
 )
 
-// New makes a proxy for hosts, each as [ParseHost] reads it. A host of a mask may be reached as well.
-func New(hosts []string, masks []Mask, outside Outside) (*Proxy, error) {
-	p := &Proxy{outside: outside, open: map[io.Closer]bool{}}
+// New makes a proxy for hosts, each as [ParseHost] reads it. A host of a mask may be reached as well. A refusal ends with asks, a sentence
+// that says how a host is asked for.
+func New(hosts []string, masks []Mask, outside Outside, asks string) (*Proxy, error) {
+	p := &Proxy{outside: outside, open: map[io.Closer]bool{}, asks: asks}
 	for _, s := range hosts {
 		h, err := ParseHost(s)
 		if err != nil {

@@ -114,7 +114,7 @@ func (n *internet) outside() Outside {
 // start runs a proxy on the loopback.
 func start(t *testing.T, n *internet, hosts []string, masks ...Mask) (*Proxy, string) {
 	t.Helper()
-	p, err := New(hosts, masks, n.outside())
+	p, err := New(hosts, masks, n.outside(), "ask so")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestRequests(t *testing.T) {
 			} else if row.refused == "" && row.status[0] != '4' && len(refused) > 0 {
 				t.Errorf("told: %s", said)
 			}
-			if row.status == "403" && row.refused != "" && !strings.Contains(answer, "--host") {
+			if row.status == "403" && row.refused != "" && !strings.Contains(answer, "ask so") {
 				t.Errorf("the command is not told how to ask: %s", answer)
 			}
 		})

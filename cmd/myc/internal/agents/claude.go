@@ -178,7 +178,7 @@ func (a *app) needProject(ctx context.Context) error {
 	if answer, err := a.readLine(); err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
 		return errors.New("claude: not started, because the folder is not set up")
 	}
-	return a.SetUp(scaffold.Options{Sandbox: base.OfferSandbox(ctx, a.Err, func(question string) (string, bool) {
+	return a.SetUp(scaffold.Options{Sandbox: base.OfferSandbox(ctx, a.Loader, a.Err, func(question string) (string, bool) {
 		fmt.Fprint(a.Err, question)
 		answer, err := a.readLine()
 		return strings.TrimSpace(answer), err == nil

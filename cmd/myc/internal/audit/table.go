@@ -50,13 +50,14 @@ func (a *app) when(t time.Time) string {
 func callColumns() []base.Column {
 	return append(who(), base.Column{Name: "EFFECT", Paint: base.ByEffect}, base.Column{Name: "OUTCOME", Paint: base.ByEffect},
 		base.Column{Name: "ROLE", Least: 9, Drop: 8}, base.Column{Name: "TOOL", Least: 14}, base.Column{Name: "BY", Drop: 9},
+		base.Column{Name: "SANDBOX", Drop: 10},
 		base.Column{Name: "REASON", Least: 14, Drop: 6}, base.Column{Name: "ARGS", Least: 14, Drop: 7})
 }
 
 func (a *app) entryRow(e index.Entry) []string {
 	agent, child := a.agentOf(e.Session, e.Agent, e.Surface, e.Principal)
 	return []string{a.when(e.Time), a.session(e.Session), agent, base.OrDash(child), base.OrDash(e.Effect),
-		e.Outcome, base.OrDash(e.Role), e.Tool, base.OrDash(e.DecidedBy), e.Reason, string(e.Args)}
+		e.Outcome, base.OrDash(e.Role), e.Tool, base.OrDash(e.DecidedBy), base.OrDash(e.Sandbox), e.Reason, string(e.Args)}
 }
 
 // lineColumns are the columns of the log's lines.

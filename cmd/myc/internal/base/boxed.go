@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mycelium/internal/config/scaffold"
+	"mycelium/internal/node/project"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/jail"
@@ -17,8 +18,8 @@ import (
 
 // OfferSandbox asks a person whether code of the project shall run in the sandbox, and reports whether it shall. The default is yes. Where
 // a wall cannot be built, it says which one and how that is mended, and asks nothing.
-func OfferSandbox(ctx context.Context, out io.Writer, ask func(question string) (answer string, ok bool)) bool {
-	if why := NoSandbox(ctx); why != "" {
+func OfferSandbox(ctx context.Context, files project.Loader, out io.Writer, ask func(question string) (answer string, ok bool)) bool {
+	if why := NoSandbox(ctx, files); why != "" {
 		fmt.Fprintf(out, "myc: code of the project is not offered the sandbox, which does not hold here: %s\n", why)
 		return false
 	}
@@ -38,13 +39,13 @@ func OfferSandbox(ctx context.Context, out io.Writer, ask func(question string) 
 }
 
 // NoSandbox says why the sandbox does not hold on this machine and how that is mended, on one line; "" if it holds. Every wall is built
-// once to find out.
-func NoSandbox(ctx context.Context) string {
+// once to find out, by the back end of the user's own file.
+func NoSandbox(ctx context.Context, files project.Loader) string {
 	argv, err := sandboxed.Self()
 	if err != nil {
 		return err.Error()
 	}
-	found := sandbox.Probe(ctx, argv, jail.Own)
+	found := sandbox.Probe(ctx, argv, ownBackend(files))
 	if found.Holds {
 		return ""
 	}
@@ -57,6 +58,16 @@ func NoSandbox(ctx context.Context) string {
 		why += ". " + failed.Mend
 	}
 	return why
+}
+
+// ownBackend is the back end of the user's own file, which is what counts in every project; where it cannot be read, that of ours.
+func ownBackend(files project.Loader) jail.Backend {
+	files.Dir, files.Outside, files.Snapshot = "", true, true // the folder of a new project may not be there yet
+	p, err := files.Load()                                    // files is a copy
+	if err != nil || p.Broken.All != "" {
+		return jail.Own
+	}
+	return p.File.Sandbox.Backend
 }
 
 // TellBoxedRule prints the rule that runs code of the project in the sandbox, for a project whose rules are there already and lack it.

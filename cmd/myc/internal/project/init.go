@@ -112,11 +112,11 @@ func (s *setUp) chooseSandbox(ctx context.Context) (kept bool) {
 		return true
 	case s.sandbox == "yes":
 		s.Sandbox = true
-		if why := base.NoSandbox(ctx); why != "" {
+		if why := base.NoSandbox(ctx, s.Loader); why != "" {
 			fmt.Fprintf(s.Err, "myc: the sandbox does not hold here, so code of the project asks: %s\n", why)
 		}
 	case s.sandbox == "" && missing != nil && !s.Minimal && base.StdinIsTerminal(s.In):
-		s.Sandbox = base.OfferSandbox(ctx, s.Err, func(question string) (string, bool) { return base.Ask(s.App, question) })
+		s.Sandbox = base.OfferSandbox(ctx, s.Loader, s.Err, func(question string) (string, bool) { return base.Ask(s.App, question) })
 	}
 	return false
 }

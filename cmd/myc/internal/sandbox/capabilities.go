@@ -58,7 +58,8 @@ func (a *app) capabilitiesCmd() *cobra.Command {
 	return c
 }
 
-const backendUsage = "who makes the namespaces and the root: own or bubblewrap; default: sandbox.backend of your own mycelium.yaml"
+const backendUsage = "who makes the namespaces and the root: own, bubblewrap or container; default: sandbox.backend of your own " +
+	"mycelium.yaml"
 
 // checkBackend looks whether there is a back end of a name.
 func checkBackend(name string) error {
