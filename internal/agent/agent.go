@@ -8,6 +8,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"mycelium/internal/model"
 )
@@ -60,6 +61,8 @@ type Waiting struct {
 	CallID  string
 	Request string // id of the request, for `myc approvals`; empty: not known
 	Why     string
+	// Deadline is when it is denied if nobody has answered; zero: never.
+	Deadline time.Time
 }
 
 // Done is the outcome of a call.

@@ -119,6 +119,7 @@ type SaidReply struct {
 	Active  []string `json:"active"`
 	Brief   string   `json:"brief"`
 	Wanted  string   `json:"wanted"`
+	Model   string   `json:"model,omitempty"` // that the role prefers
 }
 
 // Attached answers a stdio client. With the token it finds its session again after the death of the daemon.

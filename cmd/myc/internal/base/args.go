@@ -23,6 +23,7 @@ func NoArgs(c *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := "see " + c.CommandPath() + " --help"
+	c.SuggestionsMinimumDistance = max(c.SuggestionsMinimumDistance, 2) // as cobra does where it looks itself
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}

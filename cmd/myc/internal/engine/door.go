@@ -103,7 +103,7 @@ func standing(ctx context.Context, a *base.App, token, said string) (agent.Stand
 	}
 	defer c.Close()
 	r, err := base.Call(ctx, c, api.SessionSaid, api.SaidParams{Token: token, Text: said})
-	return agent.Standing{Role: r.Role, Active: r.Active, Brief: r.Brief, Wanted: r.Wanted}, err
+	return agent.Standing{Role: r.Role, Active: r.Active, Brief: r.Brief, Wanted: r.Wanted, Model: r.Model}, err
 }
 
 // page is one page of tools/list.

@@ -85,7 +85,7 @@ func (w *waits) take(r approval.Request) {
 	for _, c := range w.calls {
 		if c.asked == "" && c.tool == r.Tool && r.State == approval.Pending {
 			c.asked = r.ID
-			c.tell(agent.Waiting{Request: r.ID, Why: r.Reason}) // the call cannot end before this returns
+			c.tell(agent.Waiting{Request: r.ID, Why: r.Reason, Deadline: r.Deadline}) // the call cannot end before this returns
 			return
 		}
 	}
