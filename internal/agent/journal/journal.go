@@ -41,6 +41,7 @@ const (
 	Called   Kind = "called"   // a tool is called: ID, Tool and Args
 	Outcome  Kind = "outcome"  // the call ID ended: Text is its outcome, Blocks is what the model is shown
 	Summary  Kind = "summary"  // Text stands for everything but the last Keep messages
+	Spent    Kind = "spent"    // what a turn cost, where its answers do not say it
 	Agent    Kind = "agent"    // the agent that has the conversation knows it as ID
 )
 

@@ -50,25 +50,26 @@ func Flags(b *base.App, root *cobra.Command) func(ctx context.Context, args []st
 	return a.run
 }
 
-// Args accepts one question: words with a space between them, or anything after --. One word may be a misspelt command.
+// Args accepts one question: words with a space between them, or anything after -- or with --continue or --resume. One word may be a
+// misspelt command.
 func Args(c *cobra.Command, args []string) error {
 	switch {
-	case len(args) == 0, c.ArgsLenAtDash() == 0, len(args) == 1 && isQuestion(args[0]), len(args) == 2 && isQuestion(args[0]) && args[1] == "-":
+	case len(args) == 0, c.ArgsLenAtDash() == 0, len(args) == 1 && (c.Flags().Changed("continue") || c.Flags().Changed("resume")), len(args) == 1 && isQuestion(args[0]), len(args) == 2 && isQuestion(args[0]) && args[1] == "-":
 		return nil
 	case len(args) == 1:
 		err := base.NoArgs(c, args)
-		return failure.New(failure.Usage, err, text.HintOf(err)+"; a question of one word comes after --: myc -- "+args[0])
+		return failure.New(failure.Usage, err, text.HintOf(err)+" (a question of one word comes after --: myc -- "+args[0]+")")
 	case isQuestion(args[0]):
 		return failure.New(failure.Usage, fmt.Errorf("unknown argument %q after the question", args[1]), `put the whole question into quotes`)
 	}
 	err := base.NoArgs(c, args[:1])
-	return failure.New(failure.Usage, err, text.HintOf(err)+`; a question stands in quotes: myc "`+strings.Join(args, " ")+`"`)
+	return failure.New(failure.Usage, err, text.HintOf(err)+` (a question stands in quotes: myc "`+strings.Join(args, " ")+`")`)
 }
 
-// isQuestion reports whether a word of the command line is a question and no command: it has a space, or is a sentence in a script that
-// writes none.
+// isQuestion reports whether a word of the command line is a question and no command: it has a space or ends with a question mark, or is
+// a sentence in a script that writes no spaces.
 func isQuestion(word string) bool {
-	return strings.ContainsFunc(strings.TrimSpace(word), func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r > 0x2e7f })
+	return strings.HasSuffix(word, "?") || strings.ContainsFunc(strings.TrimSpace(word), func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r > 0x2e7f })
 }
 
 // run asks the question.
