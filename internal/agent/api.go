@@ -32,6 +32,8 @@ type Options struct {
 	Budget   float64 // USD, of the whole conversation; none
 	Window   int     // tokens that a conversation may have; model.Window
 
+	// Began is what the session was when it began.
+	Began Standing
 	// Spend is told the cost of each answer; nil: nobody is.
 	Spend func(model.Answer)
 }
@@ -66,7 +68,8 @@ func NewAPI(c *model.Client, d Door, j *journal.Journal, o Options) *API {
 	if o.Window <= 0 {
 		o.Window = model.Window
 	}
-	return &API{client: c, door: d, journal: j, Options: o, news: tokensOf(j.Messages())}
+	return &API{client: c, door: d, journal: j, Options: o, told: Standing{Role: o.Began.Role, Active: o.Began.Active},
+		news: tokensOf(j.Messages())}
 }
 
 // Name is api.
@@ -129,15 +132,8 @@ func (t *turn) hear(ctx context.Context, said string) error {
 
 // stands tells what the session is, where that changed.
 func (t *turn) stands(now Standing) {
-	added, removed := difference(t.told.Active, now.Active)
-	if t.told.Role == "" && t.told.Active == nil || t.told.Role != now.Role || len(added)+len(removed) > 0 {
-		if t.told.Active == nil {
-			added = nil // the session began with them
-		}
+	if added, removed := difference(t.told.Active, now.Active); t.told.Role != now.Role || len(added)+len(removed) > 0 {
 		t.tell(Event{Skills: &Skills{Role: now.Role, Active: now.Active, Added: added, Removed: removed}})
-	}
-	if now.Active == nil {
-		now.Active = []string{}
 	}
 	t.told = now
 }

@@ -35,7 +35,7 @@ type Claude struct {
 
 	program *Program
 	lines   chan []byte // of its output; closed at its end
-	told    *Standing
+	told    Standing
 	asked   int     // interrupts
 	spent   float64 // USD, that the running program has told
 }
@@ -47,7 +47,7 @@ func NewClaude(start func(args []string) (*Program, error), stands func(ctx cont
 	if o.MaxTurns <= 0 {
 		o.MaxTurns = DefaultMaxTurns
 	}
-	return &Claude{start: start, stands: stands, journal: j, Options: o}
+	return &Claude{start: start, stands: stands, journal: j, Options: o, told: o.Began}
 }
 
 // Name is claude.
@@ -271,14 +271,10 @@ func (d *drive) standing(ctx context.Context) {
 	if err != nil {
 		return // the session's own calls will say so
 	}
-	var added, removed []string
-	if d.told != nil {
-		added, removed = difference(d.told.Active, now.Active)
-	}
-	if d.told == nil || d.told.Role != now.Role || len(added)+len(removed) > 0 {
+	if added, removed := difference(d.told.Active, now.Active); d.told.Role != now.Role || len(added)+len(removed) > 0 {
 		d.tell(Event{Skills: &Skills{Role: now.Role, Active: now.Active, Added: added, Removed: removed}})
 	}
-	d.told = &now
+	d.told = now
 }
 
 // write keeps a line. Its error ends the turn.

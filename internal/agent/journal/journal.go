@@ -61,7 +61,7 @@ type Line struct {
 	Head   *Head          `json:"head,omitempty"`
 	ID     string         `json:"id,omitempty"`
 	Tool   string         `json:"tool,omitempty"`
-	Args   jsontext.Value `json:"args,omitempty"`
+	Args   jsontext.Value `json:"args,omitzero"`
 	Text   string         `json:"text,omitempty"`
 	Blocks []model.Block  `json:"blocks,omitempty"`
 	Failed bool           `json:"failed,omitzero"`

@@ -40,7 +40,7 @@ func (out *Agent) openClaude(ctx context.Context, a *base.App, o Options, paths 
 	start := func(args []string) (*agent.Program, error) {
 		return l.Start(out.Choice.Path, append(slices.Clone(first), args...))
 	}
-	out.Engine = agent.NewClaude(start, stands, j, agent.Options{Model: out.Model, Budget: o.Budget, MaxTurns: o.MaxTurns})
+	out.Engine = agent.NewClaude(start, stands, j, agent.Options{Model: out.Model, Budget: o.Budget, MaxTurns: o.MaxTurns, Began: now})
 	out.Said = slices.Clone(j.Shown)
 	return nil
 }
