@@ -159,7 +159,7 @@ func (t *turn) step(ctx context.Context) error {
 		return err
 	}
 	if t.context+t.news > t.Window*8/10 {
-		if err := t.compact(ctx); err != nil {
+		if err := t.compact(ctx, t.Window/5); err != nil {
 			return err
 		}
 	}
@@ -170,7 +170,7 @@ func (t *turn) step(ctx context.Context) error {
 	t.cuts = 0
 	switch r.Stop {
 	case "model_context_window_exceeded":
-		return t.compact(ctx)
+		return t.compact(ctx, 0)
 	case "max_tokens":
 		return t.cutShort(r)
 	case "refusal":
@@ -250,7 +250,7 @@ func (t *turn) broken(ctx context.Context, r model.Reply, err error) error {
 		return err
 	case failed.Kind == model.TooLong:
 		t.cuts++
-		return t.compact(ctx)
+		return t.compact(ctx, 0)
 	case len(r.Message.Content) == 0:
 		return err
 	}
