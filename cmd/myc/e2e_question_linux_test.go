@@ -32,7 +32,6 @@ type answer struct {
 	Role    string `json:"role"`
 	Result  any    `json:"result"`
 	Error   string `json:"error"`
-	Tools   []string
 	Usage   struct {
 		Input  int     `json:"inputTokens"`
 		Output int     `json:"outputTokens"`
@@ -244,7 +243,7 @@ func TestQuestionOfClaude(t *testing.T) {
 		fake.Step{Func: func(r fake.Request) fake.Step { return fake.Step{Text: "before: " + r.Text("assistant")} }})
 	defer s.Close()
 	p.env = p.agentEnv("claude", s)
-	a, stderr, code := p.ask("", "--engine", "claude", "--role", "guest", "what does the note say?")
+	a, stderr, code := p.ask("", "--unsafe-program", "--engine", "claude", "--role", "guest", "what does the note say?")
 	if code != 0 || !strings.Contains(fmt.Sprint(a.Result), "hello") || len(a.ToolsUsed) != 1 || a.ToolsUsed[0] != "files__read_file" || a.Usage.Cost <= 0 {
 		t.Fatalf("exit %d %+v\n%s", code, a, stderr)
 	}
@@ -253,7 +252,7 @@ func TestQuestionOfClaude(t *testing.T) {
 			t.Errorf("a guest's model is offered %s", name)
 		}
 	}
-	if a, stderr, code = p.ask("", "--continue", "and before?"); code != 0 || !strings.Contains(fmt.Sprint(a.Result), "it says") {
+	if a, stderr, code = p.ask("", "--unsafe-program", "--continue", "and before?"); code != 0 || !strings.Contains(fmt.Sprint(a.Result), "it says") {
 		t.Errorf("exit %d %+v\n%s", code, a, stderr)
 	}
 	if list := p.must("chat", "list"); !strings.Contains(list, "what does the note say?") {

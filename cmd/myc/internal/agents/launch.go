@@ -78,13 +78,22 @@ func (a *app) environ(l harness.Launch, token string) []string {
 	return append(env, hook.TokenVar+"="+token)
 }
 
+// Start says how our own agent starts Claude Code.
+type Start struct {
+	Program  string
+	Role     string
+	Skills   []string // active at the start; nil: those of the role
+	Ask      approval.WhenAsked
+	Anywhere bool // a myc in a folder where an agent may write is accepted
+}
+
 // StartClaude prepares a start of Claude Code by our own agent, which drives it.
-func StartClaude(ctx context.Context, b *base.App, program, role string, skills []string, ask approval.WhenAsked) (*Launch, error) {
+func StartClaude(ctx context.Context, b *base.App, s Start) (*Launch, error) {
 	a := &app{b}
 	if err := a.NeedPerson("start an agent"); err != nil {
 		return nil, failure.Hint(err, "an agent asks with --engine api")
 	}
-	l, err := a.launch(ctx, program, claudeOptions{role: role, skills: skills, ask: ask})
+	l, err := a.launch(ctx, s.Program, claudeOptions{role: s.Role, skills: s.Skills, ask: s.Ask, anywhere: s.Anywhere})
 	if err != nil {
 		return nil, err
 	}

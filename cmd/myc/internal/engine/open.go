@@ -31,6 +31,7 @@ type Options struct {
 	Continue bool               // go on with the last one
 	Budget   float64            // USD; 0: none
 	MaxTurns int                // 0: agent.DefaultMaxTurns
+	Anywhere bool               // the engine claude runs a myc that lies where an agent may write
 }
 
 // Agent is an opened engine with its session.

@@ -18,6 +18,7 @@ import (
 	"mycelium/cmd/myc/internal/cost"
 	"mycelium/cmd/myc/internal/demo"
 	"mycelium/cmd/myc/internal/eject"
+	"mycelium/cmd/myc/internal/engine"
 	"mycelium/cmd/myc/internal/manual"
 	"mycelium/cmd/myc/internal/memory"
 	"mycelium/cmd/myc/internal/policy"
@@ -104,7 +105,7 @@ func command(a *base.App) *cobra.Command {
 		commands []*cobra.Command
 	}{
 		{"Start here:", []*cobra.Command{demo.Command(a), project.Init(a, agents.Install(a)), agents.Claude(a), approvals.Command(a),
-			audit.Command(a), project.Doctor(a, agents.Check(a), sandbox.Check(a), memory.Check(a))}},
+			audit.Command(a), project.Doctor(a, agents.Check(a), sandbox.Check(a), memory.Check(a), engine.Check(a))}},
 		{"What agents may do:", []*cobra.Command{roles, skills, policy.Command(a), project.Trust(a), project.Edit(a),
 			project.Watch(a)}},
 		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a), memory.Command(a), chat.Command(a),
