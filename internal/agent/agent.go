@@ -1,7 +1,8 @@
 // Package agent is our own agent: a turn loop around a language model whose tools are those that the door shows now, and nothing else.
 //
 // An [Engine] carries on one conversation. What it does is told as it happens, as [Event] values: the chat draws them, a command with one
-// question prints the last of them, a test compares them. The engine asks nobody: a call that waits for a person is told as [Waiting], and
+// question prints the last of them, a test compares them. The engine asks nobody: a call that waits for a person is told as [Waiting],
+// and
 // is answered through the queue of approvals, as every other call.
 package agent
 

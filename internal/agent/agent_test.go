@@ -151,7 +151,8 @@ func TestTurn(t *testing.T) {
 		read(1), {Name: model.ToolName("odd__a.b", func(string) bool { return false })}}},
 		fake.Step{Func: func(r fake.Request) fake.Step { return fake.Step{Text: "saw " + r.ToolResults()[1].Text} }})
 	turn := w.must("look")
-	if turn.Text != "saw odd__a.b{}" || turn.Stop != StopEnd || turn.Turns != 2 || !slices.Equal(turn.Tools, []string{"files__read", "odd__a.b"}) {
+	if turn.Text != "saw odd__a.b{}" || turn.Stop != StopEnd || turn.Turns != 2 || !slices.Equal(turn.Tools, []string{"files__read",
+		"odd__a.b"}) {
 		t.Errorf("%+v", turn)
 	}
 	for _, u := range w.hall.calls {
@@ -171,7 +172,8 @@ func TestTurn(t *testing.T) {
 
 // Calls that change nothing run at once; one that may change something runs alone and in its place.
 func TestCallsTogether(t *testing.T) {
-	w := newWorld(t, Options{}, fake.Step{ToolUses: []fake.ToolUse{read(1), read(2), {Name: "files__write"}, read(3)}}, fake.Step{Text: "ok"})
+	w := newWorld(t, Options{}, fake.Step{ToolUses: []fake.ToolUse{read(1), read(2), {Name: "files__write"}, read(3)}},
+		fake.Step{Text: "ok"})
 	var running atomic.Int32
 	var both sync.WaitGroup
 	both.Add(2)
@@ -244,7 +246,8 @@ func TestAnswerThatBreaks(t *testing.T) {
 	w := newWorld(t, Options{}, fake.Step{Text: "One two three four five six seven.", Cut: true}, fake.Step{Text: " And the rest."})
 	turn := w.must("go")
 	second := w.s.Turns()[1].Messages
-	if turn.Stop != StopEnd || len(second) != 3 || !strings.HasPrefix(second[1].Content[0].Text, "One two") || second[2].Content[0].Text != journal.GoOn {
+	if turn.Stop != StopEnd || len(second) != 3 || !strings.HasPrefix(second[1].Content[0].Text, "One two") ||
+		second[2].Content[0].Text != journal.GoOn {
 		t.Errorf("%+v %+v", turn, second)
 	}
 	w = newWorld(t, Options{}, fake.Step{Text: "Cut off", Stop: "max_tokens"}, fake.Step{Text: "end"})
@@ -289,7 +292,10 @@ func TestAbort(t *testing.T) {
 	if err != nil || turn.Stop != StopAborted || len(w.hall.calls) != 1 {
 		t.Fatalf("%+v %v", turn, err)
 	}
-	waited := slices.ContainsFunc(w.told, func(e Event) bool { return e.Waiting != nil && e.Waiting.Request == "r-1" && e.Waiting.CallID != "" })
+	waited := slices.ContainsFunc(w.told, func(e Event) bool {
+		return e.Waiting != nil && e.Waiting.Request == "r-1" &&
+			e.Waiting.CallID != ""
+	})
 	done := slices.ContainsFunc(w.told, func(e Event) bool { return e.Done != nil && e.Done.Failed && e.Done.Text == aborted })
 	if !waited || !done {
 		t.Errorf("told %+v", w.told)

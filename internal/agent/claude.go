@@ -25,7 +25,8 @@ type Program struct {
 	Stderr func() string                   // the end of what it said there
 }
 
-// Claude is the engine that drives an installed Claude Code. Its tools are those of the gateway, and its hook is ours: who starts it sees to
+// Claude is the engine that drives an installed Claude Code. Its tools are those of the gateway, and its hook is ours: who starts it
+// sees to
 // that. It keeps the conversation in its own files, by which it goes on; the journal has what people see of it.
 type Claude struct {
 	start   func(args []string) (*Program, error)
@@ -40,7 +41,8 @@ type Claude struct {
 	spent   float64 // USD, that the running program has told
 }
 
-// NewClaude returns an engine that goes on with the conversation of a journal. start starts the program with further arguments; stands says
+// NewClaude returns an engine that goes on with the conversation of a journal. start starts the program with further arguments; stands
+// says
 // what the session is.
 func NewClaude(start func(args []string) (*Program, error), stands func(ctx context.Context) (Standing, error), j *journal.Journal,
 	o Options) *Claude {
@@ -304,7 +306,8 @@ func (d *drive) result(s spoken) {
 	case s.Stop == "refusal":
 		d.out.Stop = StopRefusal
 	case s.IsError && s.Subtype != "error_during_execution" || s.IsError && d.asked == 0:
-		d.err = errors.Join(d.err, fmt.Errorf("Claude Code: %s", text.Truncate(strings.TrimSpace(s.Result+" "+strings.Join(s.Errors, "; ")), 2000)))
+		d.err = errors.Join(d.err, fmt.Errorf("Claude Code: %s", text.Truncate(strings.TrimSpace(s.Result+" "+strings.Join(s.Errors, "; ")),
+			2000)))
 	default:
 		d.out.Stop = StopEnd
 	}

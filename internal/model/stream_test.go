@@ -17,8 +17,10 @@ import (
 
 // hello is a request with one message and one tool.
 func hello() Request {
-	return Request{Model: Resolve("sonnet"), System: "Be good.", Messages: []Message{{Role: "user", Content: []Block{{Type: "text", Text: "hi"}}}},
-		Tools: []Tool{{Name: "a", InputSchema: jsontext.Value(`{"type":"object"}`)}, {Name: "b", InputSchema: jsontext.Value(`{"type":"object"}`)}}}
+	return Request{Model: Resolve("sonnet"), System: "Be good.", Messages: []Message{{Role: "user", Content: []Block{{Type: "text",
+		Text: "hi"}}}},
+		Tools: []Tool{{Name: "a", InputSchema: jsontext.Value(`{"type":"object"}`)}, {Name: "b",
+			InputSchema: jsontext.Value(`{"type":"object"}`)}}}
 }
 
 // streamed asks a scripted model once, and returns what was told.
@@ -36,7 +38,8 @@ func streamed(t *testing.T, s *fake.Server, q Request) (r Reply, told []Piece, e
 // What a model wrote comes back to it unchanged, thinking and its signature included, and the pieces are the whole.
 func TestStreamKeepsWhatTheModelWrote(t *testing.T) {
 	s := fake.New(fake.Step{Thinking: "まず読む。", Text: "I read it.", ToolUses: []fake.ToolUse{
-		{Name: "a", Input: map[string]any{"path": "メモ.txt"}}, {Name: "b"}}, Usage: fake.Usage{Input: 100, Output: 20, CacheRead: 50, CacheWrite: 7}},
+		{Name: "a", Input: map[string]any{"path": "メモ.txt"}}, {Name: "b"}}, Usage: fake.Usage{Input: 100, Output: 20, CacheRead: 50,
+		CacheWrite: 7}},
 		fake.Step{Text: "done"})
 	defer s.Close()
 	r, told, err := streamed(t, s, hello())
@@ -110,10 +113,12 @@ func TestStreamThatBreaks(t *testing.T) {
 	defer s.Close()
 	r, _, err := streamed(t, s, hello())
 	var e *Error
-	if !errors.As(err, &e) || e.Kind != Unreachable || len(r.Message.Content) != 1 || !strings.HasPrefix(r.Message.Content[0].Text, "I was about") {
+	if !errors.As(err, &e) || e.Kind != Unreachable || len(r.Message.Content) != 1 || !strings.HasPrefix(r.Message.Content[0].Text,
+		"I was about") {
 		t.Errorf("%+v %v", r, err)
 	}
-	s = fake.New(fake.Step{Text: "Now.", ToolUses: []fake.ToolUse{{Name: "a", Input: map[string]any{"path": strings.Repeat("x", 100)}}}, Cut: true})
+	s = fake.New(fake.Step{Text: "Now.", ToolUses: []fake.ToolUse{{Name: "a", Input: map[string]any{"path": strings.Repeat("x", 100)}}},
+		Cut: true})
 	defer s.Close()
 	if r, _, err := streamed(t, s, hello()); err == nil || len(r.Message.Content) != 1 || r.Message.Content[0].Type != "text" {
 		t.Errorf("a call that is not whole: %+v %v", r, err)
@@ -181,7 +186,8 @@ func TestToolSchema(t *testing.T) {
 }
 
 func TestResolve(t *testing.T) {
-	for name, want := range map[string]string{"opus": "claude-opus-5-5", "Sonnet": "claude-sonnet-5-5", "haiku": "claude-haiku-5-5", "": "claude-sonnet-5-5",
+	for name, want := range map[string]string{"opus": "claude-opus-5-5", "Sonnet": "claude-sonnet-5-5", "haiku": "claude-haiku-5-5",
+		"":                "claude-sonnet-5-5",
 		"claude-opus-4-8": "claude-opus-4-8", "gpt": "gpt"} {
 		if got := Resolve(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)

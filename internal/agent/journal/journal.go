@@ -191,7 +191,8 @@ func Read(dir, id string) (*Talk, error) {
 }
 
 func absent(id string) error {
-	return text.Hinted(fmt.Errorf("there is no conversation %q of this agent", text.Truncate(id, 60)), "myc chat list shows those that there are")
+	return text.Hinted(fmt.Errorf("there is no conversation %q of this agent", text.Truncate(id, 60)),
+		"myc chat list shows those that there are")
 }
 
 // valid reports whether an id is one of ours, and therefore no path.

@@ -76,7 +76,8 @@ func sound(t *testing.T, all []model.Message) {
 	}
 }
 
-// Wherever a program is killed, at each end of a line and at many places inside of lines, the conversation goes on from there: each call has an outcome, one whose end
+// Wherever a program is killed, at each end of a line and at many places inside of lines, the conversation goes on from there: each
+// call has an outcome, one whose end
 // is not known says so, and what was shown is there.
 func TestKilledAnywhere(t *testing.T) {
 	_, id, raw := written(t)

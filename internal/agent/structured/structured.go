@@ -68,7 +68,8 @@ func (s *Schema) Check(answer string) (jsontext.Value, error) {
 
 // Say asks an engine for an answer that fits, and once more with the error if the first does not.
 func (s *Schema) Say(ctx context.Context, e agent.Engine, said string, tell func(agent.Event)) (agent.Turn, jsontext.Value, error) {
-	turn, err := e.Say(ctx, said+"\n\nYour last answer must be one JSON value that fits this JSON Schema, without any other text:\n"+s.text, tell)
+	turn, err := e.Say(ctx, said+"\n\nYour last answer must be one JSON value that fits this JSON Schema, without any other text:\n"+s.text,
+		tell)
 	if err != nil || turn.Stop != agent.StopEnd {
 		return turn, nil, err
 	}
@@ -77,7 +78,8 @@ func (s *Schema) Say(ctx context.Context, e agent.Engine, said string, tell func
 		return turn, v, nil
 	}
 	tell(agent.Event{Note: wrong.Error() + "; asking once more"})
-	again, err := e.Say(ctx, text.Truncate(wrong.Error(), 2000)+". Answer again, with one JSON value that fits the schema and no other text.", tell)
+	again, err := e.Say(ctx, text.Truncate(wrong.Error(),
+		2000)+". Answer again, with one JSON value that fits the schema and no other text.", tell)
 	again.Usage, again.Cost, again.Turns = turn.Usage.Plus(again.Usage), turn.Cost+again.Cost, turn.Turns+again.Turns
 	for _, tool := range again.Tools {
 		if !slices.Contains(turn.Tools, tool) {

@@ -35,7 +35,8 @@ func Hear(ctx context.Context, g *gate.Gate, live *session.Session, said string)
 		out.Wanted = control.WantedNote(wanted)
 	}
 	sc := live.Snapshot()
-	if r, ok := sc.World.Policy.Role(sc.Scope.Principal.Role); ok && r.Model != nil && (r.Model.Provider == "" || r.Model.Provider == provider) {
+	if r, ok := sc.World.Policy.Role(sc.Scope.Principal.Role); ok && r.Model != nil && (r.Model.Provider == "" ||
+		r.Model.Provider == provider) {
 		out.Model = r.Model.Model
 	}
 	return out, nil

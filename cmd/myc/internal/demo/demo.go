@@ -13,7 +13,6 @@ import (
 
 	"charm.land/lipgloss/v2"
 	"github.com/go-json-experiment/json"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
@@ -193,20 +192,4 @@ func (d *demo) check(ok bool, text string) {
 		d.wrong = append(d.wrong, text)
 	}
 	fmt.Fprintf(d.Out, "   %s %s\n", mark, text)
-}
-
-// verdict returns an error if a fact was false.
-func (d *demo) verdict() error {
-	if len(d.wrong) == 0 {
-		return nil
-	}
-	return fmt.Errorf("demo: did not happen: %s", strings.Join(d.wrong, "; "))
-}
-
-func (d *demo) client(listChanged func()) *mcp.Client {
-	var o mcp.ClientOptions
-	if listChanged != nil {
-		o.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) { listChanged() }
-	}
-	return mcp.NewClient(&mcp.Implementation{Name: "demo", Version: base.Release}, &o)
 }

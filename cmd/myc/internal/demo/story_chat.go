@@ -138,6 +138,7 @@ func (d *demo) remembered(ctx context.Context, _ *fake.Server) error {
 			why++
 		}
 	}
-	d.check(denied >= 2 && why >= 4, fmt.Sprintf("%d calls are on record, %d of them denied, %d with the model's reasoning", len(calls), denied, why))
+	d.check(denied >= 2 && why >= 4, fmt.Sprintf("%d calls are on record, %d of them denied, %d with the model's reasoning", len(calls),
+		denied, why))
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -188,18 +187,4 @@ func (d *Door) request(ctx context.Context, method string, params, out any) erro
 		return fmt.Errorf("read the answer of the gateway to %s: %w", method, err)
 	}
 	return nil
-}
-
-// denied begins the result of a call that the gateway refused.
-const denied = "Denied by policy: "
-
-// effect is what became of a call before it ran.
-func effect(text string, failed, asked bool) string {
-	switch {
-	case failed && strings.HasPrefix(text, denied):
-		return "deny"
-	case asked:
-		return "ask"
-	}
-	return "allow"
 }

@@ -94,3 +94,17 @@ func once(first net.Conn, dial func(context.Context) (net.Conn, error)) func(con
 		return dial(ctx)
 	}
 }
+
+// denied begins the result of a call that the gateway refused.
+const denied = "Denied by policy: "
+
+// effect is what became of a call before it ran.
+func effect(text string, failed, asked bool) string {
+	switch {
+	case failed && strings.HasPrefix(text, denied):
+		return "deny"
+	case asked:
+		return "ask"
+	}
+	return "allow"
+}

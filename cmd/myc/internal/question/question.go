@@ -46,7 +46,8 @@ func Flags(b *base.App, root *cobra.Command) func(ctx context.Context, args []st
 	f.StringVar(&a.schema, "schema", "", "the answer is JSON that fits the JSON Schema in this `FILE`")
 	f.Float64Var(&a.options.Budget, "budget", 0, "stop when the conversation has cost this many `USD`")
 	f.IntVar(&a.options.MaxTurns, "max-turns", 0, "stop after this many questions to the model (default 50)")
-	f.BoolVar(&a.options.Anywhere, "unsafe-program", false, "engine claude: run a myc that lies in a project or in a folder for temporary files")
+	f.BoolVar(&a.options.Anywhere, "unsafe-program", false,
+		"engine claude: run a myc that lies in a project or in a folder for temporary files")
 	base.AskFlag(f, &a.options.Ask)
 	return a.run
 }
@@ -55,7 +56,8 @@ func Flags(b *base.App, root *cobra.Command) func(ctx context.Context, args []st
 // misspelt command.
 func Args(c *cobra.Command, args []string) error {
 	switch {
-	case len(args) == 0, c.ArgsLenAtDash() == 0, len(args) == 1 && (c.Flags().Changed("continue") || c.Flags().Changed("resume")), len(args) == 1 && isQuestion(args[0]), len(args) == 2 && isQuestion(args[0]) && args[1] == "-":
+	case len(args) == 0, c.ArgsLenAtDash() == 0, len(args) == 1 && (c.Flags().Changed("continue") || c.Flags().Changed("resume")),
+		len(args) == 1 && isQuestion(args[0]), len(args) == 2 && isQuestion(args[0]) && args[1] == "-":
 		return nil
 	case len(args) == 1:
 		err := base.NoArgs(c, args)
@@ -70,7 +72,10 @@ func Args(c *cobra.Command, args []string) error {
 // isQuestion reports whether a word of the command line is a question and no command: it has a space or ends with a question mark, or is
 // a sentence in a script that writes no spaces.
 func isQuestion(word string) bool {
-	return strings.HasSuffix(word, "?") || strings.ContainsFunc(strings.TrimSpace(word), func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r > 0x2e7f })
+	return strings.HasSuffix(word, "?") || strings.ContainsFunc(strings.TrimSpace(word), func(r rune) bool {
+		return r == ' ' || r == '\n' ||
+			r == '\t' || r > 0x2e7f
+	})
 }
 
 // run asks the question.
@@ -165,7 +170,8 @@ func (a *app) ask(ctx context.Context, e *engine.Agent, schema *structured.Schem
 	case agent.StopRefusal:
 		return r, errors.New("the model refused to answer")
 	case agent.StopBudget:
-		return r, failure.Hint(errors.New("the budget is spent"), "go on with a larger one: myc --resume "+r.Conversation+" --budget USD \"go on\"")
+		return r, failure.Hint(errors.New("the budget is spent"),
+			"go on with a larger one: myc --resume "+r.Conversation+" --budget USD \"go on\"")
 	}
 	return r, failure.Hint(fmt.Errorf("stopped after %s to the model", text.Count(turn.Turns, "question")),
 		"go on with: myc --resume "+r.Conversation+" \"go on\"")
