@@ -233,8 +233,7 @@ func (p *project) nothingLost(shown string) {
 }
 
 // TestQuestionOfClaude drives the real Claude Code: its tools are those of the gateway, it shows none of its own to a role that sees
-// none,
-// and the conversation goes on.
+// none, and the conversation goes on.
 func TestQuestionOfClaude(t *testing.T) {
 	realAgent(t, "claude")
 	if !withoutNetwork(t) {
@@ -243,9 +242,12 @@ func TestQuestionOfClaude(t *testing.T) {
 	p := newProject(t, governedWorld())
 	p.write("note.txt", "hello\n")
 	before := fake.Step{Func: func(r fake.Request) fake.Step { return fake.Step{Text: "before: " + r.Text("assistant")} }}
-	s := fake.New(use("files__read_file", map[string]any{"path": "note.txt"}),
-		fake.Step{Func: func(r fake.Request) fake.Step { return fake.Step{Text: "it says " + results(r)} }},
-		before, before, before) // Claude Code may add messages of its own where it goes on
+	steps := []fake.Step{use("files__read_file", map[string]any{"path": "note.txt"}),
+		{Func: func(r fake.Request) fake.Step { return fake.Step{Text: "it says " + results(r)} }}}
+	for range 12 { // Claude Code may add messages of its own where it goes on
+		steps = append(steps, before)
+	}
+	s := fake.New(steps...)
 	defer s.Close()
 	p.env = p.agentEnv("claude", s)
 	a, stderr, code := p.ask("", "--unsafe-program", "--engine", "claude", "--role", "guest", "what does the note say?")

@@ -27,7 +27,6 @@ const (
 // Options of an engine. The zero value of each is its default.
 type Options struct {
 	Model    string  // alias or full id
-	System   string  // further instructions
 	MaxTurns int     // questions to the model in one turn; DefaultMaxTurns
 	Budget   float64 // USD, of the whole conversation; none
 	Window   int     // tokens that a conversation may have; model.Window
@@ -197,7 +196,7 @@ func (t *turn) step(ctx context.Context) error {
 // ask asks the model, and keeps what it answers.
 func (t *turn) ask(ctx context.Context) (model.Reply, error) {
 	t.out.Turns++
-	q := model.Request{Model: t.Model, System: strings.TrimSpace(system + "\n\n" + t.System), Messages: t.journal.Messages(), Tools: t.tools}
+	q := model.Request{Model: t.Model, System: system, Messages: t.journal.Messages(), Tools: t.tools}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	r, err := t.client.Stream(ctx, q, func(p model.Piece) {

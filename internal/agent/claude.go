@@ -96,9 +96,6 @@ func (c *Claude) run() error {
 		args = append(args, "--resume", c.journal.AgentID)
 	}
 	args = append(args, "--max-turns", fmt.Sprint(c.MaxTurns))
-	if c.System != "" {
-		args = append(args, "--append-system-prompt", c.System)
-	}
 	p, err := c.start(args)
 	if err != nil {
 		return err

@@ -60,13 +60,21 @@ func Args(c *cobra.Command, args []string) error {
 		len(args) == 1 && isQuestion(args[0]), len(args) == 2 && isQuestion(args[0]) && args[1] == "-":
 		return nil
 	case len(args) == 1:
-		err := base.NoArgs(c, args)
-		return failure.New(failure.Usage, err, text.HintOf(err)+" (a question of one word comes after --: myc -- "+args[0]+")")
+		return unknown(c, args[0], "a question of one word comes after --: myc -- "+args[0])
 	case isQuestion(args[0]):
 		return failure.New(failure.Usage, fmt.Errorf("unknown argument %q after the question", args[1]), `put the whole question into quotes`)
 	}
-	err := base.NoArgs(c, args[:1])
-	return failure.New(failure.Usage, err, text.HintOf(err)+` (a question stands in quotes: myc "`+strings.Join(args, " ")+`")`)
+	return unknown(c, args[0], `a question stands in quotes: myc "`+strings.Join(args, " ")+`"`)
+}
+
+// unknown is the error of a word that is no command, with the command that may have been meant, or else with how a question is asked.
+func unknown(c *cobra.Command, word, question string) error {
+	err := base.NoArgs(c, []string{word})
+	hint := text.HintOf(err)
+	if !strings.HasPrefix(hint, "did you mean") {
+		hint += "; " + question
+	}
+	return failure.New(failure.Usage, err, hint)
 }
 
 // isQuestion reports whether a word of the command line is a question and no command: it has a space or ends with a question mark, or is
