@@ -77,8 +77,8 @@ const (
 	maxLine = 64 << 20 // bytes; a longer line is skipped. Answers and results have lower bounds
 )
 
-// ErrOpen means that another process goes on with the conversation.
-var errOpen = func(id string) error {
+// isOpen is the error of a conversation with which another process goes on.
+func isOpen(id string) error {
 	return text.Hinted(fmt.Errorf("conversation %s is open in another process", id), "end that one first, or begin a new conversation")
 }
 
@@ -129,7 +129,7 @@ func Open(dir, id string) (*Journal, error) {
 func (j *Journal) open(dir, id string, flags int) (err error) {
 	path := filepath.Join(dir, id)
 	if j.lock, err = atomicfile.LockWait(path+".lock", 0); errors.Is(err, atomicfile.ErrLocked) {
-		return errOpen(id)
+		return isOpen(id)
 	} else if err != nil {
 		return fmt.Errorf("keep the conversation: %w", err)
 	}
