@@ -14,7 +14,7 @@ func Check(a *base.App) base.Check {
 	return func(_ context.Context, _ *project.View, add base.Report) {
 		c, err := Choose(a, "")
 		if err != nil {
-			add("ok", "agent", "myc \"question\" has no model: "+err.Error(), text.HintOf(err))
+			add("ok", "agent", "myc \"question\": "+err.Error(), text.HintOf(err))
 			return
 		}
 		said := "myc \"question\" uses the engine " + c.Name + ": " + c.Why
