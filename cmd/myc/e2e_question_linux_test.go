@@ -21,7 +21,8 @@ import (
 // asks is a project whose agent talks to a fake over the API.
 func asks(t *testing.T, s *fake.Server) *project {
 	t.Helper()
-	p := newProject(t, world(nil))
+	p := newProject(t, world(map[string]string{"rules.yaml": "version: 1\nrules:\n  - {name: careful, action: ask, tool: files__write_file, " +
+		"match: {path: [{glob: \"**/asks.txt\"}]}}\n"}))
 	p.env = append(p.env, "ANTHROPIC_API_KEY="+fake.Key, "ANTHROPIC_BASE_URL="+s.URL())
 	return p
 }
@@ -100,6 +101,12 @@ func TestQuestion(t *testing.T) {
 		"myc: ") {
 		t.Errorf("a refusal of the API: exit %d %+v\n%s", code, a, stderr)
 	}
+	s.Play(fake.Step{ToolUses: []fake.ToolUse{{Name: "files__write_file", Input: map[string]any{"path": "asks.txt", "content": "x"}}}},
+		fake.Step{Func: func(r fake.Request) fake.Step { return fake.Step{Text: results(r)} }})
+	a, stderr, code = p.ask("", "--role", "developer", "--ask", "deny", "write it please")
+	if said := fmt.Sprint(a.Result); code != 0 || !strings.Contains(said, "Denied by policy") || p.read("asks.txt") != "" {
+		t.Errorf("nobody is asked: exit %d %s\n%s", code, said, stderr)
+	}
 	p.unasked()
 }
 
@@ -160,7 +167,7 @@ func TestQuestionKilled(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // chooses where to kill
-	var shown []string // by each run
+	var shown []string                       // by each run
 	args := []string{"--role", "developer", "work on it"}
 	for range kills {
 		shown = append(shown, squeeze(p.killAfter(1+random.IntN(300), args...)))

@@ -63,7 +63,8 @@ const (
 		`{"type":"tool_use","id":"u2","name":"Bash","input":{"command":"ls"}}]}}`
 	playedResults = `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"u1","content":[{"type":"text","text":"A"}]},` +
 		`{"type":"tool_result","tool_use_id":"u2","is_error":true,"content":"Denied by policy: no"}]}}`
-	playedEnd = `{"type":"result","subtype":"success","result":"done","num_turns":2,"total_cost_usd":0.5,"usage":{"input_tokens":7,"output_tokens":3}}`
+	playedEnd = `{"type":"result","subtype":"success","result":"done","num_turns":2,"total_cost_usd":0.5,` +
+		`"usage":{"input_tokens":7,"output_tokens":3}}`
 )
 
 // A turn of a program: its pieces, calls by the names of the policy, outcomes, cost; and the conversation goes on by the program's own
