@@ -75,6 +75,9 @@ func TestQuestion(t *testing.T) {
 		a.Usage.Cost <= 0 || len(a.ToolsUsed) != 1 || a.ToolsUsed[0] != "files__read_file" {
 		t.Errorf("exit %d %+v\n%s", code, a, stderr)
 	}
+	if cost := p.must("cost", "--json"); !strings.Contains(cost, `"agent": "myc"`) || !strings.Contains(cost, `"claude-sonnet-5-5": 0.00`) {
+		t.Errorf("the cost of the agent: %s", cost)
+	}
 	s.Play(fake.Step{Func: func(r fake.Request) fake.Step { return fake.Step{Text: r.Text("user")} }})
 	if a, _, _ = p.ask("from the input\n", "--role", "guest"); !strings.HasSuffix(fmt.Sprint(a.Result), "from the input") {
 		t.Errorf("from the input: %+v", a)

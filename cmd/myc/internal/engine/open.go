@@ -177,7 +177,7 @@ func (out *Agent) openAPI(ctx context.Context, a *base.App, o Options, paths sta
 	ledger := &model.Ledger{Dir: paths.Costs()}
 	e := agent.NewAPI(client, d, j, agent.Options{Model: out.Model, Budget: o.Budget, MaxTurns: o.MaxTurns, Began: now,
 		Spend: func(spent model.Answer) {
-			if err := ledger.Record("agent", d.Session(), spent); err != nil {
+			if err := ledger.Record(model.OfAgent, d.Session(), spent); err != nil {
 				a.Logger().Warn("the cost of an answer is not recorded", "error", err)
 			}
 		}})
