@@ -228,6 +228,9 @@ func (t *terminal) answerKey(r approval.Request, key string) tea.Cmd {
 		return t.questionKey(r, key)
 	case approval.Call: // below
 	}
+	if r.Rule == approval.PromotionRule {
+		return t.promotionKey(r, key)
+	}
 	switch key {
 	case "a":
 		return t.allow(r, approval.Once)
@@ -247,6 +250,24 @@ func (t *terminal) answerKey(r approval.Request, key string) tea.Cmd {
 	}
 	return nil
 }
+
+// promotionKey handles a key for the question whether an agent may activate skills.
+func (t *terminal) promotionKey(r approval.Request, key string) tea.Cmd {
+	switch key {
+	case "y":
+		return t.allow(r, approval.Once)
+	case "a":
+		return t.allow(r, approval.Session)
+	case "n":
+		return t.answer(r, approval.Answer{For: approval.Once})
+	case "N":
+		return t.answer(r, approval.Answer{For: approval.Never})
+	}
+	return nil
+}
+
+// PromotionKeys are the answers to the question whether skills may be activated.
+const PromotionKeys = "y yes  a always in this session  n no  N never in this session"
 
 // allow allows a call. A rule and a critical call need a second key.
 func (t *terminal) allow(r approval.Request, how approval.For) tea.Cmd {

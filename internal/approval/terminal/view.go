@@ -327,6 +327,9 @@ func (t *terminal) bottom(st styles) string {
 			}
 		case approval.Call:
 			keys = "a allow  " + lasting(r) + "d deny  D why  n never  ↑↓ PgDn  q quit"
+			if r.Rule == approval.PromotionRule {
+				keys = PromotionKeys
+			}
 		}
 	}
 	return st.dim.Render(keys)

@@ -1,0 +1,319 @@
+package screen
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mycelium/internal/agent"
+	"mycelium/internal/agent/slash"
+	"mycelium/internal/approval"
+	"mycelium/internal/approval/terminal"
+	"mycelium/internal/text"
+)
+
+// chat is the state of the screen.
+type chat struct {
+	o       Options
+	ctx     context.Context
+	send    func(tea.Msg) // from other goroutines
+	running sync.WaitGroup
+
+	width, height int
+	parts         []*part
+	scroll        int // lines below the window; 0: the end is shown
+
+	talk   Talk
+	skills agent.Skills
+	spent  agent.Spent
+	turns  int
+
+	edit     editor
+	history  *history
+	complete completion
+	menu     *menu
+	asked    *terminal.Inline
+	others   map[string]bool // requests of other sessions that wait
+	offer    *offer
+
+	cancel context.CancelFunc // of the turn or the command that runs; nil: none does
+	began  time.Time
+	frame  int               // of the sign that something runs
+	answer *part             // that is streaming; nil: none
+	calls  map[string]*call  // by the id of the model's block
+	asks   map[string]string // id of a request → of its call
+	chosen *part             // the call that is chosen; nil: none is
+	once   bool              // Ctrl-C was pressed, and pressed again it ends the chat
+	hint   string            // in place of the keys, until the next key
+}
+
+// The messages to the screen, besides keys, requests and events.
+type (
+	eventMsg struct{ agent.Event }
+	endedMsg struct {
+		turn agent.Turn
+		err  error
+	}
+	resultMsg struct {
+		result slash.Result
+		err    error
+	}
+	openedMsg struct {
+		talk  Talk
+		clear bool
+		err   error
+	}
+	filesMsg struct {
+		begun string
+		files []string
+	}
+	offerMsg  struct{ *offer }
+	loadedMsg struct{}
+	failedMsg struct{ err error }
+	tickMsg   struct{}
+)
+
+// offer asks whether a skill may be active that a text of the person asked for. The turn waits for it.
+type offer struct {
+	skill  string
+	answer chan<- byte // y, a, n or N
+}
+
+func newChat(ctx context.Context, o Options, talk Talk) *chat {
+	c := &chat{o: o, ctx: ctx, width: 80, height: 24, history: openHistory(o.History), asked: terminal.NewInline(ctx, o.Approvals),
+		others: map[string]bool{}}
+	c.begin(talk)
+	return c
+}
+
+// begin shows a conversation from its beginning.
+func (c *chat) begin(talk Talk) {
+	c.talk, c.skills = talk, talk.Skills
+	c.answer, c.chosen, c.calls, c.asks = nil, nil, map[string]*call{}, map[string]string{}
+	for _, s := range talk.Past {
+		switch {
+		case s.Person:
+			c.add(said{s.Text})
+		case s.Call != nil:
+			c.called(s.Call)
+		case s.Done != nil:
+			c.done(s.Done)
+		default:
+			c.stream(s.Text)
+			c.answer = nil
+		}
+	}
+	c.answer = nil
+}
+
+// Init implements [tea.Model].
+func (c *chat) Init() tea.Cmd { return c.load() }
+
+// load asks which commands the skills bring now.
+func (c *chat) load() tea.Cmd {
+	return func() tea.Msg {
+		_ = c.o.Slash.Load(c.ctx) // a role that hides them has none
+		return loadedMsg{}
+	}
+}
+
+// Update implements [tea.Model].
+func (c *chat) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		c.width, c.height = max(msg.Width, 20), max(msg.Height, 6)
+	case tea.KeyPressMsg:
+		return c, c.key(msg)
+	case tea.PasteMsg:
+		if c.asked.Types() {
+			return c, c.asked.Update(msg)
+		}
+		c.edit.insert(msg.Content)
+		return c, c.suggest()
+	case eventMsg:
+		return c, c.event(msg.Event)
+	case endedMsg:
+		return c, c.ended(msg)
+	case resultMsg:
+		return c, c.resulted(msg)
+	case openedMsg:
+		c.opened(msg)
+		return c, c.load()
+	case filesMsg:
+		c.complete.files(msg.begun, msg.files)
+	case approval.Request:
+		c.request(msg)
+	case offerMsg:
+		c.offer = msg.offer
+	case failedMsg:
+		c.fail(msg.err)
+	case tickMsg:
+		if c.cancel != nil {
+			c.frame++
+			return c, tick()
+		}
+	case loadedMsg:
+	default:
+		return c, c.asked.Update(msg)
+	}
+	return c, nil
+}
+
+// tick redraws the sign that something runs.
+func tick() tea.Cmd {
+	return tea.Tick(120*time.Millisecond, func(time.Time) tea.Msg { return tickMsg{} })
+}
+
+// start runs something that the person may cancel.
+func (c *chat) start(do func(ctx context.Context) tea.Msg) tea.Cmd {
+	ctx, cancel := context.WithCancel(c.ctx)
+	c.cancel, c.began, c.scroll = cancel, time.Now(), 0
+	c.running.Add(1)
+	return tea.Batch(tick(), func() tea.Msg {
+		defer c.running.Done()
+		defer cancel()
+		return do(ctx)
+	})
+}
+
+// submit takes what the person wrote: a command, or a text for the agent.
+func (c *chat) submit() tea.Cmd {
+	line := strings.TrimSpace(c.edit.String())
+	if line == "" || c.cancel != nil {
+		return nil
+	}
+	c.edit.set("")
+	c.complete = completion{}
+	c.history.add(line)
+	c.add(said{line})
+	if slash.IsCommand(line) {
+		now := slash.Now{Session: c.talk.Session, Conversation: c.talk.Conversation, Engine: c.talk.Engine.Name(), Model: c.talk.Model,
+			Role: c.skills.Role, Skills: c.skills.Active, Turns: c.turns, Spent: c.spent}
+		return c.start(func(ctx context.Context) tea.Msg {
+			r, err := c.o.Slash.Do(ctx, now, line)
+			return resultMsg{r, err}
+		})
+	}
+	engine := c.talk.Engine
+	return c.start(func(ctx context.Context) tea.Msg {
+		turn, err := engine.Say(ctx, line, func(e agent.Event) { c.tell(ctx, e) })
+		return endedMsg{turn, err}
+	})
+}
+
+// tell takes an event on the goroutine of the engine. A skill that needs the person's word is asked about before the turn goes on.
+func (c *chat) tell(ctx context.Context, e agent.Event) {
+	c.send(eventMsg{e})
+	if e.Skills == nil {
+		return
+	}
+	for _, skill := range e.Skills.Wanted {
+		answer := make(chan byte, 1)
+		c.send(offerMsg{&offer{skill, answer}})
+		select {
+		case <-ctx.Done():
+			return
+		case a := <-answer:
+			if a == 'y' || a == 'a' {
+				if err := c.o.Activate(ctx, skill); err != nil {
+					c.send(failedMsg{err})
+				}
+			}
+		}
+	}
+}
+
+// ended ends a turn.
+func (c *chat) ended(m endedMsg) tea.Cmd {
+	c.cancel, c.answer, c.offer = nil, nil, nil
+	c.turns++
+	switch {
+	case m.turn.Stop == "aborted" || m.err != nil && c.once:
+		c.add(note{"cancelled"})
+	case m.err != nil:
+		c.fail(m.err)
+	case m.turn.Stop != "" && m.turn.Stop != "end_turn":
+		c.add(note{stopped(m.turn.Stop)})
+	}
+	c.once = false
+	return c.load()
+}
+
+// stopped says why a turn ended otherwise than by an answer.
+func stopped(stop string) string {
+	switch stop {
+	case "max_turns":
+		return "stopped: this turn has asked the model as often as it may. Write “go on” to go on."
+	case "budget":
+		return "stopped: the budget is used"
+	case "refusal":
+		return "the model refused to answer"
+	}
+	return "stopped: " + text.OneLine(stop)
+}
+
+// resulted shows what a command came to.
+func (c *chat) resulted(m resultMsg) tea.Cmd {
+	c.cancel, c.once = nil, false
+	if m.err != nil {
+		c.fail(m.err)
+		return nil
+	}
+	r := m.result
+	if r.Clear {
+		c.parts, c.scroll = nil, 0
+	}
+	if r.Text != "" {
+		c.add(printed{r.Text})
+	}
+	switch {
+	case r.Quit:
+		return tea.Quit
+	case r.Choose != nil:
+		c.menu = newMenu(r.Choose)
+	case r.Next != nil:
+		next := *r.Next
+		return c.start(func(ctx context.Context) tea.Msg {
+			talk, err := c.o.Open(c.ctx, next)
+			return openedMsg{talk, next.Resume != "" || next.New, err}
+		})
+	}
+	return c.load()
+}
+
+// opened goes on with another engine.
+func (c *chat) opened(m openedMsg) {
+	c.cancel = nil
+	if m.err != nil {
+		c.fail(m.err)
+		return
+	}
+	if !m.clear {
+		m.talk.Past = nil // it stands on the screen
+	} else {
+		c.parts, c.spent, c.turns = nil, agent.Spent{}, 0
+	}
+	c.begin(m.talk)
+}
+
+func (c *chat) fail(err error) {
+	f := failed{text.OneLine(err.Error()), text.HintOf(err)}
+	c.add(f)
+}
+
+// request takes a call that waits, or was settled. Those of other sessions are counted.
+func (c *chat) request(r approval.Request) {
+	if r.Session != c.talk.Session {
+		if delete(c.others, r.ID); r.State == approval.Pending {
+			c.others[r.ID] = true
+		}
+		return
+	}
+	if settled := c.asked.Take(r); settled != "" {
+		c.add(note{settled + ": " + approval.Short(r.Tool+" "+terminal.Gist(r), 100)})
+	}
+	c.scroll = 0
+}

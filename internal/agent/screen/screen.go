@@ -1,0 +1,86 @@
+// Package screen is the chat: what was said and done above, the person's line below. It draws the events of an engine as they come, asks the
+// person about calls that wait, and runs the commands of package slash.
+//
+// Only what is visible is drawn, and a part of the conversation that is finished is drawn once for a width.
+package screen
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	tea "charm.land/bubbletea/v2"
+
+	"mycelium/internal/agent"
+	"mycelium/internal/agent/slash"
+	"mycelium/internal/approval"
+	"mycelium/internal/approval/terminal"
+)
+
+// Options configure [Run].
+type Options struct {
+	// Open begins a conversation, goes on with a saved one, or goes on with the present one in another way. The engine before is closed then.
+	Open  func(ctx context.Context, s slash.Start) (Talk, error)
+	Slash *slash.Set
+	// Approvals is how calls that wait are answered. Its Watch tells of the requests of all sessions; nil: nobody answers here.
+	Approvals terminal.Options
+	// Files returns the files that may complete a beginning, of those that the session may read.
+	Files func(ctx context.Context, begun string) []string
+	// Activate activates a skill that a text of the person asked for, after the person said yes. always: also without a question from now on.
+	Activate func(ctx context.Context, skill string) error
+
+	First   slash.Start // the first conversation
+	History string      // file of what the person wrote before; empty: none is kept
+	Title   string      // the project
+	Plain   bool        // without colours
+}
+
+// Talk is a conversation with an engine.
+type Talk struct {
+	Engine       agent.Engine
+	Session      string // the gate's
+	Conversation string // id of the saved one
+	Model        string
+	Skills       agent.Skills // as it begins
+	Past         []Said       // what was said before
+}
+
+// Said is one part of a conversation that goes on.
+type Said struct {
+	Person bool
+	Text   string
+	Call   *agent.Call
+	Done   *agent.Done
+}
+
+// Run shows the chat until the person ends it or ctx is done.
+func Run(ctx context.Context, in io.Reader, out io.Writer, environ []string, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	talk, err := o.Open(ctx, o.First)
+	if err != nil {
+		return err
+	}
+	c := newChat(ctx, o, talk)
+	p := tea.NewProgram(c, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ),
+		tea.WithoutSignalHandler())
+	c.send = p.Send
+	watching := make(chan struct{})
+	go func() {
+		defer close(watching)
+		if o.Approvals.Watch != nil {
+			if err := o.Approvals.Watch(ctx, func(r approval.Request) { p.Send(r) }); err != nil && ctx.Err() == nil {
+				p.Send(failedMsg{err})
+			}
+		}
+	}()
+	_, err = p.Run()
+	cancel()
+	<-watching
+	c.running.Wait()
+	_ = c.talk.Engine.Close()
+	if errors.Is(err, tea.ErrProgramKilled) && context.Cause(ctx) != nil {
+		return nil
+	}
+	return err
+}
