@@ -20,6 +20,8 @@ type Engine interface {
 	// goroutine of Say. When ctx ends, the turn is aborted: what was told stays in the conversation, and a tool call that had begun has
 	// an outcome. An error is a turn that could not be ended; the conversation goes on with the next Say.
 	Say(ctx context.Context, said string, tell func(Event)) (Turn, error)
+	// ID is the id of the conversation, by which it can be resumed.
+	ID() string
 	// Close ends what the engine started.
 	Close() error
 }

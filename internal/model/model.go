@@ -15,11 +15,12 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 )
 
-// The defaults of a client, and the bound of one response body in bytes.
+// The defaults of a client, and the bounds of one response body in bytes.
 const (
 	DefaultURL     = "https://api.anthropic.com"
 	DefaultTimeout = 30 * time.Second
 	maxAnswer      = 1 << 20
+	maxStream      = 64 << 20 // each word of an answer is an event of its own there
 )
 
 // ErrNoKey means that there is no API key, and therefore no model.
@@ -30,7 +31,8 @@ type Options struct {
 	Key     string        // required: without a key, New returns ErrNoKey
 	BaseURL string        // empty: DefaultURL
 	Timeout time.Duration // of one question with all attempts and delays; 0: DefaultTimeout
-	Retries int           // further attempts after 429, 529, 5xx or no response
+	Retries int           // further attempts of Ask after 429, 529, 5xx or no response
+	Pause   time.Duration // between the attempts of Stream; 0: what the API says, else a time that doubles
 }
 
 // Client sends questions over the Messages API of Anthropic. It is safe for concurrent use and has no state between questions. It reads
@@ -39,6 +41,7 @@ type Client struct {
 	api     anthropic.Client
 	http    *http.Client
 	timeout time.Duration
+	pause   time.Duration // between the attempts of Stream; 0: it grows
 }
 
 // New returns a client. It sends nothing.
@@ -57,7 +60,7 @@ func New(o Options) (*Client, error) {
 	api := anthropic.NewClient(option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithAPIKey(o.Key),
 		option.WithBaseURL(o.BaseURL),
 		option.WithHTTPClient(client), option.WithMaxRetries(max(0, o.Retries)))
-	return &Client{api: api, http: client, timeout: o.Timeout}, nil
+	return &Client{api: api, http: client, timeout: o.Timeout, pause: o.Pause}, nil
 }
 
 // Close closes idle connections.
@@ -216,7 +219,7 @@ var (
 	errElsewhere = errors.New("a redirect")
 )
 
-// bounded is a transport that limits a response body to maxAnswer and follows no redirect.
+// bounded is a transport that limits a response body to maxAnswer, or maxStream for a stream, and follows no redirect.
 type bounded struct{ next http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -227,7 +230,11 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 { // a redirect would send the key, which is in a header, to another host
 		return nil, errors.Join(errElsewhere, resp.Body.Close())
 	}
-	resp.Body = &boundedBody{resp.Body, maxAnswer}
+	most := maxAnswer
+	if isStream(resp) {
+		most = maxStream
+	}
+	resp.Body = &boundedBody{resp.Body, most}
 	return resp, nil
 }
 

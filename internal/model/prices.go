@@ -13,6 +13,16 @@ type Usage struct {
 	Fast           bool  // in the fast mode of the larger models
 }
 
+// Plus returns the sum of two usages. It is fast if either is.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{Input: u.Input + v.Input, Output: u.Output + v.Output, CacheRead: u.CacheRead + v.CacheRead,
+		CacheWrite: u.CacheWrite + v.CacheWrite, CacheWriteHour: u.CacheWriteHour + v.CacheWriteHour, Searches: u.Searches + v.Searches,
+		Fast: u.Fast || v.Fast}
+}
+
+// Prompt is how many tokens the question had.
+func (u Usage) Prompt() int { return int(u.Input + u.CacheRead + u.CacheWrite) }
+
 // price is the price of a million tokens in USD.
 type price struct {
 	family        string // prefix of the names of its models
@@ -22,35 +32,46 @@ type price struct {
 	fast          float64 // factor of the fast mode; 0: unknown, and the highest is used
 	above         int64   // longer prompts, in tokens, cost times as much; 0: no such limit
 	times         float64
+	thinks        thinks
 }
+
+// thinks is how a model is told to think before it answers.
+type thinks int
+
+const (
+	never    thinks = iota
+	budgeted        // with a number of tokens
+	adaptive        // as much as it finds right
+)
 
 // prices is the price table of this program. The first family that is a prefix of the name counts.
 //
 // As of 2026-11-22, from https://platform.claude.com/docs/en/about-claude/pricing and the pages of the models there. The prices of the
-// fast mode, and all up to Opus 4.8, agree with total_cost_usd of Claude Code 2.1.197.
+// fast mode, and all up to Opus 4.8, agree with total_cost_usd of Claude Code 2.1.197. How a model thinks is from
+// https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking. The first of a family (opus, sonnet …) is its newest.
 var prices = []price{
-	{family: "claude-fable-5-1", input: 10, output: 50, read: 0.25, write: 12.50, hour: 20},
-	{family: "claude-mythos-5-1", input: 10, output: 50, read: 0.25, write: 12.50, hour: 20},
-	{family: "claude-fable-5", input: 10, output: 50, read: 1, write: 12.50, hour: 20},
-	{family: "claude-mythos-5", input: 10, output: 50, read: 1, write: 12.50, hour: 20},
-	{family: "claude-opus-5-5", input: 4, output: 20, read: 0.20, write: 5, hour: 8},
-	{family: "claude-opus-5", input: 5, output: 25, read: 0.50, write: 6.25, hour: 10},
-	{family: "claude-opus-4-8", input: 5, output: 25, read: 0.50, write: 6.25, hour: 10, fast: 2},
-	{family: "claude-opus-4-7", input: 5, output: 25, read: 0.50, write: 6.25, hour: 10},
-	{family: "claude-opus-4-6", input: 5, output: 25, read: 0.50, write: 6.25, hour: 10},
-	{family: "claude-opus-4-5", input: 5, output: 25, read: 0.50, write: 6.25, hour: 10},
-	{family: "claude-opus-4-1", input: 15, output: 75, read: 1.50, write: 18.75, hour: 30},
-	{family: "claude-opus-4", input: 15, output: 75, read: 1.50, write: 18.75, hour: 30},
+	{family: "claude-fable-5-1", input: 10, output: 50, read: 0.25, write: 12.50, hour: 20, thinks: adaptive},
+	{family: "claude-mythos-5-1", input: 10, output: 50, read: 0.25, write: 12.50, hour: 20, thinks: adaptive},
+	{family: "claude-fable-5", input: 10, output: 50, read: 1, write: 12.50, hour: 20, thinks: adaptive},
+	{family: "claude-mythos-5", input: 10, output: 50, read: 1, write: 12.50, hour: 20, thinks: adaptive},
+	{family: "claude-opus-5-5", input: 4, output: 20, read: 0.20, write: 5, hour: 8, thinks: adaptive},
+	{family: "claude-opus-5", input: 5, output: 25, read: 0.50, write: 6.25, hour: 10, thinks: adaptive},
+	{family: "claude-opus-4-8", input: 5, output: 25, read: 0.50, write: 6.25, hour: 10, fast: 2, thinks: adaptive},
+	{family: "claude-opus-4-7", input: 5, output: 25, read: 0.50, write: 6.25, hour: 10, thinks: adaptive},
+	{family: "claude-opus-4-6", input: 5, output: 25, read: 0.50, write: 6.25, hour: 10, thinks: adaptive},
+	{family: "claude-opus-4-5", input: 5, output: 25, read: 0.50, write: 6.25, hour: 10, thinks: budgeted},
+	{family: "claude-opus-4-1", input: 15, output: 75, read: 1.50, write: 18.75, hour: 30, thinks: budgeted},
+	{family: "claude-opus-4", input: 15, output: 75, read: 1.50, write: 18.75, hour: 30, thinks: budgeted},
 	{family: "claude-3-opus", input: 15, output: 75, read: 1.50, write: 18.75, hour: 30},
-	{family: "claude-sonnet-5-5", input: 2, output: 10, read: 0.10, write: 2.50, hour: 4},
-	{family: "claude-sonnet-5", input: 2, output: 10, read: 0.20, write: 2.50, hour: 4},
-	{family: "claude-sonnet-4-6", input: 3, output: 15, read: 0.30, write: 3.75, hour: 6},
-	{family: "claude-sonnet-4-5", input: 3, output: 15, read: 0.30, write: 3.75, hour: 6},
-	{family: "claude-sonnet-4", input: 3, output: 15, read: 0.30, write: 3.75, hour: 6},
+	{family: "claude-sonnet-5-5", input: 2, output: 10, read: 0.10, write: 2.50, hour: 4, thinks: adaptive},
+	{family: "claude-sonnet-5", input: 2, output: 10, read: 0.20, write: 2.50, hour: 4, thinks: adaptive},
+	{family: "claude-sonnet-4-6", input: 3, output: 15, read: 0.30, write: 3.75, hour: 6, thinks: adaptive},
+	{family: "claude-sonnet-4-5", input: 3, output: 15, read: 0.30, write: 3.75, hour: 6, thinks: budgeted},
+	{family: "claude-sonnet-4", input: 3, output: 15, read: 0.30, write: 3.75, hour: 6, thinks: budgeted},
 	{family: "claude-3-7-sonnet", input: 3, output: 15, read: 0.30, write: 3.75, hour: 6},
 	{family: "claude-3-5-sonnet", input: 3, output: 15, read: 0.30, write: 3.75, hour: 6},
-	{family: "claude-haiku-5-5", input: 0.10, output: 0.50, read: 0.01, write: 0.125, hour: 0.20, above: 100_000, times: 5},
-	{family: "claude-haiku-4-5", input: 1, output: 5, read: 0.10, write: 1.25, hour: 2},
+	{family: "claude-haiku-5-5", input: 0.10, output: 0.50, read: 0.01, write: 0.125, hour: 0.20, above: 100_000, times: 5, thinks: adaptive},
+	{family: "claude-haiku-4-5", input: 1, output: 5, read: 0.10, write: 1.25, hour: 2, thinks: budgeted},
 	{family: "claude-3-5-haiku", input: 0.80, output: 4, read: 0.08, write: 1, hour: 1.60},
 	{family: "claude-3-haiku", input: 0.25, output: 1.25, read: 0.03, write: 0.30, hour: 0.50},
 }

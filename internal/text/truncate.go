@@ -1,6 +1,7 @@
 package text
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -74,3 +75,18 @@ func FirstLine(s string) string {
 
 // Cell is the first line of s for a column of a table that is n cells wide. Nothing in it is hidden.
 func Cell(s string, n int) string { return TruncateCells(Flatten(FirstLine(s)), n) }
+
+// Middle cuts the middle out of a text that is longer than n bytes, between characters, and says how much was cut.
+func Middle(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	const note = 60 // bytes for the note
+	half := max(0, (n-note)/2)
+	tail := len(s) - half
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	head := Prefix(s, half)
+	return head + "\n[… " + strconv.Itoa(tail-len(head)) + " bytes left out …]\n" + s[tail:]
+}

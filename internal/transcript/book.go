@@ -377,6 +377,9 @@ func (b *Book) Import(ctx context.Context, w Caller, c Conversation) (saved *Con
 		return nil, false, 0, err
 	}
 	dropped = c.fit()
+	if c.Agent == Own {
+		c.ID = c.AgentID
+	}
 	err = b.db.Tx(ctx, func(tx *sql.Tx) error {
 		old, err := query(ctx, tx, "c.principal = ? AND c.role = ? AND c.agent = ? AND c.agent_id = ? AND c.agent_id != ''",
 			w.Principal, w.Role, c.Agent, c.AgentID)

@@ -116,7 +116,7 @@ func (b *Book) truncate(c *Conversation, p *plan, target int) {
 	last := c.Messages[p.keep]
 	last.Thinking, last.Calls = "", nil
 	for size := len(last.Content); tokensOf(&last) > max(1, target-tokens) && size > 1; size /= 2 {
-		last.Content = shorten(c.Messages[p.keep].Content, max(size/2, 100))
+		last.Content = text.Middle(c.Messages[p.keep].Content, max(size/2, 100))
 		if size/2 < 100 {
 			break // a note of what was left out is all that there is room for
 		}

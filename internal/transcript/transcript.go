@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -31,6 +30,9 @@ const (
 	maxConversations = 1000      // of a principal in a role
 	maxOwned         = 256 << 20 // bytes of all conversations of a principal in a role
 )
+
+// Own is the agent of conversations of our own agent. They have the same id here and in its files.
+const Own = "myc"
 
 // Caller is who asks for conversations.
 type Caller struct {
@@ -80,6 +82,9 @@ type Call struct {
 	Output string         `json:"output,omitempty"`
 	Failed bool           `json:"failed,omitzero"`
 }
+
+// NewID returns a new id of a conversation, for one that is kept in a file before it is imported.
+func NewID() string { return newID("c") }
 
 // newID makes an id that nobody can guess.
 func newID(kind string) string { return kind + "-" + strings.ToLower(rand.Text()[:16]) }
@@ -137,7 +142,7 @@ func prepare(m Message, mask func(string) string, now time.Time, cut bool) (Mess
 			if !cut {
 				return m, fmt.Errorf("a message has at most %d KiB; this one has %d", maxText>>10, len(clean)>>10)
 			}
-			clean = shorten(clean, maxText)
+			clean = text.Middle(clean, maxText)
 		}
 		*s = clean
 	}
@@ -150,7 +155,7 @@ func prepare(m Message, mask func(string) string, now time.Time, cut bool) (Mess
 	var calls []Call
 	for _, c := range m.Calls {
 		calls = append(calls, Call{Name: text.Truncate(text.Flatten(mask(strings.ToValidUTF8(c.Name, "�"))), maxName),
-			Input: maskInput(c.Input, mask), Output: shorten(mask(strings.ToValidUTF8(c.Output, "�")), maxCall), Failed: c.Failed})
+			Input: maskInput(c.Input, mask), Output: text.Middle(mask(strings.ToValidUTF8(c.Output, "�")), maxCall), Failed: c.Failed})
 	}
 	m.Calls, m.ID, m.n = calls, newID("m"), 0
 	if m.Time.IsZero() || m.Time.After(now) {
@@ -167,28 +172,13 @@ func maskInput(raw jsontext.Value, mask func(string) string) jsontext.Value {
 	}
 	clean := jsontext.Value(mask(string(raw)))
 	if len(clean) > maxCall || !clean.IsValid() {
-		quoted, err := jsontext.AppendQuote(nil, shorten(strings.ToValidUTF8(string(clean), "�"), maxCall))
+		quoted, err := jsontext.AppendQuote(nil, text.Middle(strings.ToValidUTF8(string(clean), "�"), maxCall))
 		if err != nil {
 			return nil // not reached: the text is valid UTF-8
 		}
 		return quoted
 	}
 	return clean
-}
-
-// shorten cuts the middle out of a text, and says how much.
-func shorten(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	const note = 60 // bytes for the note
-	half := max(0, (most-note)/2)
-	tail := len(s) - half
-	for tail < len(s) && !utf8.RuneStart(s[tail]) {
-		tail++
-	}
-	head := text.Prefix(s, half)
-	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", head, tail-len(head), s[tail:])
 }
 
 // tokensOf estimates the tokens of a message.

@@ -22,6 +22,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/policy"
 	"mycelium/internal/store"
+	"mycelium/internal/text"
 	"mycelium/internal/transcript/page"
 )
 
@@ -563,7 +564,7 @@ func FuzzShorten(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string, most int) {
 		s = strings.ToValidUTF8(s, "?")
 		most = max(100, most%10_000)
-		if got := shorten(s, most); len(got) > most || !utf8.ValidString(got) {
+		if got := text.Middle(s, most); len(got) > most || !utf8.ValidString(got) {
 			t.Errorf("%d bytes of at most %d: %q", len(got), most, got)
 		}
 	})
