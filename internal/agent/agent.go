@@ -75,7 +75,6 @@ type Skills struct {
 	Role           string
 	Active         []string
 	Added, Removed []string
-	Wanted         []string // a text asked for them, and they become active only when a person says so
 }
 
 // Spent is what the conversation has used so far.

@@ -38,16 +38,18 @@ type chat struct {
 	asked    *terminal.Inline
 	others   map[string]bool // requests of other sessions that wait
 	offer    *offer
+	always   bool            // the person wants no such question any more
+	never    map[string]bool // nor about these skills
 
 	cancel context.CancelFunc // of the turn or the command that runs; nil: none does
 	began  time.Time
-	frame  int               // of the sign that something runs
-	answer *part             // that is streaming; nil: none
-	calls  map[string]*call  // by the id of the model's block
-	asks   map[string]string // id of a request → of its call
-	chosen *part             // the call that is chosen; nil: none is
-	once   bool              // Ctrl-C was pressed, and pressed again it ends the chat
-	hint   string            // in place of the keys, until the next key
+	frame  int              // of the sign that something runs
+	headed bool             // the answer has its header
+	answer *part            // that is streaming; nil: none
+	calls  map[string]*call // by the id of the model's block
+	chosen *part            // the call that is chosen; nil: none is
+	once   bool             // Ctrl-C was pressed, and pressed again it ends the chat
+	hint   string           // in place of the keys, until the next key
 }
 
 // The messages to the screen, besides keys, requests and events.
@@ -79,34 +81,33 @@ type (
 // offer asks whether a skill may be active that a text of the person asked for. The turn waits for it.
 type offer struct {
 	skill  string
-	answer chan<- byte // y, a, n or N
+	answer chan<- bool
 }
 
-func newChat(ctx context.Context, o Options, talk Talk) *chat {
-	c := &chat{o: o, ctx: ctx, width: 80, height: 24, history: openHistory(o.History), asked: terminal.NewInline(ctx, o.Approvals),
-		others: map[string]bool{}}
-	c.begin(talk)
-	return c
+func newChat(ctx context.Context, o Options) *chat {
+	return &chat{o: o, ctx: ctx, width: 80, height: 24, history: openHistory(o.History), asked: terminal.NewInline(ctx, o.Approvals),
+		others: map[string]bool{}, never: map[string]bool{}}
 }
 
 // begin shows a conversation from its beginning.
 func (c *chat) begin(talk Talk) {
 	c.talk, c.skills = talk, talk.Skills
-	c.answer, c.chosen, c.calls, c.asks = nil, nil, map[string]*call{}, map[string]string{}
-	for _, s := range talk.Past {
-		switch {
-		case s.Person:
-			c.add(said{s.Text})
-		case s.Call != nil:
-			c.called(s.Call)
-		case s.Done != nil:
-			c.done(s.Done)
-		default:
-			c.stream(s.Text)
+	c.answer, c.chosen, c.calls = nil, nil, map[string]*call{}
+	for _, m := range talk.Past {
+		if m.Role == "user" {
+			c.add(said{m.Content})
+			continue
+		}
+		if m.Content != "" {
+			c.stream(m.Content)
 			c.answer = nil
 		}
+		for i := range m.Calls {
+			c.past(&m.Calls[i])
+		}
+		c.headed = m.Role != "user"
 	}
-	c.answer = nil
+	c.answer, c.headed = nil, false
 }
 
 // Init implements [tea.Model].
@@ -147,7 +148,7 @@ func (c *chat) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case approval.Request:
 		c.request(msg)
 	case offerMsg:
-		c.offer = msg.offer
+		c.offered(msg.offer)
 	case failedMsg:
 		c.fail(msg.err)
 	case tickMsg:
@@ -190,7 +191,7 @@ func (c *chat) submit() tea.Cmd {
 	c.history.add(line)
 	c.add(said{line})
 	if slash.IsCommand(line) {
-		now := slash.Now{Session: c.talk.Session, Conversation: c.talk.Conversation, Engine: c.talk.Engine.Name(), Model: c.talk.Model,
+		now := slash.Now{Session: c.talk.Session, Conversation: c.talk.Engine.ID(), Engine: c.talk.Engine.Name(), Model: c.talk.Model,
 			Role: c.skills.Role, Skills: c.skills.Active, Turns: c.turns, Spent: c.spent}
 		return c.start(func(ctx context.Context) tea.Msg {
 			r, err := c.o.Slash.Do(ctx, now, line)
@@ -198,32 +199,32 @@ func (c *chat) submit() tea.Cmd {
 		})
 	}
 	engine := c.talk.Engine
+	c.headed = false
 	return c.start(func(ctx context.Context) tea.Msg {
-		turn, err := engine.Say(ctx, line, func(e agent.Event) { c.tell(ctx, e) })
+		turn, err := engine.Say(ctx, line, func(e agent.Event) { c.send(eventMsg{e}) })
 		return endedMsg{turn, err}
 	})
 }
 
-// tell takes an event on the goroutine of the engine. A skill that needs the person's word is asked about before the turn goes on.
-func (c *chat) tell(ctx context.Context, e agent.Event) {
-	c.send(eventMsg{e})
-	if e.Skills == nil {
+// ask is [Ask]. It is called by the goroutine of a turn, which waits.
+func (c *chat) ask(ctx context.Context, skill string) bool {
+	answer := make(chan bool, 1)
+	c.send(offerMsg{&offer{skill, answer}})
+	select {
+	case <-ctx.Done():
+		return false
+	case yes := <-answer:
+		return yes
+	}
+}
+
+// offered shows the question, unless the person has answered it for the rest of the chat.
+func (c *chat) offered(o *offer) {
+	if c.always || c.never[o.skill] {
+		o.answer <- c.always && !c.never[o.skill]
 		return
 	}
-	for _, skill := range e.Skills.Wanted {
-		answer := make(chan byte, 1)
-		c.send(offerMsg{&offer{skill, answer}})
-		select {
-		case <-ctx.Done():
-			return
-		case a := <-answer:
-			if a == 'y' || a == 'a' {
-				if err := c.o.Activate(ctx, skill); err != nil {
-					c.send(failedMsg{err})
-				}
-			}
-		}
-	}
+	c.offer = o
 }
 
 // ended ends a turn.
@@ -231,11 +232,11 @@ func (c *chat) ended(m endedMsg) tea.Cmd {
 	c.cancel, c.answer, c.offer = nil, nil, nil
 	c.turns++
 	switch {
-	case m.turn.Stop == "aborted" || m.err != nil && c.once:
+	case m.turn.Stop == agent.StopAborted || m.err != nil && c.once:
 		c.add(note{"cancelled"})
 	case m.err != nil:
 		c.fail(m.err)
-	case m.turn.Stop != "" && m.turn.Stop != "end_turn":
+	case m.turn.Stop != "" && m.turn.Stop != agent.StopEnd:
 		c.add(note{stopped(m.turn.Stop)})
 	}
 	c.once = false
@@ -245,11 +246,11 @@ func (c *chat) ended(m endedMsg) tea.Cmd {
 // stopped says why a turn ended otherwise than by an answer.
 func stopped(stop string) string {
 	switch stop {
-	case "max_turns":
+	case agent.StopTurns:
 		return "stopped: this turn has asked the model as often as it may. Write “go on” to go on."
-	case "budget":
+	case agent.StopBudget:
 		return "stopped: the budget is used"
-	case "refusal":
+	case agent.StopRefusal:
 		return "the model refused to answer"
 	}
 	return "stopped: " + text.OneLine(stop)
@@ -277,11 +278,20 @@ func (c *chat) resulted(m resultMsg) tea.Cmd {
 	case r.Next != nil:
 		next := *r.Next
 		return c.start(func(ctx context.Context) tea.Msg {
-			talk, err := c.o.Open(c.ctx, next)
+			talk, err := c.reopen(next)
 			return openedMsg{talk, next.Resume != "" || next.New, err}
 		})
 	}
 	return c.load()
+}
+
+// reopen closes the engine and opens another one. The conversation goes on, unless s says otherwise.
+func (c *chat) reopen(s slash.Start) (Talk, error) {
+	s = s.After(c.talk.Engine.ID(), c.talk.Model)
+	if err := c.talk.Engine.Close(); err != nil {
+		return Talk{}, err
+	}
+	return c.o.Open(c.ctx, s, c.ask)
 }
 
 // opened goes on with another engine.

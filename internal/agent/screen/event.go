@@ -1,12 +1,14 @@
 package screen
 
 import (
+	"encoding/json"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"mycelium/internal/agent"
 	"mycelium/internal/agent/markdown"
+	"mycelium/internal/transcript"
 )
 
 // event draws one event of a turn.
@@ -40,7 +42,10 @@ func (c *chat) event(e agent.Event) tea.Cmd {
 func (c *chat) stream(piece string) {
 	a, ok := asAnswer(c.answer)
 	if !ok {
-		c.add(header{c.skills.Active})
+		if !c.headed {
+			c.add(header{c.skills.Active})
+			c.headed = true
+		}
 		c.answer = c.add(&answer{})
 		a, _ = asAnswer(c.answer)
 	}
@@ -83,6 +88,12 @@ func (c *chat) called(k *agent.Call) {
 	c.calls[k.ID] = one
 }
 
+// past shows a call of a conversation that goes on.
+func (c *chat) past(k *transcript.Call) {
+	c.answer = nil
+	c.add(&call{Call: agent.Call{Tool: k.Name, Args: json.RawMessage(k.Input)}, done: &agent.Done{Failed: k.Failed, Text: k.Output}})
+}
+
 // done shows the outcome of a call.
 func (c *chat) done(d *agent.Done) {
 	if one := c.calls[d.CallID]; one != nil {
@@ -95,11 +106,10 @@ func (c *chat) done(d *agent.Done) {
 func (c *chat) changed(s agent.Skills) {
 	was := c.skills
 	c.skills = s
-	c.skills.Wanted = nil
 	if len(s.Added)+len(s.Removed) == 0 && was.Role == s.Role {
 		return
 	}
-	c.answer = nil
+	c.answer, c.headed = nil, false
 	n := change{skills: s}
 	if was.Role != s.Role {
 		n.role = s.Role

@@ -27,7 +27,7 @@ func (c *chat) key(k tea.KeyPressMsg) tea.Cmd {
 	case c.menu != nil:
 		return c.menuKey(name)
 	case c.offer != nil:
-		c.offered(name)
+		c.offerKey(name)
 		return nil
 	case c.asked.Waits() && c.edit.String() == "" && name != "esc" && name != "ctrl+o":
 		return c.asked.Update(k)
@@ -86,15 +86,18 @@ func (c *chat) scrolled(name string) bool {
 	return true
 }
 
-// offered answers the question whether a skill may be active.
-func (c *chat) offered(name string) {
-	if name == "esc" || name == "enter" {
-		name = "n"
-	}
-	if len(name) != 1 || !strings.Contains("yanN", name) {
+// offerKey answers the question whether a skill may be active.
+func (c *chat) offerKey(name string) {
+	switch name {
+	case "y", "a":
+		c.always = name == "a"
+		c.offer.answer <- true
+	case "n", "N", "esc", "enter":
+		c.never[c.offer.skill] = name == "N"
+		c.offer.answer <- false
+	default:
 		return
 	}
-	c.offer.answer <- name[0]
 	c.offer = nil
 }
 

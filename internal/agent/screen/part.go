@@ -117,7 +117,9 @@ type change struct {
 	role   string // the new one; empty: it is the same
 }
 
-func (n change) draw(width int) []ink.Line {
+func (n change) draw(width int) []ink.Line { return ink.Wrap(n.line(), width, nil, ink.Text("", "  ")) }
+
+func (n change) line() ink.Line {
 	var signs []string
 	for _, s := range n.skills.Added {
 		signs = append(signs, "+"+s)
@@ -133,7 +135,7 @@ func (n change) draw(width int) []ink.Line {
 	if len(signs) > 0 {
 		l = append(l, ink.Span{Style: ink.Faint, Text: " (" + text.OneLine(strings.Join(signs, ", ")) + ")"})
 	}
-	return ink.Wrap(l, width, nil, ink.Text("", "  "))
+	return l
 }
 
 // printed is what a command shows.

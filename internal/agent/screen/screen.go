@@ -15,19 +15,18 @@ import (
 	"mycelium/internal/agent/slash"
 	"mycelium/internal/approval"
 	"mycelium/internal/approval/terminal"
+	"mycelium/internal/transcript"
 )
 
 // Options configure [Run].
 type Options struct {
-	// Open begins a conversation, goes on with a saved one, or goes on with the present one in another way. The engine before is closed then.
-	Open  func(ctx context.Context, s slash.Start) (Talk, error)
+	// Open begins a conversation, goes on with a saved one, or goes on with the present one in another way, after its engine was closed.
+	Open  func(ctx context.Context, s slash.Start, ask Ask) (Talk, error)
 	Slash *slash.Set
-	// Approvals is how calls that wait are answered. Its Watch tells of the requests of all sessions; nil: nobody answers here.
+	// Approvals say how calls that wait are answered. Watch tells of the requests of all sessions; nil: nobody answers here.
 	Approvals terminal.Options
-	// Files returns the files that may complete a beginning, of those that the session may read.
+	// Files returns the files that may complete a beginning, of those that the session may read; nil: none are completed.
 	Files func(ctx context.Context, begun string) []string
-	// Activate activates a skill that a text of the person asked for, after the person said yes. always: also without a question from now on.
-	Activate func(ctx context.Context, skill string) error
 
 	First   slash.Start // the first conversation
 	History string      // file of what the person wrote before; empty: none is kept
@@ -35,33 +34,28 @@ type Options struct {
 	Plain   bool        // without colours
 }
 
+// Ask asks the person whether a skill may be active that their text asked for, and waits for the answer.
+type Ask func(ctx context.Context, skill string) bool
+
 // Talk is a conversation with an engine.
 type Talk struct {
-	Engine       agent.Engine
-	Session      string // the gate's
-	Conversation string // id of the saved one
-	Model        string
-	Skills       agent.Skills // as it begins
-	Past         []Said       // what was said before
-}
-
-// Said is one part of a conversation that goes on.
-type Said struct {
-	Person bool
-	Text   string
-	Call   *agent.Call
-	Done   *agent.Done
+	Engine  agent.Engine
+	Session string // the gate's
+	Model   string
+	Skills  agent.Skills         // as it begins
+	Past    []transcript.Message // what was said before
 }
 
 // Run shows the chat until the person ends it or ctx is done.
 func Run(ctx context.Context, in io.Reader, out io.Writer, environ []string, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	talk, err := o.Open(ctx, o.First)
+	c := newChat(ctx, o)
+	talk, err := o.Open(ctx, o.First, c.ask)
 	if err != nil {
 		return err
 	}
-	c := newChat(ctx, o, talk)
+	c.begin(talk)
 	p := tea.NewProgram(c, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ),
 		tea.WithoutSignalHandler())
 	c.send = p.Send

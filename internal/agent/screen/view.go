@@ -2,12 +2,14 @@ package screen
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/agent/ink"
 	"mycelium/internal/approval"
@@ -176,10 +178,24 @@ func (c *chat) keys() string {
 	return "/help · @file · Alt-Enter new line · Ctrl-O unfolds · Ctrl-D ends"
 }
 
-// gist is the main argument of a call on one line: its command, file or address, else all arguments.
-func gist(args []byte) string {
-	return terminal.Gist(approval.Request{Kind: approval.Call, Args: args})
-}
+// mains are the arguments that say what a call is about, the most telling first.
+var mains = [...]string{"command", "file_path", "path", "url", "pattern", "query", "name", "id"}
 
-// cut shortens a line with escape sequences.
-func cut(s string, width int) string { return ansi.Truncate(s, width, "…") }
+// gist is what a call is about on one line: its command, file or address; else its arguments, as far as they are short.
+func gist(args []byte) string {
+	var members map[string]jsontext.Value
+	if json.Unmarshal(args, &members) != nil {
+		return approval.Short(string(args), 200)
+	}
+	for _, name := range mains {
+		var said string
+		if json.Unmarshal(members[name], &said) == nil && said != "" {
+			return approval.Short(said, 200)
+		}
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		parts = append(parts, name+": "+approval.Short(string(members[name]), 60))
+	}
+	return approval.Short(strings.Join(parts, ", "), 200)
+}

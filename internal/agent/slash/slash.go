@@ -75,6 +75,17 @@ type Start struct {
 	New    bool   // a new conversation; else the present one goes on
 }
 
+// After completes a start with the conversation and the model of before: they stay, unless s says otherwise.
+func (s Start) After(conversation, model string) Start {
+	if !s.New && s.Resume == "" {
+		s.Resume = conversation
+	}
+	if s.Model == "" {
+		s.Model = model
+	}
+	return s
+}
+
 // usage is an error about what was typed.
 func usage(c string, format string, args ...any) error {
 	return text.Hinted(fmt.Errorf("/%s: %s", c, fmt.Sprintf(format, args...)), "/help shows the commands")
