@@ -1,13 +1,15 @@
 // Package agent is our own agent: a turn loop around a language model whose tools are those that the door shows now, and nothing else.
 //
 // An [Engine] carries on one conversation. What it does is told as it happens, as [Event] values: the chat draws them, a command with one
-// question prints the last of them, a test compares them. The engine asks nobody: a call that waits for a person is told as [Waiting], and
+// question prints the last of them, a test compares them. The engine asks nobody: a call that waits for a person is told as [Waiting],
+// and
 // is answered through the queue of approvals, as every other call.
 package agent
 
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"mycelium/internal/model"
 )
@@ -60,6 +62,8 @@ type Waiting struct {
 	CallID  string
 	Request string // id of the request, for `myc approvals`; empty: not known
 	Why     string
+	// Deadline is when it is denied if nobody has answered; zero: never.
+	Deadline time.Time
 }
 
 // Done is the outcome of a call.

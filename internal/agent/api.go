@@ -27,11 +27,12 @@ const (
 // Options of an engine. The zero value of each is its default.
 type Options struct {
 	Model    string  // alias or full id
-	System   string  // further instructions
 	MaxTurns int     // questions to the model in one turn; DefaultMaxTurns
 	Budget   float64 // USD, of the whole conversation; none
 	Window   int     // tokens that a conversation may have; model.Window
 
+	// Began is what the session was when it began.
+	Began Standing
 	// Spend is told the cost of each answer; nil: nobody is.
 	Spend func(model.Answer)
 }
@@ -66,7 +67,8 @@ func NewAPI(c *model.Client, d Door, j *journal.Journal, o Options) *API {
 	if o.Window <= 0 {
 		o.Window = model.Window
 	}
-	return &API{client: c, door: d, journal: j, Options: o, news: tokensOf(j.Messages())}
+	return &API{client: c, door: d, journal: j, Options: o, told: Standing{Role: o.Began.Role, Active: o.Began.Active},
+		news: tokensOf(j.Messages())}
 }
 
 // Name is api.
@@ -129,15 +131,8 @@ func (t *turn) hear(ctx context.Context, said string) error {
 
 // stands tells what the session is, where that changed.
 func (t *turn) stands(now Standing) {
-	added, removed := difference(t.told.Active, now.Active)
-	if t.told.Role == "" && t.told.Active == nil || t.told.Role != now.Role || len(added)+len(removed) > 0 {
-		if t.told.Active == nil {
-			added = nil // the session began with them
-		}
+	if added, removed := difference(t.told.Active, now.Active); t.told.Role != now.Role || len(added)+len(removed) > 0 {
 		t.tell(Event{Skills: &Skills{Role: now.Role, Active: now.Active, Added: added, Removed: removed}})
-	}
-	if now.Active == nil {
-		now.Active = []string{}
 	}
 	t.told = now
 }
@@ -163,7 +158,7 @@ func (t *turn) step(ctx context.Context) error {
 		return err
 	}
 	if t.context+t.news > t.Window*8/10 {
-		if err := t.compact(ctx); err != nil {
+		if err := t.compact(ctx, t.Window/5); err != nil {
 			return err
 		}
 	}
@@ -174,7 +169,7 @@ func (t *turn) step(ctx context.Context) error {
 	t.cuts = 0
 	switch r.Stop {
 	case "model_context_window_exceeded":
-		return t.compact(ctx)
+		return t.compact(ctx, 0)
 	case "max_tokens":
 		return t.cutShort(r)
 	case "refusal":
@@ -201,7 +196,7 @@ func (t *turn) step(ctx context.Context) error {
 // ask asks the model, and keeps what it answers.
 func (t *turn) ask(ctx context.Context) (model.Reply, error) {
 	t.out.Turns++
-	q := model.Request{Model: t.Model, System: strings.TrimSpace(system + "\n\n" + t.System), Messages: t.journal.Messages(), Tools: t.tools}
+	q := model.Request{Model: t.Model, System: system, Messages: t.journal.Messages(), Tools: t.tools}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	r, err := t.client.Stream(ctx, q, func(p model.Piece) {
@@ -254,7 +249,7 @@ func (t *turn) broken(ctx context.Context, r model.Reply, err error) error {
 		return err
 	case failed.Kind == model.TooLong:
 		t.cuts++
-		return t.compact(ctx)
+		return t.compact(ctx, 0)
 	case len(r.Message.Content) == 0:
 		return err
 	}

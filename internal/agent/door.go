@@ -51,4 +51,5 @@ type Standing struct {
 	Active []string // skills
 	Brief  string   // what the model is told of the session, its role and its active skills
 	Wanted string   // what the model is told of skills that were asked for and are not active
+	Model  string   // that the role prefers; "": none
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
+// OfAgent is the purpose of the questions of our own agent.
+const OfAgent = "agent"
+
 // Entry is one line of the ledger: the cost of one question.
 type Entry struct {
 	Time    time.Time `json:"timestamp"`
@@ -113,6 +116,27 @@ func (s *Spent) add(path string, today bool) error {
 		}
 	}
 	return lines.Err()
+}
+
+// Of returns the entries of a purpose since the day of a time. Lines that cannot be read are left out.
+func (l *Ledger) Of(purpose string, since time.Time) (out []Entry, err error) {
+	files, err := filepath.Glob(l.file("????-??-??"))
+	for _, path := range files {
+		if path < l.file(since.Format(time.DateOnly)) {
+			continue
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read costs: %w", err)
+		}
+		for line := range strings.Lines(string(raw)) {
+			var e Entry
+			if json.Unmarshal([]byte(line), &e) == nil && e.Purpose == purpose && e.Cents >= 0 {
+				out = append(out, e)
+			}
+		}
+	}
+	return out, err
 }
 
 func (l *Ledger) file(day string) string {

@@ -271,6 +271,14 @@ func TestLedgerRollsOverAtMidnight(t *testing.T) {
 	fmt.Fprintln(f, "{torn\n"+`{"costCents":-100000}`)
 	f.Close()
 	want(2, 3, 1, 2)
+	for day, n := range map[int]int{28: 4, 30: 4, 31: 2, 32: 1, 33: 0} { // of November
+		if got, err := l.Of("judge", time.Date(2026, 11, day, 12, 0, 0, 0, time.Local)); err != nil || len(got) != n {
+			t.Errorf("since day %d: %d entries, %v, want %d", day, len(got), err, n)
+		}
+	}
+	if got, err := l.Of("agent", time.Time{}); err != nil || got != nil {
+		t.Errorf("of another purpose: %v %v", got, err)
+	}
 	got, err := os.ReadFile(filepath.Join(l.Dir, "costs-2026-11-30.jsonl"))
 	if lines := strings.Split(strings.TrimSpace(string(got)), "\n"); err != nil || len(lines) != 2 ||
 		!strings.Contains(lines[0],

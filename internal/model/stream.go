@@ -36,12 +36,12 @@ type Message struct {
 type Block struct {
 	Type      string         `json:"type"` // text, thinking, redacted_thinking, tool_use, tool_result or image
 	Text      string         `json:"text,omitempty"`
-	Thinking  *string        `json:"thinking,omitempty"`
+	Thinking  *string        `json:"thinking,omitzero"`
 	Signature string         `json:"signature,omitempty"`
 	Data      string         `json:"data,omitempty"` // of redacted_thinking
 	ID        string         `json:"id,omitempty"`   // of a tool_use
 	Name      string         `json:"name,omitempty"`
-	Input     jsontext.Value `json:"input,omitempty"`
+	Input     jsontext.Value `json:"input,omitzero"`
 	ToolUseID string         `json:"tool_use_id,omitempty"` // of a tool_result
 	Content   []Block        `json:"content,omitempty"`
 	IsError   bool           `json:"is_error,omitzero"`
@@ -106,7 +106,7 @@ type wire struct {
 	System    []Block        `json:"system,omitempty"`
 	Messages  []Message      `json:"messages"`
 	Tools     []Tool         `json:"tools,omitempty"`
-	Thinking  jsontext.Value `json:"thinking,omitempty"`
+	Thinking  jsontext.Value `json:"thinking,omitzero"`
 }
 
 // Stream asks for the next message and tells each piece of it as it comes, from the same goroutine. Where the API is busy or does not

@@ -19,6 +19,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/node/granted"
+	"mycelium/internal/node/said"
 	"mycelium/internal/rpc"
 )
 
@@ -167,6 +168,13 @@ func (n *Node) sessionMethods(to methods) {
 	handle(to, api.SessionTold, func(ctx context.Context, _ daemon.Caller, p api.ToldParams) (bool, error) {
 		live, err := n.Sessions.authenticate(ctx, p.Token)
 		return err == nil && granted.Command(live.Snapshot(), p.Command), err
+	})
+	handle(to, api.SessionSaid, func(ctx context.Context, _ daemon.Caller, p api.SaidParams) (api.SaidReply, error) {
+		live, err := n.Sessions.authenticate(ctx, p.Token)
+		if err != nil {
+			return api.SaidReply{}, err
+		}
+		return said.Hear(ctx, n.gate, live, p.Text)
 	})
 	handle(to, api.Runs, func(context.Context, daemon.Caller, api.None) ([]approval.AgentSession, error) {
 		return append(n.Runs.Sessions(), n.Runs.Past()...), nil

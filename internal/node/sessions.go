@@ -113,7 +113,7 @@ func (s *Sessions) describe(ctx context.Context, live *session.Session) api.Sess
 // session.roles only (decision 9), and so does who names a role by the environment.
 func (s *Sessions) spec(c daemon.Caller, p api.SessionParams) (session.Spec, error) {
 	conf := s.files.Project().File.Session
-	spec := session.Spec{Name: p.Name, Principal: project.LocalPrincipal, Role: p.Role, Roles: p.May, Skills: p.Skills}
+	spec := session.Spec{Name: p.Name, Principal: project.LocalPrincipal, Role: p.Role, Roles: p.May, Skills: p.Skills, Asks: p.Ask}
 	agent := fence.AgentBehind(c.PID) != ""
 	if p.Role == "" && p.May == nil {
 		spec.Role, spec.Roles = conf.DefaultRole, conf.Roles

@@ -56,9 +56,7 @@ func (g *Registry) brief(ctx context.Context, r *run, e harness.Event) harness.A
 		a.Context += strings.TrimSpace(b.Header + "\n\n" + b.Teaching)
 	}
 	if len(wanted) > 0 && s.Shows(nil, control.SetSkillsItem()) {
-		a.Context = strings.TrimSpace(a.Context + "\n\nThe prompt asks for what a skill brings that is not active: " +
-			strings.Join(wanted, ", ") + ". If you need it, activate it with " + control.SetSkillsItem().String() +
-			"; your operator is asked whether it may be.")
+		a.Context = strings.TrimSpace(a.Context + "\n\n" + control.WantedNote(wanted))
 	}
 	if files != "" && (files != r.pending || e.Kind == harness.SessionStart) {
 		a.Context = strings.TrimSpace(a.Context +

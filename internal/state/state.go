@@ -26,6 +26,7 @@ const (
 // Names in the folder of a project's state, where no file of the configuration says otherwise.
 const (
 	AuditLog = "audit"       // the segments of the audit log
+	Talks    = "talks"       // the conversations of our own agent
 	Database = "mycelium.db" // the database
 )
 

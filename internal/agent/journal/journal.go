@@ -41,6 +41,7 @@ const (
 	Called   Kind = "called"   // a tool is called: ID, Tool and Args
 	Outcome  Kind = "outcome"  // the call ID ended: Text is its outcome, Blocks is what the model is shown
 	Summary  Kind = "summary"  // Text stands for everything but the last Keep messages
+	Spent    Kind = "spent"    // what a turn cost, where its answers do not say it
 	Agent    Kind = "agent"    // the agent that has the conversation knows it as ID
 )
 
@@ -60,7 +61,7 @@ type Line struct {
 	Head   *Head          `json:"head,omitempty"`
 	ID     string         `json:"id,omitempty"`
 	Tool   string         `json:"tool,omitempty"`
-	Args   jsontext.Value `json:"args,omitempty"`
+	Args   jsontext.Value `json:"args,omitzero"`
 	Text   string         `json:"text,omitempty"`
 	Blocks []model.Block  `json:"blocks,omitempty"`
 	Failed bool           `json:"failed,omitzero"`
@@ -76,8 +77,8 @@ const (
 	maxLine = 64 << 20 // bytes; a longer line is skipped. Answers and results have lower bounds
 )
 
-// ErrOpen means that another process goes on with the conversation.
-var errOpen = func(id string) error {
+// isOpen is the error of a conversation with which another process goes on.
+func isOpen(id string) error {
 	return text.Hinted(fmt.Errorf("conversation %s is open in another process", id), "end that one first, or begin a new conversation")
 }
 
@@ -128,7 +129,7 @@ func Open(dir, id string) (*Journal, error) {
 func (j *Journal) open(dir, id string, flags int) (err error) {
 	path := filepath.Join(dir, id)
 	if j.lock, err = atomicfile.LockWait(path+".lock", 0); errors.Is(err, atomicfile.ErrLocked) {
-		return errOpen(id)
+		return isOpen(id)
 	} else if err != nil {
 		return fmt.Errorf("keep the conversation: %w", err)
 	}
@@ -190,7 +191,8 @@ func Read(dir, id string) (*Talk, error) {
 }
 
 func absent(id string) error {
-	return text.Hinted(fmt.Errorf("there is no conversation %q of this agent", text.Truncate(id, 60)), "myc chat list shows those that there are")
+	return text.Hinted(fmt.Errorf("there is no conversation %q of this agent", text.Truncate(id, 60)),
+		"myc chat list shows those that there are")
 }
 
 // valid reports whether an id is one of ours, and therefore no path.

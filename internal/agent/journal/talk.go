@@ -163,16 +163,8 @@ func (t *Talk) outcome(l Line) {
 	}
 }
 
-// settle ends what is open: the text of an answer that broke off, and the calls of the last answer.
+// settle ends what is open: the calls of the last answer, and the text of a later one that broke off.
 func (t *Talk) settle() {
-	if t.text.Len() > 0 {
-		t.messages = append(t.messages, model.Message{Role: "assistant", Content: []model.Block{{Type: "text", Text: t.text.String()}}})
-	}
-	t.text.Reset()
-	t.coming = false
-	if len(t.uses) == 0 {
-		return
-	}
 	var results []model.Block
 	for _, use := range t.uses {
 		result, ok := t.ended[use.ID]
@@ -187,6 +179,11 @@ func (t *Talk) settle() {
 	}
 	t.uses = nil
 	t.user(results)
+	if t.text.Len() > 0 {
+		t.messages = append(t.messages, model.Message{Role: "assistant", Content: []model.Block{{Type: "text", Text: t.text.String()}}})
+	}
+	t.text.Reset()
+	t.coming = false
 }
 
 // summary puts a summary in the place of all but the last messages.

@@ -56,3 +56,9 @@ func Brief(s *session.Session, c *session.Child, limit int) Briefing {
 	b.Header = h.String()
 	return b
 }
+
+// WantedNote tells an agent of skills that its person asked for and that are not active.
+func WantedNote(skills []string) string {
+	return "The prompt asks for what a skill brings that is not active: " + strings.Join(skills, ", ") +
+		". If you need it, activate it with " + SetSkillsItem().String() + "; your operator is asked whether it may be."
+}

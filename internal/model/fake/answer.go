@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 
@@ -61,7 +62,7 @@ func newAnswer(req Request, step Step) (answer, error) {
 		if t.ID == "" {
 			t.ID = fmt.Sprintf("toolu_test_%d_%d", req.Step, i)
 		}
-		a.blocks = append(a.blocks, block{Type: "tool_use", ID: t.ID, Name: t.Name, Input: input})
+		a.blocks = append(a.blocks, block{Type: "tool_use", ID: t.ID, Name: t.Name, Input: input, wrong: t.Wrong})
 	}
 	if a.stop == "" {
 		a.stop = "end_turn"
@@ -86,15 +87,21 @@ func (a answer) message(content []block, stop string) message {
 }
 
 // stream writes the answer as server-sent events, each text in several deltas.
-func (a answer) stream(w http.ResponseWriter) {
+func (a answer) stream(w http.ResponseWriter, cut bool) {
 	send := stream(w)
 	send("message_start", map[string]any{"message": a.message(nil, "")})
 	send("ping", map[string]any{})
 	for i, b := range a.blocks {
 		empty, deltas := b.pieces()
 		send("content_block_start", map[string]any{"index": i, "content_block": empty})
+		if cut && i == len(a.blocks)-1 {
+			deltas = deltas[:(len(deltas)+1)/2]
+		}
 		for _, d := range deltas {
 			send("content_block_delta", map[string]any{"index": i, "delta": d})
+		}
+		if cut && i == len(a.blocks)-1 {
+			panic(http.ErrAbortHandler) // closes the connection
 		}
 		send("content_block_stop", map[string]any{"index": i})
 	}
@@ -149,7 +156,7 @@ func (b block) pieces() (empty map[string]any, deltas []map[string]any) {
 		deltas = append(deltas, map[string]any{"type": "signature_delta", "signature": *b.Signature})
 		return map[string]any{"type": b.Type, "thinking": "", "signature": ""}, deltas
 	case "tool_use":
-		add("input_json_delta", "partial_json", string(b.Input))
+		add("input_json_delta", "partial_json", cmp.Or(b.wrong, string(b.Input)))
 		return map[string]any{"type": b.Type, "id": b.ID, "name": b.Name, "input": map[string]any{}}, deltas
 	default:
 		add("text_delta", "text", *b.Text)

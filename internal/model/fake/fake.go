@@ -33,6 +33,7 @@ type Step struct {
 	Stop     string    // stop reason; empty: tool_use with tool uses, else end_turn
 	Usage    Usage
 	Status   int                // HTTP status, with Text as the error message; 0: 200
+	Cut      bool               // a stream ends in the middle of the last block, and with it the connection
 	Func     func(Request) Step // returns the step for the request; the other fields are then ignored
 }
 
@@ -40,7 +41,8 @@ type Step struct {
 type ToolUse struct {
 	ID    string // empty: made from the numbers of step and block
 	Name  string
-	Input any // marshalled; nil: {}. A jsontext.Value is sent unchanged
+	Input any    // marshalled; nil: {}. A jsontext.Value is sent unchanged
+	Wrong string // is streamed in the place of the input: text that need not be JSON
 }
 
 // Usage is the usage that the answer reports, in tokens. Zero fields are sent as 10 in and 5 out.
@@ -139,7 +141,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if req.Stream {
-		a.stream(w)
+		a.stream(w, step.Cut)
 		return
 	}
 	writeJSON(w, http.StatusOK, a.message(a.blocks, a.stop))

@@ -95,6 +95,8 @@ type block struct {
 	ToolUseID string         `json:"tool_use_id,omitempty"`
 	Content   jsontext.Value `json:"content,omitzero"`
 	IsError   bool           `json:"is_error,omitzero"`
+
+	wrong string // streamed in the place of Input
 }
 
 // blocksOf decodes content, which is a string or an array of blocks.

@@ -55,6 +55,8 @@ var (
 
 	SessionTold = Method[ToldParams, bool]{Name: "session/told"} // whether a session may run a command that tells what governs agents
 
+	SessionSaid = Method[SaidParams, SaidReply]{Name: "session/said"} // what a person said to the agent of a session
+
 	Runs = Method[None, []approval.AgentSession]{"runs", "list the agents at work"} // and those that ended lately
 
 	Hook = Method[hook.Request, hook.Reply]{Name: hook.Method}

@@ -105,6 +105,23 @@ type ToldParams struct {
 	Command string `json:"command"`
 }
 
+// SaidParams are what a person said to the agent of a session; "": nothing.
+type SaidParams struct {
+	Token string `json:"token"`
+	Text  string `json:"text"`
+}
+
+// SaidReply is what the session is then. Brief and Wanted are for the agent's model: about its role and its skills, and about skills that
+// were asked for and are not active.
+type SaidReply struct {
+	Session string   `json:"session"`
+	Role    string   `json:"role"`
+	Active  []string `json:"active"`
+	Brief   string   `json:"brief"`
+	Wanted  string   `json:"wanted"`
+	Model   string   `json:"model,omitempty"` // that the role prefers
+}
+
 // Attached answers a stdio client. With the token it finds its session again after the death of the daemon.
 type Attached struct {
 	Session string `json:"session"`

@@ -82,6 +82,7 @@ func (a *app) claudeCmd() *cobra.Command {
 // claudeOptions are the flags of myc claude.
 type claudeOptions struct {
 	role     string
+	skills   []string // active at the start; nil: those of the role
 	ask      approval.WhenAsked
 	anywhere bool
 }
@@ -120,41 +121,22 @@ func (a *app) claude(ctx context.Context, o claudeOptions, args []string) error 
 	if err := a.needProject(ctx); err != nil {
 		return err
 	}
-	dir, err := a.ProjectDir()
-	if err != nil {
-		return err
-	}
-	if err := a.installProgram(harness.Project, o.anywhere); err != nil {
-		return err
-	}
 	if err := a.warnAgentTools(o.role); err != nil {
 		return err
 	}
-	c, err := a.attach(ctx)
+	l, err := a.launch(ctx, program, o)
 	if err != nil {
 		return err
 	}
-	defer c.Close() // an automatic daemon does not end while a client is attached
-	s, err := a.mintFor(ctx, c, o)
+	defer l.Close()
+	end, err := a.begin(l.Session.ID)
 	if err != nil {
 		return err
 	}
-	defer a.endFor(ctx, s.ID)
-	end, err := a.begin(s.ID)
-	if err != nil {
-		return err
-	}
-	files, closeFiles, err := a.claudeFiles(ctx, program, dir, s)
-	if err != nil {
-		return err
-	}
-	defer closeFiles()
-	defer func() { _ = os.RemoveAll(files) }()
 	if isHeadless(args) {
-		defer a.tellWaiting(ctx, s.ID)()
+		defer a.tellWaiting(ctx, l.Session.ID)()
 	}
-	argv := append(known.Launch.Options(filepath.Join(files, "settings.json"), filepath.Join(files, "mcp.json")), args...)
-	err = a.runAgent(known.Launch, program, argv, s.Token)
+	err = a.runAgent(known.Launch, program, append(l.Options, args...), l.Session.Token)
 	if exit := (base.Exit{}); err == nil || errors.As(err, &exit) {
 		end.tell(ctx)
 	}

@@ -47,7 +47,7 @@ const agentTTL = 7 * 24 * time.Hour
 
 // mintFor mints the session of an agent that a person starts.
 func (a *app) mintFor(ctx context.Context, c *base.Client, o claudeOptions) (api.Session, error) {
-	p := api.SessionParams{Name: "claude", Role: o.role, TTL: int64(agentTTL), Ask: o.ask}
+	p := api.SessionParams{Name: "claude", Role: o.role, Skills: o.skills, TTL: int64(agentTTL), Ask: o.ask}
 	if o.role == "" {
 		project, err := a.Load()
 		if err != nil {
@@ -157,13 +157,8 @@ func proxied(environ []string) bool {
 
 // runAgent runs a program on this terminal, with the token of its session. It passes signals on, and returns the program's exit code.
 func (a *app) runAgent(l harness.Launch, program string, argv []string, token string) error {
-	env := slices.DeleteFunc(slices.Clone(a.Environ), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return name == hook.TokenVar || slices.Contains(l.Unset, name)
-	})
-	env = append(env, hook.TokenVar+"="+token)
 	cmd := exec.Command(program, argv...) //nolint:noctx // an interrupt at the terminal is for the agent itself
-	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, a.In, a.Out, a.Err
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = a.environ(l, token), a.In, a.Out, a.Err
 	if !a.Found { // else the agent works where the person is, below the project
 		cmd.Dir = a.Dir
 	}

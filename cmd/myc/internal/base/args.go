@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/internal/node/failure"
+	"mycelium/internal/text"
 )
 
 // CommandName returns the name of a command for the beginning of an error: its path without the program.
@@ -23,7 +24,19 @@ func NoArgs(c *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := "see " + c.CommandPath() + " --help"
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+	near := c.SuggestionsFor(args[0])
+	if len(near) == 0 {
+		var names []string
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() {
+				names = append(names, sub.Name())
+			}
+		}
+		if one := text.Nearest(args[0], names); one != "" {
+			near = []string{one}
+		}
+	}
+	if len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, " or ") + "?"
 	}
 	return failure.New(failure.Usage, fmt.Errorf("%sunknown command %q", CommandName(c), args[0]), hint)

@@ -10,9 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/engine"
 	"mycelium/internal/audit"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/node/talks"
 	"mycelium/internal/store"
 	"mycelium/internal/transcript"
 )
@@ -26,8 +28,8 @@ func Command(base *base.App) *cobra.Command {
 	c := a.listCmd()
 	c.Use, c.Short, c.Example = "chat", "Look at saved conversations, and take over those of agents",
 		"  myc chat import claude && myc chat\n  myc chat export c-1a2b --format html -o talk.html"
-	c.Long = "Conversations that agents saved with mycelium-session, or that were imported from the files of Claude Code,\n" +
-		"Codex and Gemini CLI. Each belongs to a role: agents in other roles cannot see it."
+	c.Long = "Conversations of myc itself, those that agents saved with mycelium-session, and those that were imported from the files\n" +
+		"of Claude Code, Codex and Gemini CLI. Each belongs to a role: agents in other roles cannot see it."
 	c.AddCommand(a.listCmd(), a.showCmd(), a.resumeCmd(), a.saveCmd(), a.importCmd(), a.forkCmd(), a.compressCmd(), a.exportCmd(),
 		a.renameCmd(), a.tagCmd(), a.deleteCmd())
 	return c
@@ -60,7 +62,11 @@ func (a *app) with(ctx context.Context, f func(*project.View, *transcript.Book) 
 		return err
 	}
 	defer db.Close()
-	return f(v, transcript.NewBook(db, log.Secrets().Text))
+	b := transcript.NewBook(db, log.Secrets().Text)
+	if err := talks.Own(ctx, b, engine.Folder(v.Project.State), project.LocalPrincipal, v.Project.File.Session.RoleOfAgent()); err != nil {
+		a.Logger().Warn("conversations of myc are not up to date", "error", err)
+	}
+	return f(v, b)
 }
 
 // owner is whose a new conversation is: the default principal's, in a role that exists.

@@ -124,8 +124,8 @@ func (a *app) exportCmd() *cobra.Command {
 
 func (a *app) resumeCmd() *cobra.Command {
 	return &cobra.Command{Use: "resume ID", Short: "Tell how an agent goes on with a conversation", Example: "  myc chat resume c-1a2b",
-		Long: "Prints the command with which the agent of an imported conversation goes on with it.\n" +
-			"Other conversations can be read and exported; there is no agent here yet that goes on with them.",
+		Long: "Prints the command with which the agent of a conversation goes on with it.\n" +
+			"A conversation that was saved here belongs to no agent: it can be read and exported.",
 		Args: base.ArgRange(1, 1, "the id of a conversation"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), func(v *project.View, b *transcript.Book) error {
@@ -145,8 +145,11 @@ func (a *app) resumeCmd() *cobra.Command {
 // resume returns the command line that goes on with a conversation. It looks for the agent's own file, without which the agent cannot.
 func (a *app) resume(v *project.View, c *transcript.Conversation) (string, error) {
 	read := "read it with myc chat show " + c.ID
+	if c.Agent == transcript.Own {
+		return inFolder(v.Project.Dir) + "myc --resume " + c.ID, nil
+	}
 	if c.Agent == "" {
-		return "", failure.Hint(fmt.Errorf("conversation %s was made here, and no agent of this version of myc goes on with it", c.ID), read)
+		return "", failure.Hint(fmt.Errorf("conversation %s was saved here and belongs to no agent that could go on with it", c.ID), read)
 	}
 	files, err := history.Places{Home: v.Project.Home, Getenv: a.Getenv}.Find(c.Agent, v.Project.Dir)
 	if err != nil {

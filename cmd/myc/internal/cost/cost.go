@@ -10,8 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/model"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/run"
+	"mycelium/internal/transcript"
 )
 
 // app is the program with the command of this family.
@@ -57,6 +59,9 @@ func (a *app) cost(from time.Time) error {
 	if err != nil {
 		return err
 	}
+	if costs, err = own(costs, p.State.Costs(), from); err != nil {
+		return err
+	}
 	slices.SortFunc(costs, func(a, b run.Cost) int {
 		return cmp.Or(cmp.Compare(b.USD, a.USD), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Session, b.Session),
 			cmp.Compare(a.Model, b.Model))
@@ -73,6 +78,20 @@ func (a *app) cost(from time.Time) error {
 	a.SayProject()
 	a.print(s)
 	return nil
+}
+
+// own adds what our own agent cost with the engine api. What a program cost that it drove is among the others.
+func own(costs []run.Cost, dir string, from time.Time) ([]run.Cost, error) {
+	entries, err := (&model.Ledger{Dir: dir}).Of(model.OfAgent, from)
+	sums := map[run.Cost]float64{}
+	for _, e := range entries {
+		sums[run.Cost{Agent: transcript.Own, Session: e.Session, Model: e.Model}] += e.Cents / 100
+	}
+	for c, usd := range sums {
+		c.USD = usd
+		costs = append(costs, c)
+	}
+	return costs, err
 }
 
 // print prints the sessions, then the sums.

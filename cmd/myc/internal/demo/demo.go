@@ -13,7 +13,6 @@ import (
 
 	"charm.land/lipgloss/v2"
 	"github.com/go-json-experiment/json"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
@@ -28,13 +27,22 @@ type app struct{ *base.App }
 func Command(a *base.App) *cobra.Command { return (&app{a}).demoCmd() }
 
 func (a *app) demoCmd() *cobra.Command {
-	return &cobra.Command{
+	chat := false
+	c := &cobra.Command{
 		Use: "demo", Short: "Show what Mycelium does, in ten seconds",
 		Long: "Create a scratch project, run the gateway on it, and connect an independent client (that of the MCP SDK) over stdio and\n" +
-			"HTTP. The command checks every line that it prints, and exits with an error if a check fails.",
-		Example: "  myc demo", Args: base.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.demo(c.Context()) },
+			"HTTP. The command checks every line that it prints, and exits with an error if a check fails.\n" +
+			"--chat shows the agent of this program at work instead, with a scripted model: it needs no key and no network.",
+		Example: "  myc demo\n  myc demo --chat", Args: base.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if chat {
+				return a.scratch(c.Context(), (*demo).chat)
+			}
+			return a.scratch(c.Context(), (*demo).tell)
+		},
 	}
+	c.Flags().BoolVar(&chat, "chat", false, "show our own agent, with a scripted model")
+	return c
 }
 
 // demo is the state of `myc demo`: a scratch project in a home of its own.
@@ -50,7 +58,8 @@ type demo struct {
 	dim   lipgloss.Style
 }
 
-func (a *app) demo(ctx context.Context) (err error) {
+// scratch runs a story on a scratch project.
+func (a *app) scratch(ctx context.Context, story func(*demo, context.Context) error) (err error) {
 	home, err := os.MkdirTemp("", "myc-demo-") // not mycelium-…: the shipped rules keep /tmp/mycelium-* for the daemon's socket
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
@@ -62,18 +71,31 @@ func (a *app) demo(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.run(context.WithoutCancel(ctx), nil, "stop", "-f")) }()
+	if err := story(d, ctx); err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	return d.verdict()
+}
+
+// tell tells the story of the gateway.
+func (d *demo) tell(ctx context.Context) error {
+	fmt.Fprintf(d.Out, "%s\n%s\n", d.bold.Render("Mycelium"),
+		d.dim.Render("a scratch project, the gateway at http://"+d.addr+"/mcp, and a client that is not ours: the MCP SDK's"))
 	for _, chapter := range []func(context.Context) error{d.threeWorlds, d.hiddenIsAbsent, d.switchRole, d.poisoned, d.typo, d.ownTools,
 		d.approved, d.tamper} {
 		if err := chapter(ctx); err != nil {
-			return fmt.Errorf("demo: %w", err)
+			return err
 		}
 	}
-	if err := d.verdict(); err != nil {
-		return err
-	}
-	fmt.Fprintf(d.Out, "\n%s  Now yours: %s\n", d.good.Render("Everything above was checked as it ran."),
-		d.bold.Render("myc init && myc mcp"))
+	d.ends("myc init && myc mcp")
 	return nil
+}
+
+// ends ends a story whose facts are all true.
+func (d *demo) ends(next string) {
+	if len(d.wrong) == 0 {
+		fmt.Fprintf(d.Out, "\n%s  Now yours: %s\n", d.good.Render("Everything above was checked as it ran."), d.bold.Render(next))
+	}
 }
 
 // ScratchEnv is the environment with a home of its own, so that the demo leaves nothing behind, and without credentials.
@@ -117,8 +139,6 @@ func (d *demo) setUp(ctx context.Context) error {
 		return err
 	}
 	d.addr = s.Daemon.Addr
-	fmt.Fprintf(d.Out, "%s\n%s\n", d.bold.Render("Mycelium"),
-		d.dim.Render("a scratch project, the gateway at http://"+d.addr+"/mcp, and a client that is not ours: the MCP SDK's"))
 	return nil
 }
 
@@ -172,20 +192,4 @@ func (d *demo) check(ok bool, text string) {
 		d.wrong = append(d.wrong, text)
 	}
 	fmt.Fprintf(d.Out, "   %s %s\n", mark, text)
-}
-
-// verdict returns an error if a fact was false.
-func (d *demo) verdict() error {
-	if len(d.wrong) == 0 {
-		return nil
-	}
-	return fmt.Errorf("demo: did not happen: %s", strings.Join(d.wrong, "; "))
-}
-
-func (d *demo) client(listChanged func()) *mcp.Client {
-	var o mcp.ClientOptions
-	if listChanged != nil {
-		o.ToolListChangedHandler = func(context.Context, *mcp.ToolListChangedRequest) { listChanged() }
-	}
-	return mcp.NewClient(&mcp.Implementation{Name: "demo", Version: base.Release}, &o)
 }

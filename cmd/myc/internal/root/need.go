@@ -84,6 +84,9 @@ func path(c *cobra.Command) string {
 
 // needOf says what a command needs to know of a project. A command that is not named here is about a project.
 func needOf(c *cobra.Command, args []string) project.Need {
+	if path(c) == "" && len(args) > 0 { // a question
+		return project.NeedsProject
+	}
 	switch path(c) {
 	case "", "help", "demo", "init", "trust", "version", "completion", "man", "keeper", "audit", "policy", "config":
 		return project.NeedsFolder

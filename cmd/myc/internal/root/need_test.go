@@ -120,3 +120,15 @@ func TestCommandsThatMayBeTold(t *testing.T) {
 		t.Errorf("only %d commands may be told", told)
 	}
 }
+
+// TestQuestionsAreForPersons: an agent's shell may not start our own agent, whatever the question looks like.
+func TestQuestionsAreForPersons(t *testing.T) {
+	for _, line := range []string{`myc "what is here?"`, "myc -- status", "myc -C . -- status", "myc -c", "echo hi | myc",
+		"myc --resume c-1 -- tools"} {
+		if !slices.ContainsFunc(shell.Facts(line, shell.Options{Dir: "/p"}).Parts, func(p policy.Part) bool {
+			return slices.Contains(p.Effects, policy.EffectOperator)
+		}) {
+			t.Errorf("the hook lets an agent run %s", line)
+		}
+	}
+}

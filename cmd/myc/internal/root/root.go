@@ -18,10 +18,12 @@ import (
 	"mycelium/cmd/myc/internal/cost"
 	"mycelium/cmd/myc/internal/demo"
 	"mycelium/cmd/myc/internal/eject"
+	"mycelium/cmd/myc/internal/engine"
 	"mycelium/cmd/myc/internal/manual"
 	"mycelium/cmd/myc/internal/memory"
 	"mycelium/cmd/myc/internal/policy"
 	"mycelium/cmd/myc/internal/project"
+	"mycelium/cmd/myc/internal/question"
 	"mycelium/cmd/myc/internal/role"
 	"mycelium/cmd/myc/internal/sandbox"
 	"mycelium/cmd/myc/internal/serve"
@@ -67,17 +69,25 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer,
 // command is the whole tree.
 func command(a *base.App) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "myc",
+		Use:   "myc [\"question\"]",
 		Short: "Decides and records what AI agents do",
 		Long: "Mycelium stands between AI agents and their tools. Skills name the tools that an agent may see; other tools do not exist\n" +
-			"for it. Every call passes one policy and is recorded in an audit log.",
-		Example:       "  myc demo                    # the main job in ten seconds\n  myc init && myc tools --role guest",
+			"for it. Every call passes one policy and is recorded in an audit log.\n" +
+			"myc \"question\" asks an agent that has the tools of a role and no others. It goes through the same door as every agent.",
+		Example: "  myc demo                    # the main job in ten seconds\n  myc init && myc tools --role guest\n" +
+			"  myc \"what is in this project?\" --role guest\n  git diff | myc \"review this\" - --json",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          base.NoArgs,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args:          question.Args,
 
 		PersistentPreRunE: func(c *cobra.Command, args []string) error { return find(a, c, args) },
+	}
+	ask := question.Flags(a, root)
+	root.RunE = func(c *cobra.Command, args []string) error {
+		if asked, err := ask(c.Context(), args); asked || err != nil {
+			return err
+		}
+		return c.Help()
 	}
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
@@ -95,7 +105,7 @@ func command(a *base.App) *cobra.Command {
 		commands []*cobra.Command
 	}{
 		{"Start here:", []*cobra.Command{demo.Command(a), project.Init(a, agents.Install(a)), agents.Claude(a), approvals.Command(a),
-			audit.Command(a), project.Doctor(a, agents.Check(a), sandbox.Check(a), memory.Check(a))}},
+			audit.Command(a), project.Doctor(a, agents.Check(a), sandbox.Check(a), memory.Check(a), engine.Check(a))}},
 		{"What agents may do:", []*cobra.Command{roles, skills, policy.Command(a), project.Trust(a), project.Edit(a),
 			project.Watch(a)}},
 		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a), memory.Command(a), chat.Command(a),

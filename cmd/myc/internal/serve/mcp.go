@@ -3,11 +3,11 @@ package serve
 import (
 	"context"
 	"errors"
-	"net"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/relay"
 	"mycelium/internal/daemon"
 	"mycelium/internal/hook"
 	"mycelium/internal/node"
@@ -91,22 +91,5 @@ func (a *app) alone(ctx context.Context, p api.SessionParams) error {
 // relay carries lines between the client and the daemon, which it starts if none runs. When the daemon dies, relay finds or starts another
 // one, with the same session.
 func (a *app) relay(ctx context.Context, p api.SessionParams) error {
-	dial := func(ctx context.Context) (net.Conn, error) {
-		c, err := a.Attach(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if err := a.HandOver(ctx, c); err != nil {
-			c.Close()
-			return nil, err
-		}
-		conn, got, err := base.Stream(ctx, c, api.MCP, p)
-		if err != nil {
-			c.Close()
-			return nil, err
-		}
-		p = api.SessionParams{Token: got.Token, Own: p.Token == "" || p.Own, Environ: p.Environ}
-		return conn, nil
-	}
-	return daemon.Relay(ctx, a.In, a.Out, dial)
+	return daemon.Relay(ctx, a.In, a.Out, relay.Dial(a.App, p, func(api.Attached) {}))
 }

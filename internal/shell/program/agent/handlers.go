@@ -34,6 +34,8 @@ func ours(c *program.Call, args []program.Word) {
 		case t.Text == "--role" || strings.HasPrefix(t.Text, "--role="), t.Text == "--token" || strings.HasPrefix(t.Text, "--token="),
 			t.Text == "--all" || t.Text == "--may":
 			words = append(words[:0], "!") // it acts with another role
+		case t.Text == "--" && len(words) == 0:
+			words = append(words, "!") // what follows is a question, also where it is the name of a command
 		case strings.HasPrefix(t.Text, "-"):
 		default:
 			words = append(words, t.Text)

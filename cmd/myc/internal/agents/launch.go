@@ -1,0 +1,108 @@
+package agents
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/approval"
+	"mycelium/internal/harness"
+	"mycelium/internal/hook"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
+)
+
+// Launch is what Claude Code is started with, so that it works under the policy: a session, our hook, and the gateway as its only MCP
+// server. A daemon runs as long as it is not closed.
+type Launch struct {
+	Session api.Session
+	Options []string // of the command line, which come first
+	Environ []string
+	Dir     string
+	Hands   bool // the role sees tools of Claude Code's own
+
+	close []func()
+}
+
+// Close ends the session and removes its files.
+func (l *Launch) Close() {
+	for i := len(l.close) - 1; i >= 0; i-- {
+		l.close[i]()
+	}
+	l.close = nil
+}
+
+// launch prepares a start of Claude Code.
+func (a *app) launch(ctx context.Context, program string, o claudeOptions) (l *Launch, err error) {
+	l = &Launch{}
+	defer func() {
+		if err != nil {
+			l.Close()
+		}
+	}()
+	if l.Dir, err = a.ProjectDir(); err != nil {
+		return l, err
+	}
+	if err = a.installProgram(harness.Project, o.anywhere); err != nil {
+		return l, err
+	}
+	c, err := a.attach(ctx)
+	if err != nil {
+		return l, err
+	}
+	l.close = append(l.close, c.Close) // an automatic daemon does not end while a client is attached
+	if l.Session, err = a.mintFor(ctx, c, o); err != nil {
+		return l, err
+	}
+	l.close = append(l.close, func() { a.endFor(ctx, l.Session.ID) })
+	files, closeFiles, err := a.claudeFiles(ctx, program, l.Dir, l.Session)
+	if err != nil {
+		return l, err
+	}
+	l.close = append(l.close, closeFiles, func() { _ = os.RemoveAll(files) })
+	known, _ := harness.Named("claude")
+	l.Options = known.Launch.Options(filepath.Join(files, "settings.json"), filepath.Join(files, "mcp.json"))
+	l.Environ = a.environ(known.Launch, l.Session.Token)
+	return l, nil
+}
+
+// environ is the environment of an agent, with the token of its session.
+func (a *app) environ(l harness.Launch, token string) []string {
+	env := slices.DeleteFunc(slices.Clone(a.Environ), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return name == hook.TokenVar || slices.Contains(l.Unset, name)
+	})
+	return append(env, hook.TokenVar+"="+token)
+}
+
+// Start says how our own agent starts Claude Code.
+type Start struct {
+	Program  string
+	Role     string
+	Skills   []string // active at the start; nil: those of the role
+	Ask      approval.WhenAsked
+	Anywhere bool // a myc in a folder where an agent may write is accepted
+}
+
+// StartClaude prepares a start of Claude Code by our own agent, which drives it.
+func StartClaude(ctx context.Context, b *base.App, s Start) (*Launch, error) {
+	a := &app{b}
+	if err := a.NeedPerson("start an agent"); err != nil {
+		return nil, failure.Hint(err, "an agent asks with --engine api")
+	}
+	l, err := a.launch(ctx, s.Program, claudeOptions{role: s.Role, skills: s.Skills, ask: s.Ask, anywhere: s.Anywhere})
+	if err != nil {
+		return nil, err
+	}
+	v, err := a.OpenView()
+	if err != nil {
+		l.Close()
+		return nil, err
+	}
+	defer v.Close()
+	l.Hands = seesAgentTools(v, l.Session.Role)
+	return l, nil
+}

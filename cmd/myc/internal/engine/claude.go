@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"mycelium/cmd/myc/internal/agents"
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/agent"
+	"mycelium/internal/agent/journal"
+	"mycelium/internal/state"
+)
+
+// openClaude opens the engine that drives an installed Claude Code. It is started when something is said.
+func (out *Agent) openClaude(ctx context.Context, a *base.App, o Options, paths state.Paths, old *journal.Talk) error {
+	l, err := agents.StartClaude(ctx, a, agents.Start{Program: out.Choice.Path, Role: o.Role, Skills: o.Skills, Ask: o.Ask,
+		Anywhere: o.Anywhere})
+	if err != nil {
+		return err
+	}
+	out.close = append(out.close, l.Close)
+	stands := func(ctx context.Context) (agent.Standing, error) { return standing(ctx, a, l.Session.Token, "") }
+	now, err := stands(ctx)
+	if err != nil {
+		return err
+	}
+	was := ""
+	if old != nil {
+		was = old.Head.Model
+	}
+	out.Role, out.Skills, out.Session, out.Model = now.Role, now.Active, l.Session.ID, cmp.Or(o.Model, was, now.Model)
+	j, err := journalOf(paths, old, journal.Head{Engine: Claude, Role: named(now.Role), Model: out.Model})
+	if err != nil {
+		return err
+	}
+	first := slices.Clone(l.Options)
+	if !l.Hands { // it shows no tool of its own that the policy hides anyway
+		first = append(first, "--tools", "")
+	}
+	start := func(args []string) (*agent.Program, error) {
+		return l.Start(out.Choice.Path, append(slices.Clone(first), args...))
+	}
+	out.Engine = agent.NewClaude(start, stands, j, agent.Options{Model: out.Model, Budget: o.Budget, MaxTurns: o.MaxTurns, Began: now})
+	out.Said = slices.Clone(j.Shown)
+	return nil
+}

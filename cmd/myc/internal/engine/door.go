@@ -1,0 +1,190 @@
+// Package engine opens our own agent: its session at the daemon, its conversation, and the model or the program that it works with.
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/relay"
+	"mycelium/internal/agent"
+	"mycelium/internal/audit"
+	"mycelium/internal/backend/mcpclient"
+	"mycelium/internal/daemon"
+	"mycelium/internal/keeper"
+	"mycelium/internal/node/api"
+	"mycelium/internal/rpc"
+)
+
+// closeWithin is how long the daemon may take to answer what is still open when an agent ends.
+const closeWithin = 2 * time.Second
+
+// Door is a session at the daemon of the project: the stream of `myc mcp`, with the MCP client that the gateway uses for its servers.
+type Door struct {
+	app     *base.App
+	conn    *mcpclient.Conn
+	changed atomic.Bool
+	waits   waits
+
+	mu      sync.Mutex
+	session api.Attached
+}
+
+// OpenDoor attaches to the daemon, which it starts if none runs, and opens a session there.
+func OpenDoor(ctx context.Context, a *base.App, p api.SessionParams) (*Door, error) {
+	d := &Door{app: a}
+	d.waits.app = a
+	dial := relay.Dial(a, p, func(got api.Attached) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.session = got
+	})
+	first, err := dial(ctx) // here, so that its error is the command's
+	if err != nil {
+		return nil, err
+	}
+	process := keeper.Inside(func(ctx context.Context, in io.Reader, out io.Writer) error {
+		return daemon.Relay(ctx, in, out, once(first, dial))
+	})
+	info, err := json.Marshal(map[string]string{"name": "myc", "version": a.Version}, json.Deterministic(true))
+	if err != nil {
+		return nil, err
+	}
+	d.conn, err = mcpclient.Open(&mcpclient.Target{}, process, mcpclient.Options{ClientInfo: info, Now: time.Now, Name: "gateway",
+		Changed:  func() { d.changed.Store(true) },
+		AskLimit: func() time.Duration { return mcpclient.DefaultAskLimit }})
+	if err != nil {
+		_ = first.Close()
+		return nil, err
+	}
+	if err := d.conn.Handshake(ctx); err != nil {
+		d.Close()
+		return nil, fmt.Errorf("open a session at the gateway: %w", err)
+	}
+	return d, nil
+}
+
+// Close ends the session, unless it belongs to somebody else's token.
+func (d *Door) Close() {
+	d.waits.close()
+	d.conn.Close(closeWithin)
+}
+
+// Session is the id of the session.
+func (d *Door) Session() string { return d.attached().Session }
+
+func (d *Door) attached() api.Attached {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.session
+}
+
+// Changed reports whether the list of tools may have changed.
+func (d *Door) Changed() bool { return d.changed.Swap(false) }
+
+// Said tells the session what a person said.
+func (d *Door) Said(ctx context.Context, said string) (agent.Standing, error) {
+	return standing(ctx, d.app, d.attached().Token, said)
+}
+
+// standing tells the session of a token what a person said, and returns what it is then.
+func standing(ctx context.Context, a *base.App, token, said string) (agent.Standing, error) {
+	c, err := a.Attach(ctx)
+	if err != nil {
+		return agent.Standing{}, err
+	}
+	defer c.Close()
+	r, err := base.Call(ctx, c, api.SessionSaid, api.SaidParams{Token: token, Text: said})
+	return agent.Standing{Role: r.Role, Active: r.Active, Brief: r.Brief, Wanted: r.Wanted, Model: r.Model}, err
+}
+
+// page is one page of tools/list.
+type page struct {
+	Tools []struct {
+		Name        string         `json:"name"`
+		Description string         `json:"description"`
+		InputSchema jsontext.Value `json:"inputSchema"`
+		Annotations struct {
+			ReadOnly bool `json:"readOnlyHint"`
+		} `json:"annotations"`
+	} `json:"tools"`
+	Next string `json:"nextCursor"`
+}
+
+// Tools lists the tools that the session sees.
+func (d *Door) Tools(ctx context.Context) (out []agent.Tool, err error) {
+	for cursor := ""; ; {
+		params := map[string]string{}
+		if cursor != "" {
+			params["cursor"] = cursor
+		}
+		var p page
+		if err := d.request(ctx, "tools/list", params, &p); err != nil {
+			return nil, err
+		}
+		for _, t := range p.Tools {
+			out = append(out, agent.Tool{Name: t.Name, Description: t.Description, Schema: []byte(t.InputSchema), ReadOnly: t.Annotations.ReadOnly})
+		}
+		if p.Next == "" || p.Next == cursor {
+			return out, nil
+		}
+		cursor = p.Next
+	}
+}
+
+// params are those of tools/call.
+type params struct {
+	Name string         `json:"name"`
+	Args jsontext.Value `json:"arguments"`
+	Meta *meta          `json:"_meta,omitempty"`
+}
+
+// meta has the reasoning that the log keeps with the call.
+type meta struct {
+	Thinking *audit.Thinking `json:"mycelium/thinking,omitempty"`
+}
+
+// Call calls a tool.
+func (d *Door) Call(ctx context.Context, u agent.Use, tell func(agent.Waiting)) (agent.Result, error) {
+	p := params{Name: u.Tool, Args: jsontext.Value(u.Args)}
+	if u.Thinking != "" {
+		p.Meta = &meta{&audit.Thinking{Thinking: u.Thinking, Type: "extended_thinking", ModelID: u.Model}}
+	}
+	waited := d.waits.watch(ctx, d.Session(), u.Tool, tell)
+	var raw jsontext.Value
+	err := d.request(ctx, "tools/call", p, &raw)
+	asked := waited()
+	if refused := (*rpc.Error)(nil); asRPC(err, &refused) { // an unknown tool, and arguments that do not fit
+		return resultOf(textResult(refused.Message), asked), nil
+	}
+	if err != nil {
+		return agent.Result{}, err
+	}
+	return resultOf(raw, asked), nil
+}
+
+// request sends a request and decodes its result. An error of the gateway is an *rpc.Error.
+func (d *Door) request(ctx context.Context, method string, params, out any) error {
+	b, err := json.Marshal(params, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	result, refusal, err := d.conn.Request(ctx, mcpclient.Call{Method: method, Params: b})
+	switch {
+	case err != nil:
+		return err
+	case refusal != nil:
+		return rpc.ErrorOf(refusal)
+	}
+	if err := json.Unmarshal(result, out); err != nil {
+		return fmt.Errorf("read the answer of the gateway to %s: %w", method, err)
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+// Package question has the command line of one question to the agent: myc "question".
+package question
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/engine"
+	"mycelium/internal/agent"
+	"mycelium/internal/agent/structured"
+	"mycelium/internal/approval"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+	"mycelium/internal/text"
+)
+
+// maxQuestion bounds a question, in bytes: about 500,000 tokens, which fit into no model.
+const maxQuestion = 2 << 20
+
+// app is the program with this command.
+type app struct {
+	*base.App
+	options engine.Options
+	schema  string
+}
+
+// Flags adds the flags of a question to the root command, and returns what runs it with the words of the command line. It runs nothing
+// and reports false if there is no question.
+func Flags(b *base.App, root *cobra.Command) func(ctx context.Context, args []string) (bool, error) {
+	a := &app{App: b}
+	f := root.Flags()
+	f.StringVar(&a.options.Role, "role", "", "role of the agent (default: session.defaultRole)")
+	f.StringSliceVar(&a.options.Skills, "skill", nil, "active skills (default: those that are active at the start)")
+	f.StringVarP(&a.options.Model, "model", "m", "", "model: opus, sonnet, haiku, or a full id (default: what the role says, else sonnet)")
+	f.StringVar(&a.options.Engine, "engine", "", "api or claude (default: api with ANTHROPIC_API_KEY, else an installed Claude Code)")
+	f.BoolVarP(&a.options.Continue, "continue", "c", false, "go on with the last conversation")
+	f.StringVar(&a.options.Resume, "resume", "", "go on with the conversation of this `ID`")
+	f.StringVar(&a.schema, "schema", "", "the answer is JSON that fits the JSON Schema in this `FILE`")
+	f.Float64Var(&a.options.Budget, "budget", 0, "stop when the conversation has cost this many `USD`")
+	f.IntVar(&a.options.MaxTurns, "max-turns", 0, "stop after this many questions to the model (default 50)")
+	f.BoolVar(&a.options.Anywhere, "unsafe-program", false,
+		"engine claude: run a myc that lies in a project or in a folder for temporary files")
+	base.AskFlag(f, &a.options.Ask)
+	return a.run
+}
+
+// Args accepts one question: words with a space between them, or anything after -- or with --continue or --resume. One word may be a
+// misspelt command.
+func Args(c *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0, c.ArgsLenAtDash() == 0, len(args) == 1 && (c.Flags().Changed("continue") || c.Flags().Changed("resume")),
+		len(args) == 1 && isQuestion(args[0]), len(args) == 2 && isQuestion(args[0]) && args[1] == "-":
+		return nil
+	case len(args) == 1:
+		return unknown(c, args[0], "a question of one word comes after --: myc -- "+args[0])
+	case isQuestion(args[0]):
+		return failure.New(failure.Usage, fmt.Errorf("unknown argument %q after the question", args[1]), `put the whole question into quotes`)
+	}
+	return unknown(c, args[0], `a question stands in quotes: myc "`+strings.Join(args, " ")+`"`)
+}
+
+// unknown is the error of a word that is no command, with the command that may have been meant, or else with how a question is asked.
+func unknown(c *cobra.Command, word, question string) error {
+	err := base.NoArgs(c, []string{word})
+	hint := text.HintOf(err)
+	if !strings.HasPrefix(hint, "did you mean") {
+		hint += "; " + question
+	}
+	return failure.New(failure.Usage, err, hint)
+}
+
+// isQuestion reports whether a word of the command line is a question and no command: it has a space or ends with a question mark, or is
+// a sentence in a script that writes no spaces.
+func isQuestion(word string) bool {
+	return strings.HasSuffix(word, "?") || strings.ContainsFunc(strings.TrimSpace(word), func(r rune) bool {
+		return r == ' ' || r == '\n' ||
+			r == '\t' || r > 0x2e7f
+	})
+}
+
+// run asks the question.
+func (a *app) run(ctx context.Context, args []string) (bool, error) {
+	said, err := a.said(args)
+	if err != nil || said == "" {
+		return false, err
+	}
+	if len(args) == 0 { // known only now that the input is read
+		if err := a.Find(project.NeedsProject); err != nil {
+			return true, err
+		}
+	}
+	var schema *structured.Schema
+	if a.schema != "" {
+		if schema, err = readSchema(a.schema); err != nil {
+			return true, failure.Usagef("--schema: %w", err)
+		}
+	}
+	if a.options.Budget < 0 || a.options.MaxTurns < 0 {
+		return true, failure.Usagef("--budget and --max-turns are not negative")
+	}
+	if a.options.Ask == "" {
+		a.options.Ask = approval.AskReached
+	}
+	e, err := engine.Open(ctx, a.App, a.options)
+	if err != nil {
+		return true, a.failed(result{}, err)
+	}
+	r, err := a.ask(ctx, e, schema, said)
+	if closing := e.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return true, a.failed(r, err)
+	}
+	return true, a.succeeded(r)
+}
+
+// said is the question: the words, and with - or without words the input.
+func (a *app) said(args []string) (string, error) {
+	dash := len(args) > 1 && args[len(args)-1] == "-"
+	if dash {
+		args = args[:len(args)-1]
+	}
+	said := strings.TrimSpace(strings.Join(args, " "))
+	if said != "" && !dash || said == "" && base.StdinIsTerminal(a.In) {
+		return said, nil
+	}
+	raw, err := io.ReadAll(io.LimitReader(a.In, maxQuestion+1))
+	if err == nil && len(raw) > maxQuestion {
+		err = fmt.Errorf("there is more than %d MiB", maxQuestion>>20)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the question from the input: %w", err)
+	}
+	return strings.TrimSpace(said + "\n\n" + strings.TrimSpace(strings.ToValidUTF8(string(raw), "�"))), nil
+}
+
+// readSchema reads the file of --schema.
+func readSchema(path string) (*structured.Schema, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return structured.Parse(raw)
+}
+
+// ask runs the turn.
+func (a *app) ask(ctx context.Context, e *engine.Agent, schema *structured.Schema, said string) (r result, err error) {
+	r.Role, r.Conversation = e.Role, e.ID()
+	show := &show{app: a, calls: map[string]string{}}
+	var turn agent.Turn
+	var value jsontext.Value
+	if schema != nil {
+		turn, value, err = schema.Say(ctx, e, said, show.tell)
+	} else {
+		turn, err = e.Say(ctx, said, show.tell)
+	}
+	r.take(turn)
+	switch {
+	case err != nil:
+		return r, err
+	case value != nil:
+		r.Result = value
+	}
+	switch turn.Stop {
+	case agent.StopEnd:
+		return r, nil
+	case agent.StopAborted:
+		return r, errors.New("aborted")
+	case agent.StopRefusal:
+		return r, errors.New("the model refused to answer")
+	case agent.StopBudget:
+		return r, failure.Hint(errors.New("the budget is spent"),
+			"go on with a larger one: myc --resume "+r.Conversation+" --budget USD \"go on\"")
+	}
+	return r, failure.Hint(fmt.Errorf("stopped after %s to the model", text.Count(turn.Turns, "question")),
+		"go on with: myc --resume "+r.Conversation+" \"go on\"")
+}

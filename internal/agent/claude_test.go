@@ -1,0 +1,168 @@
+package agent
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mycelium/internal/agent/journal"
+)
+
+// player is a program that speaks stream-json: it answers each line of its input with lines.
+type player struct {
+	args  []string
+	plays func(line string, say func(lines ...string)) (goOn bool)
+}
+
+// start starts the program. It ends when its input does, or when plays says so.
+func (p *player) start(args []string) (*Program, error) {
+	p.args = args
+	in, inside := io.Pipe()
+	out, outside := io.Pipe()
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		defer outside.Close()
+		defer in.Close()
+		lines := bufio.NewScanner(in)
+		for lines.Scan() {
+			if !p.plays(lines.Text(), func(lines ...string) { fmt.Fprintln(outside, strings.Join(lines, "\n")) }) {
+				return
+			}
+		}
+	}()
+	end := func(time.Duration) error { <-gone; return nil }
+	return &Program{In: inside, Out: out, End: end, Stderr: func() string { return "not logged in" }}, nil
+}
+
+// driven is an engine that drives a player.
+func driven(t *testing.T, p *player, o Options) (c *Claude, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	j, err := journal.New(dir, journal.Head{Engine: "claude"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Began = Standing{Role: "guest", Active: []string{"common"}}
+	c = NewClaude(p.start, func(context.Context) (Standing, error) {
+		return Standing{Role: "guest", Active: []string{"common", "reader"}}, nil
+	}, j, o)
+	return c, dir
+}
+
+const (
+	playedInit = `{"type":"system","subtype":"init","session_id":"s-1"}`
+	playedText = `{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"Look"}}}`
+	playedUse  = `{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"Look"},` +
+		`{"type":"tool_use","id":"u1","name":"mcp__mycelium__files__read_file","input":{"path":"a"}},` +
+		`{"type":"tool_use","id":"u2","name":"Bash","input":{"command":"ls"}}]}}`
+	playedResults = `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"u1","content":[{"type":"text","text":"A"}]},` +
+		`{"type":"tool_result","tool_use_id":"u2","is_error":true,"content":"Denied by policy: no"}]}}`
+	playedEnd = `{"type":"result","subtype":"success","result":"done","num_turns":2,"total_cost_usd":0.5,` +
+		`"usage":{"input_tokens":7,"output_tokens":3}}`
+)
+
+// A turn of a program: its pieces, calls by the names of the policy, outcomes, cost; and the conversation goes on by the program's own
+// id.
+func TestDriven(t *testing.T) {
+	p := &player{plays: func(line string, say func(...string)) bool {
+		if !strings.Contains(line, `"content":"look"`) {
+			t.Errorf("the program reads %s", line)
+		}
+		say("not JSON", playedInit, playedText, playedUse, playedResults, playedEnd)
+		return true
+	}}
+	c, dir := driven(t, p, Options{Budget: 0.4})
+	var told []Event
+	turn, err := c.Say(t.Context(), "look", func(e Event) { told = append(told, e) })
+	if err != nil || turn.Text != "done" || turn.Stop != StopEnd || turn.Cost != 0.5 || turn.Usage.Input != 7 ||
+		!slices.Equal(turn.Tools, []string{"files__read_file", "agent__Bash"}) {
+		t.Errorf("%+v %v", turn, err)
+	}
+	var kinds []string
+	for _, e := range told {
+		switch {
+		case e.Skills != nil:
+			kinds = append(kinds, "+"+strings.Join(e.Skills.Added, ","))
+		case e.Text != "":
+			kinds = append(kinds, e.Text)
+		case e.Call != nil:
+			kinds = append(kinds, e.Call.Tool)
+		case e.Done != nil:
+			kinds = append(kinds, e.Done.Text+e.Done.Effect)
+		}
+	}
+	if want := []string{"+reader", "Look", "files__read_file", "agent__Bash", "A", "Denied by policy: nodeny"}; !slices.Equal(kinds, want) {
+		t.Errorf("told %q, want %q", kinds, want)
+	}
+	if turn, err := c.Say(t.Context(), "more", func(Event) {}); err != nil || turn.Stop != StopBudget {
+		t.Errorf("past the budget: %+v %v", turn, err)
+	}
+	id := c.ID()
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Open(dir, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := NewClaude(p.start, c.stands, j, Options{})
+	_, _ = again.Say(t.Context(), "look", func(Event) {})
+	if i := slices.Index(p.args, "--resume"); i < 0 || p.args[i+1] != "s-1" {
+		t.Errorf("it goes on with %q", p.args)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A person ends a turn: the program is asked to, and the next turn uses it again.
+func TestDrivenAbort(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &player{plays: func(line string, say func(...string)) bool {
+		switch {
+		case strings.Contains(line, `"subtype":"interrupt"`):
+			say(`{"type":"result","subtype":"error_during_execution","is_error":true}`)
+		case strings.Contains(line, "first"):
+			say(playedInit, playedText)
+			cancel()
+		default:
+			say(playedEnd)
+		}
+		return true
+	}}
+	c, _ := driven(t, p, Options{})
+	defer c.Close()
+	if turn, err := c.Say(ctx, "first", func(Event) {}); err != nil || turn.Stop != StopAborted {
+		t.Errorf("%+v %v", turn, err)
+	}
+	if turn, err := c.Say(t.Context(), "second", func(Event) {}); err != nil || turn.Text != "done" {
+		t.Errorf("%+v %v", turn, err)
+	}
+}
+
+// A program that ends in the middle of a turn is an error with what it said, and the next turn starts another one.
+func TestDrivenDies(t *testing.T) {
+	p := &player{plays: func(_ string, say func(...string)) bool { say(playedInit, playedText); return false }}
+	c, _ := driven(t, p, Options{})
+	defer c.Close()
+	if _, err := c.Say(t.Context(), "look", func(Event) {}); err == nil || !strings.Contains(err.Error(), "not logged in") {
+		t.Errorf("%v", err)
+	}
+	p.plays = func(_ string, say func(...string)) bool { say(playedEnd); return true }
+	if turn, err := c.Say(t.Context(), "look", func(Event) {}); err != nil || turn.Text != "done" {
+		t.Errorf("%+v %v", turn, err)
+	}
+	p.plays = func(_ string, say func(...string)) bool {
+		say(`{"type":"result","subtype":"success","is_error":true,"result":"Invalid API key"}`)
+		return true
+	}
+	if _, err := c.Say(t.Context(), "look", func(Event) {}); err == nil || !strings.Contains(err.Error(), "Invalid API key") {
+		t.Errorf("%v", err)
+	}
+}
