@@ -2,6 +2,7 @@ package screen
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ import (
 type chat struct {
 	o       Options
 	ctx     context.Context
+	fatal   error         // that ended the chat before it began
 	send    func(tea.Msg) // from other goroutines
 	running sync.WaitGroup
 
@@ -48,6 +50,7 @@ type chat struct {
 	answer *part            // that is streaming; nil: none
 	calls  map[string]*call // by the id of the model's block
 	chosen *part            // the call that is chosen; nil: none is
+	queued bool             // Enter was pressed while something ran: the line is sent afterwards
 	once   bool             // Ctrl-C was pressed, and pressed again it ends the chat
 	hint   string           // in place of the keys, until the next key
 }
@@ -111,7 +114,12 @@ func (c *chat) begin(talk Talk) {
 }
 
 // Init implements [tea.Model].
-func (c *chat) Init() tea.Cmd { return c.load() }
+func (c *chat) Init() tea.Cmd {
+	return c.start(func(context.Context) tea.Msg {
+		talk, err := c.o.Open(c.ctx, c.o.First, c.ask)
+		return openedMsg{talk, true, err}
+	})
+}
 
 // load asks which commands the skills bring now.
 func (c *chat) load() tea.Cmd {
@@ -141,8 +149,7 @@ func (c *chat) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case resultMsg:
 		return c, c.resulted(msg)
 	case openedMsg:
-		c.opened(msg)
-		return c, c.load()
+		return c, c.opened(msg)
 	case filesMsg:
 		c.complete.files(msg.begun, msg.files)
 	case approval.Request:
@@ -183,16 +190,22 @@ func (c *chat) start(do func(ctx context.Context) tea.Msg) tea.Cmd {
 // submit takes what the person wrote: a command, or a text for the agent.
 func (c *chat) submit() tea.Cmd {
 	line := strings.TrimSpace(c.edit.String())
-	if line == "" || c.cancel != nil {
+	if line == "" {
 		return nil
 	}
+	if c.cancel != nil {
+		c.queued, c.hint = true, "is sent when this is over"
+		return nil
+	}
+	c.queued = false
 	c.edit.set("")
 	c.complete = completion{}
 	c.history.add(line)
 	c.add(said{line})
 	if slash.IsCommand(line) {
 		now := slash.Now{Session: c.talk.Session, Conversation: c.talk.Engine.ID(), Engine: c.talk.Engine.Name(), Model: c.talk.Model,
-			Role: c.skills.Role, Skills: c.skills.Active, Turns: c.turns, Spent: c.spent}
+			Role: c.skills.Role, Skills: c.skills.Active, Turns: c.turns, Spent: c.spent,
+			Width: c.width - 2}
 		return c.start(func(ctx context.Context) tea.Msg {
 			r, err := c.o.Slash.Do(ctx, now, line)
 			return resultMsg{r, err}
@@ -240,7 +253,15 @@ func (c *chat) ended(m endedMsg) tea.Cmd {
 		c.add(note{stopped(m.turn.Stop)})
 	}
 	c.once = false
-	return c.load()
+	return tea.Batch(c.load(), c.next())
+}
+
+// next sends what was written while something ran.
+func (c *chat) next() tea.Cmd {
+	if !c.queued {
+		return nil
+	}
+	return c.submit()
 }
 
 // stopped says why a turn ended otherwise than by an answer.
@@ -261,7 +282,7 @@ func (c *chat) resulted(m resultMsg) tea.Cmd {
 	c.cancel, c.once = nil, false
 	if m.err != nil {
 		c.fail(m.err)
-		return nil
+		return c.next()
 	}
 	r := m.result
 	if r.Clear {
@@ -282,24 +303,32 @@ func (c *chat) resulted(m resultMsg) tea.Cmd {
 			return openedMsg{talk, next.Resume != "" || next.New, err}
 		})
 	}
-	return c.load()
+	return tea.Batch(c.load(), c.next())
 }
 
-// reopen closes the engine and opens another one. The conversation goes on, unless s says otherwise.
+// reopen opens another engine. The conversation goes on, unless s says otherwise. Where that fails, the present one is opened again.
 func (c *chat) reopen(s slash.Start) (Talk, error) {
-	s = s.After(c.talk.Engine.ID(), c.talk.Model)
-	if err := c.talk.Engine.Close(); err != nil {
-		return Talk{}, err
+	before := slash.Start{}.After(c.talk.Engine.ID(), c.talk.Model)
+	talk, err := c.o.Open(c.ctx, s.After(before.Resume, before.Model), c.ask)
+	if err == nil {
+		return talk, nil
 	}
-	return c.o.Open(c.ctx, s, c.ask)
+	talk, again := c.o.Open(c.ctx, before, c.ask)
+	return talk, errors.Join(err, again)
 }
 
 // opened goes on with another engine.
-func (c *chat) opened(m openedMsg) {
+func (c *chat) opened(m openedMsg) tea.Cmd {
 	c.cancel = nil
-	if m.err != nil {
+	switch {
+	case m.err != nil && m.talk.Engine == nil:
+		c.fatal = m.err
+		return tea.Quit
+	case m.err != nil:
 		c.fail(m.err)
-		return
+		m.talk.Past = nil
+		c.begin(m.talk)
+		return c.load()
 	}
 	if !m.clear {
 		m.talk.Past = nil // it stands on the screen
@@ -307,6 +336,7 @@ func (c *chat) opened(m openedMsg) {
 		c.parts, c.spent, c.turns = nil, agent.Spent{}, 0
 	}
 	c.begin(m.talk)
+	return tea.Batch(c.load(), c.next())
 }
 
 func (c *chat) fail(err error) {

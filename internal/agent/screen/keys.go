@@ -123,6 +123,7 @@ func (c *chat) lineKey(k tea.KeyPressMsg, name string) tea.Cmd {
 		case c.complete.open():
 			c.complete = completion{}
 		case c.cancel != nil:
+			c.queued = false
 			c.stop()
 		}
 		return nil

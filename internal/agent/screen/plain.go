@@ -120,11 +120,7 @@ func (p *plain) choose(ctx context.Context, c *slash.Choice) (slash.Result, erro
 }
 
 func (p *plain) reopen(ctx context.Context, s slash.Start) error {
-	s = s.After(p.talk.Engine.ID(), p.talk.Model)
-	if err := p.talk.Engine.Close(); err != nil {
-		return err
-	}
-	return p.open(ctx, s)
+	return p.open(ctx, s.After(p.talk.Engine.ID(), p.talk.Model))
 }
 
 // line ends the line of the answer and writes one more.

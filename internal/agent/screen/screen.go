@@ -20,7 +20,7 @@ import (
 
 // Options configure [Run].
 type Options struct {
-	// Open begins a conversation, goes on with a saved one, or goes on with the present one in another way, after its engine was closed.
+	// Open begins a conversation, goes on with a saved one, or goes on with the present one in another way. It closes the engine before.
 	Open  func(ctx context.Context, s slash.Start, ask Ask) (Talk, error)
 	Slash *slash.Set
 	// Approvals say how calls that wait are answered. Watch tells of the requests of all sessions; nil: nobody answers here.
@@ -51,11 +51,6 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, environ []string, o O
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c := newChat(ctx, o)
-	talk, err := o.Open(ctx, o.First, c.ask)
-	if err != nil {
-		return err
-	}
-	c.begin(talk)
 	p := tea.NewProgram(c, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ),
 		tea.WithoutSignalHandler())
 	c.send = p.Send
@@ -68,11 +63,16 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, environ []string, o O
 			}
 		}
 	}()
-	_, err = p.Run()
+	_, err := p.Run()
 	cancel()
 	<-watching
 	c.running.Wait()
-	_ = c.talk.Engine.Close()
+	if c.talk.Engine != nil {
+		err = errors.Join(err, c.talk.Engine.Close())
+	}
+	if c.fatal != nil {
+		return c.fatal
+	}
 	if errors.Is(err, tea.ErrProgramKilled) && context.Cause(ctx) != nil {
 		return nil
 	}

@@ -71,7 +71,7 @@ type shown struct {
 func newShown(t *testing.T, width, height int) *shown {
 	s := &shown{t: t, engine: &script{}, door: &door{answers: map[string]string{}}, queue: make(chan tea.Msg, 1000)}
 	o := Options{Plain: true, Title: "/home/u/店", History: filepath.Join(t.TempDir(), "history")}
-	o.Slash = &slash.Set{Door: s.door, Run: func(_ context.Context, args ...string) (string, error) {
+	o.Slash = &slash.Set{Door: s.door, Run: func(_ context.Context, _ slash.Now, args ...string) (string, error) {
 		s.ran = append(s.ran, args)
 		return "ran myc " + strings.Join(args, " ") + "\n", nil
 	}}

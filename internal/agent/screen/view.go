@@ -127,7 +127,11 @@ func (c *chat) bottom() (lines []string, x, y int) {
 	}
 	if c.cancel != nil {
 		seconds := int(time.Since(c.began).Seconds())
-		add(ink.Line{{Style: ink.Cyan, Text: spinner[c.frame%len(spinner)]}, {Style: ink.Faint, Text: fmt.Sprintf(" %ds · Esc cancels", seconds)}})
+		doing := " %ds · Esc cancels"
+		if c.talk.Engine == nil {
+			doing = " %ds · opens the session"
+		}
+		add(ink.Line{{Style: ink.Cyan, Text: spinner[c.frame%len(spinner)]}, {Style: ink.Faint, Text: fmt.Sprintf(doing, seconds)}})
 	}
 	switch {
 	case c.menu != nil:

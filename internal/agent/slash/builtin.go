@@ -128,7 +128,7 @@ func role(ctx context.Context, s *Set, now Now, args []string) (Result, error) {
 	if len(args) != 1 {
 		return Result{}, usage("role", "which role? /roles lets you choose")
 	}
-	_, err := s.Run(ctx, "session", "set-role", now.Session, args[0])
+	_, err := s.Run(ctx, now, "session", "set-role", now.Session, args[0])
 	return Result{}, err
 }
 
@@ -142,7 +142,7 @@ func change(name, sign string) func(context.Context, *Set, Now, []string) (Resul
 		for _, a := range args {
 			words = append(words, sign+a)
 		}
-		_, err := s.Run(ctx, words...)
+		_, err := s.Run(ctx, now, words...)
 		return Result{}, err
 	}
 }

@@ -48,6 +48,8 @@ func (s *Set) Load(ctx context.Context) error {
 		}
 		out = append(out, Command{Name: text.OneLine(b.Name), Args: text.OneLine(args), About: b.Description, Skill: text.OneLine(b.Skill), run: b.run})
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.brought = out
 	return nil
 }
@@ -55,7 +57,7 @@ func (s *Set) Load(ctx context.Context) error {
 // run activates the skill, because the person asks for it, and calls its tool or its script through the door.
 func (b brought) run(ctx context.Context, s *Set, now Now, args []string) (Result, error) {
 	if !slices.Contains(now.Skills, b.Skill) {
-		if _, err := s.Run(ctx, "session", "skills", now.Session, "+"+b.Skill); err != nil {
+		if _, err := s.Run(ctx, now, "session", "skills", now.Session, "+"+b.Skill); err != nil {
 			return Result{}, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"mycelium/internal/agent"
 	"mycelium/internal/text"
@@ -18,8 +19,9 @@ import (
 type Set struct {
 	Door agent.Door // of the chat's own session: the one through which its agent calls tools
 	// Run runs a command of myc as the person, and returns what it prints.
-	Run func(ctx context.Context, args ...string) (string, error)
+	Run func(ctx context.Context, now Now, args ...string) (string, error)
 
+	mu      sync.Mutex
 	brought []Command // by skills
 }
 
@@ -32,6 +34,7 @@ type Now struct {
 	Role         string
 	Skills       []string
 	Turns        int
+	Width        int // of the screen, in cells; 0: not known
 	Spent        agent.Spent
 }
 
@@ -92,7 +95,11 @@ func usage(c string, format string, args ...any) error {
 }
 
 // All returns the commands, the built-in ones first. A command of a skill that is called like a built-in one is left out.
-func (s *Set) All() []Command { return append(builtin(), s.brought...) }
+func (s *Set) All() []Command {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append(builtin(), s.brought...)
+}
 
 // find returns the command with a name.
 func (s *Set) find(name string) (Command, bool) {
@@ -195,3 +202,6 @@ func Fuzzy(word, letters string) bool {
 	}
 	return len(rest) == 0
 }
+
+// Standing asks the gateway for the role and the active skills of the session.
+func (s *Set) Standing(ctx context.Context) (agent.Standing, error) { return s.Door.Said(ctx, "") }

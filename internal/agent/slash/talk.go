@@ -53,24 +53,24 @@ func save(ctx context.Context, s *Set, now Now, args []string) (Result, error) {
 	if name == "" {
 		return Result{Text: id + " is saved as it happens. /save NAME gives it a name."}, nil
 	}
-	return s.program(ctx, "chat", "rename", id, name)
+	return s.program(ctx, now, "chat", "rename", id, name)
 }
 
 // program shows what a command of myc prints.
-func (s *Set) program(ctx context.Context, args ...string) (Result, error) {
-	out, err := s.Run(ctx, args...)
+func (s *Set) program(ctx context.Context, now Now, args ...string) (Result, error) {
+	out, err := s.Run(ctx, now, args...)
 	return Result{Text: strings.TrimRight(out, "\n")}, err
 }
 
-func sessions(ctx context.Context, s *Set, _ Now, _ []string) (Result, error) {
-	return s.program(ctx, "chat", "list", "--limit", "20")
+func sessions(ctx context.Context, s *Set, now Now, _ []string) (Result, error) {
+	return s.program(ctx, now, "chat", "list", "--limit", "20")
 }
 
 func resume(ctx context.Context, s *Set, now Now, args []string) (Result, error) {
 	if len(args) > 0 {
 		return goOn(args[0]), nil
 	}
-	out, err := s.Run(ctx, "--json", "chat", "list", "--limit", "20")
+	out, err := s.Run(ctx, now, "--json", "chat", "list", "--limit", "20")
 	if err != nil {
 		return Result{}, err
 	}
@@ -95,7 +95,7 @@ func compress(ctx context.Context, s *Set, now Now, args []string) (Result, erro
 	if err != nil {
 		return Result{}, err
 	}
-	r, err := s.program(ctx, "chat", "compress", id)
+	r, err := s.program(ctx, now, "chat", "compress", id)
 	if err == nil && id == now.Conversation {
 		r.Next = &Start{Resume: id}
 	}
@@ -107,7 +107,7 @@ func fork(ctx context.Context, s *Set, now Now, args []string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	out, err := s.Run(ctx, "--json", "chat", "fork", id)
+	out, err := s.Run(ctx, now, "--json", "chat", "fork", id)
 	if err != nil {
 		return Result{}, err
 	}
@@ -135,7 +135,7 @@ func export(ctx context.Context, s *Set, now Now, args []string) (Result, error)
 		}
 		return r
 	}, id) + "." + map[string]string{"markdown": "md", "json": "json", "html": "html"}[format]
-	if _, err := s.Run(ctx, "chat", "export", id, "--format", format, "--tool-calls", "-o", file); err != nil {
+	if _, err := s.Run(ctx, now, "chat", "export", id, "--format", format, "--tool-calls", "-o", file); err != nil {
 		return Result{}, err
 	}
 	return Result{Text: "Written: " + text.OneLine(file)}, nil
@@ -148,7 +148,7 @@ func answered(name, effect string) func(context.Context, *Set, Now, []string) (R
 		if name == "approved" {
 			args = append(args, "--by", "person")
 		}
-		r, err := s.program(ctx, args...)
+		r, err := s.program(ctx, now, args...)
 		if err == nil && strings.TrimSpace(r.Text) == "" {
 			r.Text = "No call of this session was " + name + "."
 		}
@@ -157,5 +157,5 @@ func answered(name, effect string) func(context.Context, *Set, Now, []string) (R
 }
 
 func reset(ctx context.Context, s *Set, now Now, _ []string) (Result, error) {
-	return s.program(ctx, "approvals", "reset", now.Session)
+	return s.program(ctx, now, "approvals", "reset", now.Session)
 }
