@@ -111,6 +111,9 @@ func (c *chat) begin(talk Talk) {
 		c.headed = m.Role != "user"
 	}
 	c.answer, c.headed = nil, false
+	if len(c.parts) == 0 {
+		c.add(greeting{c.o.Title})
+	}
 }
 
 // Init implements [tea.Model].

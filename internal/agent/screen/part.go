@@ -144,7 +144,31 @@ type printed struct{ text string }
 func (p printed) draw(width int) []ink.Line {
 	var out []ink.Line
 	for line := range strings.SplitSeq(ink.Clean(p.text), "\n") {
-		out = append(out, ink.Chop(ink.Plain, line, width, ink.Text("", "  "))...)
+		rest := ink.Text("", strings.Repeat(" ", min(2+column(line), width/2)))
+		out = append(out, ink.Wrap(ink.Text(ink.Plain, line), width, ink.Text("", "  "), rest)...)
+	}
+	return out
+}
+
+// column is where the second column of a line begins, in cells: behind the first words that two spaces follow. 0: there is none.
+func column(line string) int {
+	begin := len(line) - len(strings.TrimLeft(line, " "))
+	gap := strings.Index(line[begin:], "  ")
+	if gap < 0 {
+		return text.Width(line[:begin])
+	}
+	rest := line[begin+gap:]
+	return text.Width(line[:len(line)-len(strings.TrimLeft(rest, " "))])
+}
+
+// greeting is what an empty chat shows.
+type greeting struct{ title string }
+
+func (g greeting) draw(width int) []ink.Line {
+	out := []ink.Line{ink.Line{{Style: ink.Bold, Text: "Mycelium"}, {Style: ink.Faint, Text: "  " + text.OneLine(g.title)}}.Cut(width), nil}
+	for _, said := range []string{"Only the tools of the active skills exist for the agent. Each call passes the policy and is recorded.",
+		"Say what you want to have done, or /help."} {
+		out = append(out, ink.Wrap(ink.Text(ink.Faint, said), width, nil, nil)...)
 	}
 	return out
 }

@@ -48,26 +48,29 @@ func (c *chat) paint(l ink.Line) string {
 	return l.String()
 }
 
-// top is the first line: the active skills, the role, the model, and what the conversation has used.
+// top is the first line: the active skills, the role, the model, and what the conversation has used. Where that is too long for the
+// screen, the skills come first.
 func (c *chat) top() string {
-	var facts []string
-	for _, f := range []string{c.skills.Role, c.talk.Model} {
-		if f != "" {
-			facts = append(facts, text.OneLine(f))
-		}
-	}
+	left := headline(c.skills.Active)
+	facts := []string{text.OneLine(c.skills.Role), text.OneLine(c.talk.Model), "", ""}
 	if n := c.spent.Context; n > 0 {
-		facts = append(facts, thousands(n)+" tokens")
+		facts[2] = thousands(n) + " tokens"
 	}
 	if c.spent.Cost > 0 {
-		facts = append(facts, fmt.Sprintf("$%.2f", c.spent.Cost))
+		facts[3] = fmt.Sprintf("$%.2f", c.spent.Cost)
 	}
-	right := ink.Text(ink.Faint, strings.Join(facts, " · "))
-	if right.Width() > c.width/2 {
-		right = right.Cut(c.width / 2)
+	right := ink.Line{}
+	for _, leave := range []int{-1, 2, 1, 3, 0} { // what is left out first, where there is no room
+		if leave >= 0 {
+			facts[leave] = ""
+		}
+		right = ink.Text(ink.Faint, strings.Join(slices.DeleteFunc(slices.Clone(facts), func(f string) bool { return f == "" }), " · "))
+		if left.Width()+2+right.Width() <= c.width {
+			break
+		}
 	}
-	left := headline(c.skills.Active).Cut(c.width - right.Width() - 1)
-	space := ink.Span{Text: strings.Repeat(" ", max(1, c.width-left.Width()-right.Width()))}
+	left = left.Cut(c.width - right.Width())
+	space := ink.Span{Text: strings.Repeat(" ", c.width-left.Width()-right.Width())}
 	return c.paint(append(append(slices.Clone(left), space), right...))
 }
 

@@ -149,7 +149,7 @@ func answered(name, effect string) func(context.Context, *Set, Now, []string) (R
 			args = append(args, "--by", "person")
 		}
 		r, err := s.program(ctx, now, args...)
-		if err == nil && strings.TrimSpace(r.Text) == "" {
+		if err == nil && !strings.Contains(r.Text, "\n") { // a table without rows
 			r.Text = "No call of this session was " + name + "."
 		}
 		return r, err
