@@ -39,6 +39,7 @@ type chat struct {
 	menu     *menu
 	asked    *terminal.Inline
 	others   map[string]bool // requests of other sessions that wait
+	armed    time.Time       // keys before it are no answers: who was writing did not see the question yet
 	offer    *offer
 	always   bool            // the person wants no such question any more
 	never    map[string]bool // nor about these skills
@@ -88,6 +89,9 @@ type offer struct {
 }
 
 func newChat(ctx context.Context, o Options) *chat {
+	if o.Approvals.Now == nil {
+		o.Approvals.Now = time.Now
+	}
 	return &chat{o: o, ctx: ctx, width: 80, height: 24, history: openHistory(o.History), asked: terminal.NewInline(ctx, o.Approvals),
 		others: map[string]bool{}, never: map[string]bool{}}
 }
@@ -240,7 +244,18 @@ func (c *chat) offered(o *offer) {
 		o.answer <- c.always && !c.never[o.skill]
 		return
 	}
+	c.arm(true)
 	c.offer = o
+}
+
+// unseen is how long a question is on the screen before a key answers it.
+const unseen = 400 * time.Millisecond
+
+// arm begins to show a question, if it is a new one.
+func (c *chat) arm(shown bool) {
+	if shown {
+		c.armed = c.o.Approvals.Now().Add(unseen)
+	}
 }
 
 // ended ends a turn.
@@ -355,6 +370,7 @@ func (c *chat) request(r approval.Request) {
 		}
 		return
 	}
+	c.arm(r.State == approval.Pending && !c.asked.Waits())
 	if settled := c.asked.Take(r); settled != "" {
 		c.add(note{settled + ": " + approval.Short(r.Tool+" "+terminal.Gist(r), 100)})
 	}

@@ -26,6 +26,8 @@ func (c *chat) key(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case c.menu != nil:
 		return c.menuKey(name)
+	case (c.offer != nil || c.asked.Waits() && c.edit.String() == "") && name != "esc" && c.o.Approvals.Now().Before(c.armed):
+		return nil
 	case c.offer != nil:
 		c.offerKey(name)
 		return nil

@@ -22,7 +22,7 @@ func NewInline(ctx context.Context, o Options) *Inline {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Inline{&terminal{o: o, ctx: ctx, width: 80, height: 24}}
+	return &Inline{&terminal{o: o, ctx: ctx, width: 80, height: 24, inline: true}}
 }
 
 // Take takes a request that is new or settled, and says how it was settled; "" if it waits.

@@ -83,6 +83,7 @@ type terminal struct {
 	scroll  int                // lines of the details above the window
 	said    string             // message at the bottom of the screen
 	saidFor int                // ticks until said disappears
+	inline  bool               // it is a part of another screen, which is left otherwise
 	ask     *prompt            // what the person types; nil: keys are commands
 	picks   picks
 }

@@ -5,10 +5,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"mycelium/cmd/myc/internal/approvals"
 	"mycelium/cmd/myc/internal/base"
@@ -62,16 +64,39 @@ func Run(ctx context.Context, b *base.App, o engine.Options, myc Program) error 
 	if o.Ask == "" {
 		o.Ask = approval.AskWait // the person who is here answers
 	}
-	a := &app{App: b, options: o, program: myc}
+	inner := *b
+	a := &app{App: &inner, options: o, program: myc}
 	a.slash = &slash.Set{Run: a.run}
 	a.files = files{app: a, dir: dir, known: map[string]listing{}}
-	s := screen.Options{Open: a.open, Slash: a.slash, Files: a.files.complete, Title: dir, Approvals: approvals.Options(ctx, b),
+	s := screen.Options{Open: a.open, Slash: a.slash, Files: a.files.complete, Title: dir, Approvals: approvals.Options(ctx, a.App),
 		History: filepath.Join(paths.Folder(), state.Lines), First: slash.Start{Model: o.Model, Resume: o.Resume}}
 	s.Plain = s.Approvals.Plain
 	if !base.OutputIsTerminal(b.Out) || b.Getenv("TERM") == "dumb" {
 		return screen.Lines(ctx, b.In, b.Out, s)
 	}
-	return screen.Run(ctx, b.In, b.Out, b.Environ, s)
+	var said quiet
+	a.Err = &said // the screen is the chat's
+	err = screen.Run(ctx, b.In, b.Out, b.Environ, s)
+	fmt.Fprint(b.Err, said.String())
+	return err
+}
+
+// quiet keeps what is written to stderr while the screen is drawn.
+type quiet struct {
+	mu   sync.Mutex
+	kept strings.Builder
+}
+
+func (q *quiet) Write(p []byte) (int, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.kept.Write(p)
+}
+
+func (q *quiet) String() string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.kept.String()
 }
 
 // open opens an engine for a conversation. When the conversation goes on with the skills that were activated in it, they are active again.
