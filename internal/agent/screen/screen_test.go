@@ -2,19 +2,17 @@ package screen
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"mycelium/internal/agent"
 	"mycelium/internal/agent/slash"
+	"mycelium/internal/approval"
 	"mycelium/internal/text"
 )
 
@@ -65,7 +63,10 @@ type shown struct {
 	ran    [][]string // commands of myc
 	opened []slash.Start
 	quit   bool
-	queue  chan tea.Msg
+	at     time.Time
+
+	answers []approval.Answer
+	queue   chan tea.Msg
 }
 
 func newShown(t *testing.T, width, height int) *shown {
@@ -78,6 +79,11 @@ func newShown(t *testing.T, width, height int) *shown {
 	o.Open = func(_ context.Context, start slash.Start, _ Ask) (Talk, error) {
 		s.opened = append(s.opened, start)
 		return Talk{Engine: s.engine, Session: "s-1", Model: start.Model, Skills: agent.Skills{Role: "developer", Active: []string{"common"}}}, nil
+	}
+	o.Approvals.Now = func() time.Time { return s.at }
+	o.Approvals.Settle = func(_ context.Context, id string, a approval.Answer) (approval.Request, error) {
+		s.answers = append(s.answers, a)
+		return approval.Request{ID: id, Session: "s-1", State: approval.Allowed, Answer: &a, Tool: "files__write_file"}, nil
 	}
 	s.chat = newChat(t.Context(), o)
 	s.send = func(m tea.Msg) { s.queue <- m }
@@ -180,31 +186,4 @@ func (s *shown) hasNot(words ...string) {
 			s.t.Errorf("%q is on the screen:\n%s", w, t)
 		}
 	}
-}
-
-func TestLook(t *testing.T) {
-	if os.Getenv("LOOK") == "" {
-		t.SkipNow()
-	}
-	s := newShown(t, 80, 30)
-	s.engine.say = func(_ context.Context, _ string, tell func(agent.Event)) (agent.Turn, error) {
-		tell(agent.Event{Skills: &agent.Skills{Role: "developer", Active: []string{"common", "code-modifier"}, Added: []string{"code-modifier"}}})
-		tell(agent.Event{Thinking: "The person wants an edit.\nI should read it first."})
-		tell(agent.Event{Text: "I will read `CLAUDE.md` **first**.\n\n"})
-		tell(agent.Event{Call: &agent.Call{ID: "1", Tool: "files__read_file", Args: json.RawMessage(`{"path":"CLAUDE.md"}`)}})
-		tell(agent.Event{Done: &agent.Done{CallID: "1", Effect: "allow", Text: "a\nb\nc"}})
-		tell(agent.Event{Call: &agent.Call{ID: "2", Tool: "agent__Edit", Args: json.RawMessage(`{"file_path":"CLAUDE.md","old_string":"a\nb","new_string":"a\nc"}`)}})
-		tell(agent.Event{Done: &agent.Done{CallID: "2", Effect: "deny", Failed: true, Text: "Secrets are not edited by agents."}})
-		tell(agent.Event{Text: "# 編集しました\n\nCLAUDE.md を編集しました。内容は次のとおりです。とても長い日本語の文は、画面の端で折り返されなければなりません。\n\n"})
-		tell(agent.Event{Text: "- one\n- two\n  1. nested\n\n| File | Lines |\n|---|---:|\n| a.go | 12 |\n| 日本語.md | 3 |\n\n```go\nfunc main() {}\n```\n"})
-		tell(agent.Event{Spent: &agent.Spent{Cost: 0.0421, Context: 12345}})
-		return agent.Turn{Stop: agent.StopEnd}, nil
-	}
-	s.press("CLAUDE.mdを編集して", "enter")
-	fmt.Println(s.text())
-	s.press("ctrl+o")
-	fmt.Println(s.text())
-	s.press("esc", "/he")
-	fmt.Println(s.text())
-	_ = errors.New
 }

@@ -47,6 +47,9 @@ func (i *Inline) Update(msg tea.Msg) tea.Cmd {
 		}
 	}
 	_, cmd := i.t.Update(msg)
+	if m, ok := msg.(settledMsg); ok && m.err == nil {
+		i.t.say("") // the program that shows more says it
+	}
 	return cmd
 }
 
