@@ -122,6 +122,9 @@ func closing(s string, i int, mark string) int {
 		}
 		end := at + found
 		after := end + len(mark)
+		for len(mark) == 2 && after < len(s) && s[after] == mark[0] { // the inner emphasis ends first
+			end, after = end+1, after+1
+		}
 		last, _ := utf8.DecodeLastRuneInString(s[:end])
 		next, _ := utf8.DecodeRuneInString(s[after:])
 		double := len(mark) == 1 && (after < len(s) && s[after] == mark[0] || s[end-1] == mark[0])

@@ -259,6 +259,9 @@ func (d *drawer) item(lines []string, prefix ink.Line, depth int) int {
 	body := append(prefix[:len(prefix):len(prefix)], ink.Span{Text: strings.Repeat(" ", ink.Text("", bullet).Width())})
 	begin := len(d.out)
 	d.blocks(inner, body, depth+1)
+	for begin < len(d.out) && len(d.out[begin]) == 0 { // a heading stands behind the bullet, without a blank line
+		d.out = append(d.out[:begin], d.out[begin+1:]...)
+	}
 	if begin == len(d.out) { // an empty item
 		d.out = append(d.out, body)
 	}
