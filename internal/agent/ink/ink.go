@@ -135,16 +135,17 @@ func Wrap(l Line, width int, first, rest Line) []Line {
 func cellsOf(l Line) []cell {
 	var out []cell
 	for _, s := range l {
+		begin := 0 // of the last cell
 		for i := 0; i < len(s.Text); {
 			r, n := utf8.DecodeRuneInString(s.Text[i:])
 			c := cell{text: s.Text[i : i+n], style: s.Style, width: 1, space: r == ' '}
 			if r >= utf8.RuneSelf {
 				c.width = text.Width(c.text)
 			}
-			if c.width == 0 && len(out) > 0 {
-				out[len(out)-1].text += c.text
+			if c.width == 0 && i > 0 {
+				out[len(out)-1].text = s.Text[begin : i+n]
 			} else {
-				out = append(out, c)
+				out, begin = append(out, c), i
 			}
 			i += n
 		}

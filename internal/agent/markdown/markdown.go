@@ -20,6 +20,9 @@ func Render(src string, width int) []ink.Line {
 	for len(d.out) > 0 && len(d.out[len(d.out)-1]) == 0 {
 		d.out = d.out[:len(d.out)-1]
 	}
+	for i, l := range d.out { // a table of many columns, a list in many lists
+		d.out[i] = l.Cut(width)
+	}
 	return d.out
 }
 
@@ -113,10 +116,11 @@ func (d *drawer) block(line string, lines []string, prefix ink.Line, depth int) 
 		d.add(prefix, ink.Text(ink.Faint, strings.Repeat("─", max(3, min(40, d.width-prefix.Width())))))
 		return 1
 	}
-	if depth < maxDepth && strings.HasPrefix(strings.TrimLeft(line, " "), ">") {
+	nests := depth < maxDepth && prefix.Width() < d.width/2
+	if nests && strings.HasPrefix(strings.TrimLeft(line, " "), ">") {
 		return d.quote(lines, prefix, depth)
 	}
-	if _, _, ok := itemOf(line); ok && depth < maxDepth {
+	if _, _, ok := itemOf(line); ok && nests {
 		return d.item(lines, prefix, depth)
 	}
 	if n := tableLines(lines); n > 0 {
