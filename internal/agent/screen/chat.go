@@ -77,7 +77,7 @@ type (
 		files []string
 	}
 	offerMsg  struct{ *offer }
-	loadedMsg struct{}
+	loadedMsg struct{ skills agent.Skills }
 	failedMsg struct{ err error }
 	tickMsg   struct{}
 )
@@ -128,11 +128,15 @@ func (c *chat) Init() tea.Cmd {
 	})
 }
 
-// load asks which commands the skills bring now.
+// load asks what the session is now, and which commands its skills bring.
 func (c *chat) load() tea.Cmd {
 	return func() tea.Msg {
 		_ = c.o.Slash.Load(c.ctx) // a role that hides them has none
-		return loadedMsg{}
+		now, err := c.o.Slash.Standing(c.ctx)
+		if err != nil {
+			return nil // the next turn says it
+		}
+		return loadedMsg{agent.Skills{Role: now.Role, Active: now.Active}}
 	}
 }
 
@@ -171,6 +175,7 @@ func (c *chat) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return c, tick()
 		}
 	case loadedMsg:
+		c.changed(msg.skills)
 	default:
 		return c, c.asked.Update(msg)
 	}

@@ -102,18 +102,19 @@ func (c *chat) done(d *agent.Done) {
 	}
 }
 
-// changed shows that the role or the skills are others now.
+// changed shows that the role or the skills are others now. The chat and the engine may both hear of one change: it is shown once.
 func (c *chat) changed(s agent.Skills) {
 	was := c.skills
 	c.skills = s
-	if len(s.Added)+len(s.Removed) == 0 && was.Role == s.Role {
-		return
-	}
-	c.answer, c.headed = nil, false
 	n := change{skills: s}
+	n.skills.Added, n.skills.Removed = agent.Difference(was.Active, s.Active)
 	if was.Role != s.Role {
 		n.role = s.Role
 	}
+	if len(n.skills.Added)+len(n.skills.Removed) == 0 && n.role == "" {
+		return
+	}
+	c.answer, c.headed = nil, false
 	c.add(n)
 }
 

@@ -40,6 +40,7 @@ type door struct {
 	answers map[string]string
 	tools   []agent.Tool
 	calls   []agent.Use
+	now     agent.Skills
 }
 
 func (d *door) Tools(context.Context) ([]agent.Tool, error) { return d.tools, nil }
@@ -51,8 +52,10 @@ func (d *door) Call(_ context.Context, u agent.Use, _ func(agent.Waiting)) (agen
 	}
 	return agent.Result{Text: a}, nil
 }
-func (d *door) Said(context.Context, string) (agent.Standing, error) { return agent.Standing{}, nil }
-func (d *door) Changed() bool                                        { return false }
+func (d *door) Said(context.Context, string) (agent.Standing, error) {
+	return agent.Standing{Role: d.now.Role, Active: d.now.Active}, nil
+}
+func (d *door) Changed() bool { return false }
 
 // shown is a chat without a terminal.
 type shown struct {
@@ -85,6 +88,7 @@ func newShown(t *testing.T, width, height int) *shown {
 		s.answers = append(s.answers, a)
 		return approval.Request{ID: id, Session: "s-1", State: approval.Allowed, Answer: &a, Tool: "files__write_file"}, nil
 	}
+	s.door.now = agent.Skills{Role: "developer", Active: []string{"common"}}
 	s.chat = newChat(t.Context(), o)
 	s.send = func(m tea.Msg) { s.queue <- m }
 	talk, _ := o.Open(t.Context(), slash.Start{Model: "opus"}, s.ask)

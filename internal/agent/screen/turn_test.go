@@ -72,6 +72,7 @@ func TestSession(t *testing.T) {
 	s.engine.say = func(ctx context.Context, _ string, tell func(agent.Event)) (agent.Turn, error) {
 		if s.ask(ctx, wants) {
 			active = append(active, wants)
+			s.door.now.Active = active
 			tell(agent.Event{Skills: &agent.Skills{Role: "developer", Active: active, Added: []string{wants}}})
 		}
 		tell(agent.Event{Text: "CLAUDE.mdを編集しました。"})

@@ -56,7 +56,7 @@ func (c *chat) top() string {
 	if n := c.spent.Context; n > 0 {
 		facts[2] = thousands(n) + " tokens"
 	}
-	if c.spent.Cost > 0 {
+	if c.spent.Cost >= 0.005 {
 		facts[3] = fmt.Sprintf("$%.2f", c.spent.Cost)
 	}
 	right := ink.Line{}

@@ -188,14 +188,30 @@ func skillLines(list []listed, empty string) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-func tools(ctx context.Context, s *Set, _ Now, _ []string) (Result, error) {
+// tools shows one line a tool: those of the gateway itself first, so that the others are above the line that is written next.
+func tools(ctx context.Context, s *Set, now Now, _ []string) (Result, error) {
 	list, err := s.Door.Tools(ctx)
 	if err != nil {
 		return Result{}, err
 	}
+	own := func(t agent.Tool) int {
+		if strings.HasPrefix(t.Name, "mycelium-r") || strings.HasPrefix(t.Name, "mycelium-skills__") {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(list, func(a, b agent.Tool) int { return own(a) - own(b) })
+	wide := 0
+	for _, t := range list {
+		wide = min(max(wide, text.Width(text.OneLine(t.Name))), 40)
+	}
 	var b strings.Builder
 	for _, t := range list {
-		fmt.Fprintf(&b, "%-40s %s\n", text.OneLine(t.Name), text.Flatten(text.FirstLine(t.Description)))
+		line := fmt.Sprintf("%-*s  %s", wide, text.OneLine(t.Name), text.Flatten(text.FirstLine(t.Description)))
+		if now.Width > 0 {
+			line = text.TruncateCells(line, now.Width)
+		}
+		b.WriteString(line + "\n")
 	}
 	return Result{Text: b.String() + text.Count(len(list), "tool") + " visible to the agent."}, nil
 }

@@ -317,7 +317,7 @@ func (t *terminal) bottom(st styles) string {
 	}
 	keys, short := "↑↓ choose  PgDn more  q quit", "↑↓ PgDn  q quit"
 	if t.inline {
-		keys, short = "↑↓ choose  space more  Esc cancels", "space more  Esc cancels"
+		keys, short = "↑↓ choose  space more", "space more"
 	}
 	if r, at := t.current(); at >= 0 {
 		switch r.Kind {
