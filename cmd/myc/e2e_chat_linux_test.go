@@ -41,6 +41,7 @@ func inChat(t *testing.T, s *fake.Server, more map[string]string) *agentTerminal
 	}
 	p := newProject(t, files)
 	p.env = append(p.env, "ANTHROPIC_API_KEY="+fake.Key, "ANTHROPIC_BASE_URL="+s.URL(), "LC_ALL=C.UTF-8", "TERM=tmux-256color")
+	p.serve()
 	server := tmux.Server{Socket: filepath.Join(p.home, "t"), Config: "/dev/null", Pause: time.Millisecond, Env: p.env}
 	t.Cleanup(func() {
 		_ = exec.CommandContext(context.Background(), program, "-S", server.Socket, "kill-server").Run()
@@ -130,7 +131,7 @@ func (a *agentTerminal) commands() {
 		{"/sessions ", "きのこの話", "developer"}, {"/export ", "Written: c-"}, {"/peek notes.md", "The shop sells mushrooms. きのこ。"},
 		{"/peek secret.md", "✗ /peek: Denied by policy: Secrets stay."}, {"/hepl ", "did you mean /help?"}, {"/help ", "Ctrl-C twice, Ctrl-D"},
 		{"/model opus", "The next turn is for opus.", "claude-opus", "● [code-modifier, common, test-runner]"},
-		{"/compress ", "message"}, {"/fork ", "a copy of c-"},
+		{"/compress ", "a summary of what was said"}, {"/fork ", "a copy of c-"},
 	} {
 		a.types(c[0])
 		a.shows(c[1:]...)
@@ -149,7 +150,7 @@ func (a *agentTerminal) commands() {
 	a.types("/clear ")
 	a.shows("Only the tools of the active skills")
 	a.types("one?")
-	a.shows("First.")
+	a.shows("✗ files__write_file out.md  Unknown tool: files__write_file", "終わりました") // it is not in [common]
 	a.key("Up")
 	a.shows("❯ one?\n─")
 	a.key("C-u")

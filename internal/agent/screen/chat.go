@@ -323,7 +323,7 @@ func (c *chat) resulted(m resultMsg) tea.Cmd {
 		next := *r.Next
 		return c.start(func(ctx context.Context) tea.Msg {
 			talk, err := c.reopen(next)
-			return openedMsg{talk, next.Resume != "" || next.New, err}
+			return openedMsg{talk, r.Clear, err}
 		})
 	}
 	return tea.Batch(c.load(), c.next())

@@ -138,10 +138,11 @@ func TestMenu(t *testing.T) {
 		`{"id":"developer","current":true}]}`
 	s.press("/roles ", "enter")
 	s.has("  Guest      Reads.", "▸ developer   ✓")
+	s.ran = nil
 	if s.press("esc"); len(s.ran) != 0 || s.menu != nil {
 		t.Error("Esc takes a role")
 	}
-	if s.press("/roles ", "enter", "down", "enter"); len(s.ran) != 1 || strings.Join(s.ran[0], " ") != "session set-role s-1 guest" {
+	if s.press("/roles ", "enter", "down", "enter"); len(s.ran) != 2 || strings.Join(s.ran[1], " ") != "session set-role s-1 guest" {
 		t.Errorf("ran %v", s.ran)
 	}
 }
@@ -157,7 +158,7 @@ func TestCommandsOfTheScreen(t *testing.T) {
 	s.has("The next turn is for haiku.", "hello", "haiku")
 	s.press("/clear ", "enter")
 	s.hasNot("hello")
-	if len(s.opened) != 2 || s.opened[0] != (slash.Start{Model: "haiku", Resume: "c-1"}) || s.opened[1] != (slash.Start{Model: "haiku", New: true}) {
+	if len(s.opened) != 2 || s.opened[0] != (slash.Start{Model: "haiku", Resume: "c-1", Keep: true}) || s.opened[1] != (slash.Start{Model: "haiku", New: true}) {
 		t.Errorf("opened %+v", s.opened)
 	}
 	s.press("/etc/hosts what is it?", "enter")

@@ -310,10 +310,10 @@ func TestLines(t *testing.T) {
 			t.Errorf("%q is not in:\n%s", w, out.String())
 		}
 	}
-	if len(s.ran) != 1 || fmt.Sprint(s.ran[0]) != "[session set-role s-1 developer]" || len(s.engine.said) != 1 || s.engine.closed == 0 {
+	if len(s.ran) != 2 || fmt.Sprint(s.ran[1]) != "[session set-role s-1 developer]" || len(s.engine.said) != 1 || s.engine.closed == 0 {
 		t.Errorf("ran %v, said %q", s.ran, s.engine.said)
 	}
-	if last := s.opened[len(s.opened)-1]; last != (slash.Start{Model: "haiku", Resume: "c-1"}) {
+	if last := s.opened[len(s.opened)-1]; last != (slash.Start{Model: "haiku", Resume: "c-1", Keep: true}) {
 		t.Errorf("opened %+v", last)
 	}
 }

@@ -33,7 +33,7 @@ func builtin() []Command {
 		{Name: "resume", Args: "[ID]", About: "go on with a saved conversation", run: resume},
 		{Name: "compress", Args: "[ID]", About: "make a conversation shorter", run: compress},
 		{Name: "fork", Args: "[ID]", About: "go on with a copy of a conversation", run: fork},
-		{Name: "export", Args: "[ID] [markdown|json|html]", About: "write a conversation to a file", run: export},
+		{Name: "export", Args: "[ID] [FORMAT]", About: "write a conversation to a file: markdown, json or html", run: export},
 		{Name: "approved", About: "show the calls that were allowed by an answer", run: answered("approved", "allow")},
 		{Name: "denied", About: "show the calls that were refused", run: answered("denied", "deny")},
 		{Name: "reset", About: "forget the answers for the rest of the session", run: reset},
@@ -60,21 +60,21 @@ func help(_ context.Context, s *Set, _ Now, _ []string) (Result, error) {
 		if c.Skill != "" {
 			about += " [" + c.Skill + "]"
 		}
-		fmt.Fprintf(&b, "  %-36s %s\n", "/"+strings.TrimSpace(c.Name+" "+c.Args), text.Flatten(about))
+		fmt.Fprintf(&b, "  %-22s %s\n", "/"+strings.TrimSpace(c.Name+" "+c.Args), text.Flatten(about))
 	}
 	b.WriteString("\nKeys:\n" + Keys)
 	return Result{Text: strings.TrimRight(b.String(), "\n")}, nil
 }
 
 // Keys are the keys of the screen, for people.
-const Keys = `  Enter                                send
-  Alt-Enter, Ctrl-J, \ Enter           a new line
-  Up, Down                             what you wrote before
-  Tab                                  complete /commands and @files
-  PgUp, PgDn                           scroll
-  Ctrl-O                               unfold a call; Up and Down choose another one, Enter unfolds, Esc leaves
-  Esc, Ctrl-C                          cancel the turn
-  Ctrl-C twice, Ctrl-D                 end the chat`
+const Keys = `  Enter                  send
+  Alt-Enter, Ctrl-J      a new line, and so is Enter behind a \
+  Up, Down               what you wrote before
+  Tab                    complete /commands and @files
+  PgUp, PgDn             scroll
+  Ctrl-O                 unfold a call; Up and Down choose another one
+  Esc, Ctrl-C            cancel the turn
+  Ctrl-C twice, Ctrl-D   end the chat`
 
 // ask calls a control tool of the gateway and decodes its answer.
 func ask(ctx context.Context, s *Set, tool string, into any) error {
@@ -118,10 +118,26 @@ func roles(ctx context.Context, s *Set, now Now, _ []string) (Result, error) {
 	for _, r := range list.Roles {
 		c.Options = append(c.Options, Option{ID: r.ID, Name: cmp.Or(r.Name, r.ID), About: r.Description, Current: r.Current})
 	}
+	c.Options = append(c.Options, s.others(ctx, now, c.Options)...)
 	if len(c.Options) == 0 {
 		return Result{Text: "This session has no role to switch to."}, nil
 	}
 	return Result{Choose: c}, nil
+}
+
+// others are the roles that the person may give to the session, and that the agent may not take.
+func (s *Set) others(ctx context.Context, now Now, known []Option) (out []Option) {
+	raw, err := s.Run(ctx, now, "--json", "roles", "list")
+	var list []struct{ Role string }
+	if err != nil || json.Unmarshal([]byte(raw), &list, json.MatchCaseInsensitiveNames(true)) != nil {
+		return nil // those that the gateway tells are enough
+	}
+	for _, r := range list {
+		if !slices.ContainsFunc(known, func(o Option) bool { return o.ID == r.Role }) {
+			out = append(out, Option{ID: r.Role, Name: r.Role, About: "yours to give; the agent cannot take it"})
+		}
+	}
+	return out
 }
 
 func role(ctx context.Context, s *Set, now Now, args []string) (Result, error) {

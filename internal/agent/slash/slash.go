@@ -21,6 +21,11 @@ type Set struct {
 	// Run runs a command of myc as the person, and returns what it prints.
 	Run func(ctx context.Context, now Now, args ...string) (string, error)
 
+	// Copy copies a conversation of this agent, and returns the id of the copy. Shorten has the agent put a summary in the place of the
+	// present one.
+	Copy    func(id string) (string, error)
+	Shorten func(ctx context.Context) error
+
 	mu      sync.Mutex
 	brought []Command // by skills
 }
@@ -76,12 +81,13 @@ type Start struct {
 	Model  string // empty: the one of before
 	Resume string // id of a saved conversation; empty: New decides
 	New    bool   // a new conversation; else the present one goes on
+	Keep   bool   // with the role and the skills of before
 }
 
 // After completes a start with the conversation and the model of before: they stay, unless s says otherwise.
 func (s Start) After(conversation, model string) Start {
 	if !s.New && s.Resume == "" {
-		s.Resume = conversation
+		s.Resume, s.Keep = conversation, true
 	}
 	if s.Model == "" {
 		s.Model = model

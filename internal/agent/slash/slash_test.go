@@ -49,6 +49,13 @@ func newSet(t *testing.T) (*Set, *desk) {
 		}
 		return d.prints, nil
 	}}
+	s.Shorten = func(context.Context) error { return nil }
+	s.Copy = func(id string) (string, error) {
+		if id != "c-1" {
+			return "", errors.New("not ours")
+		}
+		return "c-9", nil
+	}
 	if err := s.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +69,7 @@ func TestCommands(t *testing.T) {
 	table := "ID  NAME\nc-1  x\n"
 	for _, c := range []struct{ line, prints, shows, runs string }{
 		{"/help", "", "/resume [ID]", ""},
-		{"/help", "", "/peek PATH [FROM]                    Read a file. [reading]", ""},
+		{"/help", "", "/peek PATH [FROM]      Read a file. [reading]", ""},
 		{"/role dev", "", "", "session set-role s-1 dev"},
 		{"/skills", "", "● common", ""},
 		{"/all", "", "○ editor                   Edits.", ""},
@@ -75,9 +82,10 @@ func TestCommands(t *testing.T) {
 		{"/save my talk", "renamed", "renamed", "chat rename c-1 my talk"},
 		{"/save", "", "c-1 is saved as it happens", ""},
 		{"/sessions", table, "c-1  x", "chat list --limit 20"},
-		{"/compress", "shorter", "shorter", "chat compress c-1"},
+		{"/compress", "", "a summary of what was said", ""},
 		{"/compress c-2", "shorter", "shorter", "chat compress c-2"},
-		{"/fork", `{"id":"c-9"}`, "c-9, a copy of c-1", "--json chat fork c-1"},
+		{"/fork", "", "c-9, a copy of c-1", ""},
+		{"/fork c-2", "c-3 is a fork", "c-3 is a fork", "chat fork c-2"},
 		{"/export html", "", "Written: c-1.html", "chat export c-1 --format html --tool-calls -o c-1.html"},
 		{`/export "../c"`, "", "Written: ---c.md", "chat export ../c --format markdown --tool-calls -o ---c.md"},
 		{"/approved", table, "c-1  x", "audit query --session s-1 --effect allow --limit 20 --by person"},
@@ -115,8 +123,8 @@ func TestHowItGoesOn(t *testing.T) {
 		clear, quit bool
 	}{
 		{"/clear", Start{New: true}, true, false}, {"/model sonnet", Start{Model: "sonnet"}, false, false},
-		{"/resume c-7", Start{Resume: "c-7"}, true, false}, {"/compress", Start{Resume: "c-1"}, false, false},
-		{"/fork", Start{Resume: "c-9"}, false, false}, {"/quit", Start{}, false, true}, {"/exit", Start{}, false, true},
+		{"/resume c-7", Start{Resume: "c-7"}, true, false},
+		{"/fork", Start{Resume: "c-9", Keep: true}, false, false}, {"/quit", Start{}, false, true}, {"/exit", Start{}, false, true},
 	} {
 		s, d := newSet(t)
 		d.prints = `{"id":"c-9"}`
@@ -125,9 +133,12 @@ func TestHowItGoesOn(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.line, r, err)
 		}
 	}
-	for line, last := range map[string]string{"/roles": "dev", "/model": "haiku", "/resume": "c-2"} {
+	for line, last := range map[string]string{"/roles": "admin", "/model": "haiku", "/resume": "c-2"} {
 		s, d := newSet(t)
 		d.prints = `[{"id":"c-1","name":"a"},{"id":"c-2","name":"b","agent":"claude","updated":"2026-11-26T00:00:00Z"}]`
+		if line == "/roles" {
+			d.prints = `[{"role":"dev"},{"role":"admin"}]`
+		}
 		r, err := s.Do(t.Context(), now, line)
 		if err != nil || r.Choose == nil || r.Choose.Options[len(r.Choose.Options)-1].ID != last || !r.Choose.Options[0].Current {
 			t.Errorf("%s: %+v, %v", line, r, err)

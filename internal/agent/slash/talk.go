@@ -2,7 +2,6 @@ package slash
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -90,34 +89,36 @@ func resume(ctx context.Context, s *Set, now Now, args []string) (Result, error)
 
 func goOn(id string) Result { return Result{Clear: true, Next: &Start{Resume: id}} }
 
+// compress shortens the present conversation by its own agent, and another one as `myc chat compress` does it.
 func compress(ctx context.Context, s *Set, now Now, args []string) (Result, error) {
 	id, err := talk("compress", now, args)
 	if err != nil {
 		return Result{}, err
 	}
-	r, err := s.program(ctx, now, "chat", "compress", id)
-	if err == nil && id == now.Conversation {
-		r.Next = &Start{Resume: id}
+	if id != now.Conversation {
+		return s.program(ctx, now, "chat", "compress", id)
 	}
-	return r, err
+	if err := s.Shorten(ctx); err != nil {
+		return Result{}, fmt.Errorf("/compress: %w", err)
+	}
+	return Result{Text: "The agent goes on with a summary of what was said."}, nil
 }
 
+// fork goes on with a copy of a conversation of this agent. Of another one it makes a copy that can be read.
 func fork(ctx context.Context, s *Set, now Now, args []string) (Result, error) {
 	id, err := talk("fork", now, args)
 	if err != nil {
 		return Result{}, err
 	}
-	out, err := s.Run(ctx, now, "--json", "chat", "fork", id)
-	if err != nil {
-		return Result{}, err
+	made, err := s.Copy(id)
+	switch {
+	case err != nil && id != now.Conversation:
+		return s.program(ctx, now, "chat", "fork", id)
+	case err != nil:
+		return Result{}, fmt.Errorf("/fork: %w", err)
 	}
-	var f struct{ ID string }
-	if err := json.Unmarshal([]byte(out), &f, json.MatchCaseInsensitiveNames(true)); err != nil || f.ID == "" {
-		return Result{}, errors.Join(errors.New("/fork: the copy has no id"), err)
-	}
-	r := Result{Next: &Start{Resume: f.ID}, Text: "Goes on with " + text.OneLine(f.ID) + ", a copy of " + text.OneLine(id) + "."}
-	r.Clear = id != now.Conversation
-	return r, nil
+	return Result{Next: &Start{Resume: made, Keep: id == now.Conversation}, Clear: id != now.Conversation,
+		Text: "Goes on with " + text.OneLine(made) + ", a copy of " + text.OneLine(id) + "."}, nil
 }
 
 func export(ctx context.Context, s *Set, now Now, args []string) (Result, error) {

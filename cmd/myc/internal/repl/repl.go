@@ -16,6 +16,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/cmd/myc/internal/engine"
 	"mycelium/internal/agent"
+	"mycelium/internal/agent/journal"
 	"mycelium/internal/agent/screen"
 	"mycelium/internal/agent/slash"
 	"mycelium/internal/approval"
@@ -66,7 +67,9 @@ func Run(ctx context.Context, b *base.App, o engine.Options, myc Program) error 
 	}
 	inner := *b
 	a := &app{App: &inner, options: o, program: myc}
-	a.slash = &slash.Set{Run: a.run}
+	a.slash = &slash.Set{Run: a.run, Shorten: a.shorten, Copy: func(id string) (string, error) {
+		return journal.Fork(engine.Folder(paths), id)
+	}}
 	a.files = files{app: a, dir: dir, known: map[string]listing{}}
 	s := screen.Options{Open: a.open, Slash: a.slash, Files: a.files.complete, Title: dir, Approvals: approvals.Options(ctx, a.App),
 		History: filepath.Join(paths.Folder(), state.Lines), First: slash.Start{Model: o.Model, Resume: o.Resume}}
@@ -104,11 +107,12 @@ func (a *app) open(ctx context.Context, s slash.Start, ask screen.Ask) (screen.T
 	o, before := a.options, a.now
 	o.Model, o.Resume, o.Confirm = s.Model, s.Resume, ask
 	o.Continue = o.Continue && before == nil && s.Resume == ""
+	var role string
 	var skills []string
 	if before != nil {
 		was, err := a.slash.Standing(ctx)
-		if err == nil && before.ID() == s.Resume {
-			o.Role, skills = was.Role, was.Active
+		if err == nil && s.Keep {
+			role, skills = was.Role, was.Active
 		}
 		a.now = nil
 		if err := before.Close(); err != nil {
@@ -120,6 +124,16 @@ func (a *app) open(ctx context.Context, s slash.Start, ask screen.Ask) (screen.T
 		return screen.Talk{}, err
 	}
 	a.now, a.slash.Door = e, e.Door
+	if role != "" && role != e.Role {
+		if _, err := a.run(ctx, slash.Now{}, "session", "set-role", e.Session, role); err != nil {
+			return screen.Talk{}, errors.Join(err, e.Close())
+		}
+		now, err := a.slash.Standing(ctx)
+		if err != nil {
+			return screen.Talk{}, errors.Join(err, e.Close())
+		}
+		e.Role, e.Skills = now.Role, now.Active
+	}
 	skills = slices.DeleteFunc(skills, func(s string) bool { return slices.Contains(e.Skills, s) })
 	if len(skills) > 0 {
 		args := []string{"session", "skills", e.Session}
@@ -133,6 +147,15 @@ func (a *app) open(ctx context.Context, s slash.Start, ask screen.Ask) (screen.T
 	}
 	return screen.Talk{Engine: e, Session: e.Session, Model: e.Model, Past: e.Said,
 		Skills: agent.Skills{Role: e.Role, Active: e.Skills}}, nil
+}
+
+// shorten has the engine put a summary in the place of the conversation.
+func (a *app) shorten(ctx context.Context) error {
+	e, ok := a.now.Engine.(interface{ Compact(context.Context) error })
+	if !ok {
+		return errors.New("the engine " + a.now.Name() + " shortens its conversation by itself, when it is full")
+	}
+	return e.Compact(ctx)
 }
 
 // page is what a command prints, on a screen of a width.
