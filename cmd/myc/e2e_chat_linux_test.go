@@ -91,7 +91,7 @@ func TestChat(t *testing.T) {
 		return err != nil
 	})
 	a.chat("200", "50", "--continue")
-	screen := a.shows("❯ CLAUDE.mdを編集して", "テスト結果は良好です。", "✓ files__write_file out.md", "❯ テストして")
+	screen := a.shows("❯ one?", "終わりました", "✗ files__write_file out.md  Unknown tool: files__write_file")
 	lines := strings.Split(strings.TrimRight(screen, "\n"), "\n")
 	if len(lines) != 50 || text.Width(strings.TrimRight(lines[1], "\n")) != 200 {
 		t.Errorf("%d lines, the second has %d cells", len(lines), text.Width(lines[1]))
@@ -142,7 +142,7 @@ func (a *agentTerminal) commands() {
 	a.key("Enter")
 	a.shows("● [common] ", "guest · ")
 	a.types("/role developer")
-	a.shows("● [common] ", "developer · ")
+	a.shows("✓ role developer  [code-modifier, common, test-runner]", "developer · ")
 	a.types("/resume ")
 	a.shows("Conversations", "▸ ", "↑↓ choose")
 	a.key("Escape")
@@ -160,9 +160,11 @@ func (a *agentTerminal) commands() {
 func (a *agentTerminal) completes() {
 	a.t.Helper()
 	a.tmux("send-keys", "-l", "@")
-	if screen := a.shows("▸ docs/", "  notes.md"); strings.Contains(screen, "secret.md") {
+	if screen := a.shows("  docs/", "  notes.md", "  skills/"); strings.Contains(screen, "secret.md") {
 		a.t.Errorf("a file that may not be read is offered:\n%s", screen)
 	}
+	a.tmux("send-keys", "-l", "do")
+	a.shows("▸ docs/")
 	a.key("Tab")
 	a.shows("▸ docs/案内.md")
 	a.key("C-u")
