@@ -131,14 +131,14 @@ func (t *turn) hear(ctx context.Context, said string) error {
 
 // stands tells what the session is, where that changed.
 func (t *turn) stands(now Standing) {
-	if added, removed := difference(t.told.Active, now.Active); t.told.Role != now.Role || len(added)+len(removed) > 0 {
+	if added, removed := Difference(t.told.Active, now.Active); t.told.Role != now.Role || len(added)+len(removed) > 0 {
 		t.tell(Event{Skills: &Skills{Role: now.Role, Active: now.Active, Added: added, Removed: removed}})
 	}
 	t.told = now
 }
 
-// difference returns what is only in after, and what is only in before.
-func difference(before, after []string) (added, removed []string) {
+// Difference returns what is only in after, and what is only in before.
+func Difference(before, after []string) (added, removed []string) {
 	for _, s := range after {
 		if !slices.Contains(before, s) {
 			added = append(added, s)
@@ -304,7 +304,7 @@ func (t *turn) list(ctx context.Context) error {
 		t.tools = append(t.tools, model.Tool{Name: name, Description: tool.Description, InputSchema: model.ToolSchema(tool.Schema)})
 		now = append(now, tool.Name)
 	}
-	if added, removed := difference(before, now); t.listed && len(added)+len(removed) > 0 {
+	if added, removed := Difference(before, now); t.listed && len(added)+len(removed) > 0 {
 		t.tell(Event{Note: "the tools changed: " + signed(added, removed)})
 		if s, err := t.door.Said(ctx, ""); err == nil {
 			t.stands(s)

@@ -270,7 +270,7 @@ func (d *drive) standing(ctx context.Context) {
 	if err != nil {
 		return // the session's own calls will say so
 	}
-	if added, removed := difference(d.told.Active, now.Active); d.told.Role != now.Role || len(added)+len(removed) > 0 {
+	if added, removed := Difference(d.told.Active, now.Active); d.told.Role != now.Role || len(added)+len(removed) > 0 {
 		d.tell(Event{Skills: &Skills{Role: now.Role, Active: now.Active, Added: added, Removed: removed}})
 	}
 	d.told = now

@@ -52,6 +52,16 @@ func (t *turn) compact(ctx context.Context, tokens int) error {
 	}
 }
 
+// Compact puts a summary in the place of the conversation before a turn needs it, except for its end.
+func (e *API) Compact(ctx context.Context) error {
+	const end = 2000 // tokens
+	if all := e.journal.Messages(); tail(all, end) >= len(all) {
+		return errors.New("the conversation is short already")
+	}
+	t := &turn{API: e, tell: func(Event) {}}
+	return t.compact(ctx, end)
+}
+
 // tail is how many messages at the end stay: as many as have so many tokens, and always what a person said last. The first of them is no
 // outcome of a call whose message would be missing.
 func tail(all []model.Message, tokens int) int {

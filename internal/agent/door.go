@@ -50,6 +50,7 @@ type Standing struct {
 	Role   string
 	Active []string // skills
 	Brief  string   // what the model is told of the session, its role and its active skills
+	Asks   []string // skills that were asked for, and that a person may activate
 	Wanted string   // what the model is told of skills that were asked for and are not active
 	Model  string   // that the role prefers; "": none
 }

@@ -18,6 +18,9 @@ import (
 // Kind is the kind of a request.
 type Kind string
 
+// PromotionRule is the rule of the question whether an agent may activate skills, in requests and in the log.
+const PromotionRule = "session.promotion"
+
 // The kinds of requests.
 const (
 	Call     Kind = "call"     // a call for which the policy says ask

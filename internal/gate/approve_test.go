@@ -697,7 +697,7 @@ func TestPromotionIsConfirmed(t *testing.T) {
 	}
 	h.answer(r.ID, approval.Answer{Reason: "later"})
 	says(c, "Not approved by kimu: later")
-	if last := h.last(audit.Decided); last["effect"] != "deny" || last["decidedBy"] != "person" || last["rule"] != confirmRule {
+	if last := h.last(audit.Decided); last["effect"] != "deny" || last["decidedBy"] != "person" || last["rule"] != approval.PromotionRule {
 		t.Errorf("%v", last)
 	}
 	if last := h.last(audit.Outcome); last["outcome"] != "denied" {

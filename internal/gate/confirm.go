@@ -14,9 +14,6 @@ import (
 	"mycelium/internal/policy"
 )
 
-// confirmRule is the rule of the question whether skills may be activated, in the log.
-const confirmRule = "session.promotion"
-
 // confirm asks people whether an agent may activate skills, if the mode of promotion is confirm (decision 8), and returns those that
 // it may. It does not ask about skills that are active, or that are not the agent's to activate. Its error is for the agent.
 func (a *Admission) confirm(ctx context.Context, add []string) ([]string, error) {
@@ -34,9 +31,9 @@ func (a *Admission) confirm(ctx context.Context, add []string) ([]string, error)
 		return nil, nil
 	}
 	if at := a.where(); at.Place != approval.InQueue {
-		return nil, a.unconfirmed(ctx, policy.Decision{Rule: confirmRule, Reason: "The skills are not activated (" + at.why + ")"})
+		return nil, a.unconfirmed(ctx, policy.Decision{Rule: approval.PromotionRule, Reason: "The skills are not activated (" + at.why + ")"})
 	}
-	d := policy.Decision{Effect: policy.Ask, Rule: confirmRule, Reason: "The agent wants to activate: " + strings.Join(want, ", ")}
+	d := policy.Decision{Effect: policy.Ask, Rule: approval.PromotionRule, Reason: "The agent wants to activate: " + strings.Join(want, ", ")}
 	if err := a.recordDecision(ctx, d); err != nil {
 		return nil, a.unrecorded(err)
 	}

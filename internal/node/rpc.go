@@ -141,6 +141,9 @@ func (n *Node) approvalMethods(to methods) {
 		}
 		return n.chats.Mode(), err
 	})
+	handle(to, api.ApprovalsReset, func(ctx context.Context, _ daemon.Caller, p api.ChangeParams) (api.None, error) {
+		return api.None{}, n.Approvals.queue.Reset(ctx, p.ID)
+	})
 	handle(to, api.ApprovalsToken, func(_ context.Context, c daemon.Caller, p api.TokenParams) (string, error) {
 		if p.Revoke {
 			return "", n.Approvals.RevokeToken()

@@ -27,6 +27,7 @@ const (
 const (
 	AuditLog = "audit"       // the segments of the audit log
 	Talks    = "talks"       // the conversations of our own agent
+	Lines    = "chat-lines"  // what people wrote in the chat, one JSON string a line
 	Database = "mycelium.db" // the database
 )
 

@@ -83,6 +83,7 @@ type terminal struct {
 	scroll  int                // lines of the details above the window
 	said    string             // message at the bottom of the screen
 	saidFor int                // ticks until said disappears
+	inline  bool               // it is a part of another screen, which is left otherwise
 	ask     *prompt            // what the person types; nil: keys are commands
 	picks   picks
 }
@@ -228,6 +229,9 @@ func (t *terminal) answerKey(r approval.Request, key string) tea.Cmd {
 		return t.questionKey(r, key)
 	case approval.Call: // below
 	}
+	if r.Rule == approval.PromotionRule {
+		return t.promotionKey(r, key)
+	}
 	switch key {
 	case "a":
 		return t.allow(r, approval.Once)
@@ -247,6 +251,24 @@ func (t *terminal) answerKey(r approval.Request, key string) tea.Cmd {
 	}
 	return nil
 }
+
+// promotionKey handles a key for the question whether an agent may activate skills.
+func (t *terminal) promotionKey(r approval.Request, key string) tea.Cmd {
+	switch key {
+	case "y":
+		return t.allow(r, approval.Once)
+	case "a":
+		return t.allow(r, approval.Session)
+	case "n":
+		return t.answer(r, approval.Answer{For: approval.Once})
+	case "N":
+		return t.answer(r, approval.Answer{For: approval.Never})
+	}
+	return nil
+}
+
+// PromotionKeys are the answers to the question whether skills may be activated.
+const PromotionKeys = "y yes  a always in this session  n no  N never in this session"
 
 // allow allows a call. A rule and a critical call need a second key.
 func (t *terminal) allow(r approval.Request, how approval.For) tea.Cmd {

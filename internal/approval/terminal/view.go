@@ -315,7 +315,10 @@ func (t *terminal) bottom(st styles) string {
 	if t.said != "" {
 		return t.said
 	}
-	keys := "↑↓ choose  PgDn more  q quit"
+	keys, short := "↑↓ choose  PgDn more  q quit", "↑↓ PgDn  q quit"
+	if t.inline {
+		keys, short = "↑↓ choose  space more", "space more"
+	}
 	if r, at := t.current(); at >= 0 {
 		switch r.Kind {
 		case approval.Stop:
@@ -323,10 +326,13 @@ func (t *terminal) bottom(st styles) string {
 		case approval.Question:
 			keys = "1-9 choose  t type an answer  x no answer  " + keys
 			if t.picks.at < len(r.Questions) && r.Questions[t.picks.at].Many {
-				keys = "1-9 mark  enter done  t type an answer  x no answer  q quit"
+				keys = "1-9 mark  enter done  t type an answer  x no answer  " + short
 			}
 		case approval.Call:
-			keys = "a allow  " + lasting(r) + "d deny  D why  n never  ↑↓ PgDn  q quit"
+			keys = "a allow  " + lasting(r) + "d deny  D why  n never  " + short
+			if r.Rule == approval.PromotionRule {
+				keys = PromotionKeys
+			}
 		}
 	}
 	return st.dim.Render(keys)

@@ -242,6 +242,7 @@ type command struct {
 	Skill       string           `json:"skill"`
 	HandlerType string           `json:"handlerType"`
 	ToolName    string           `json:"toolName,omitempty"`
+	ScriptPath  string           `json:"scriptPath,omitempty"`
 	Usage       string           `json:"usage,omitempty"`
 	Arguments   []skill.Argument `json:"arguments,omitempty"`
 }
@@ -272,7 +273,7 @@ func commandsOf(sc *session.Snapshot, k *skill.Skill) []command {
 		}
 		out = append(out, command{
 			Name: cmd.Name, Description: cmd.Description, Skill: k.Name, HandlerType: cmd.HandlerType,
-			ToolName: cmd.ToolName, Usage: cmd.Usage, Arguments: cmd.Arguments,
+			ToolName: cmd.ToolName, ScriptPath: cmd.ScriptPath, Usage: cmd.Usage, Arguments: cmd.Arguments,
 		})
 	}
 	return out

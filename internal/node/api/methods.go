@@ -45,6 +45,7 @@ var (
 	ApprovalsShow   = Method[ApprovalParams, approval.Request]{"approvals/show", "look at approvals"}
 	ApprovalsAnswer = Method[Answer, approval.Request]{"approvals/answer", "answer an approval"}
 	ApprovalsMode   = Method[ModeParams, approval.Mode]{"approvals/mode", "look at or set who is asked"}
+	ApprovalsReset  = Method[ChangeParams, None]{"approvals/reset", "forget answers"} // for the rest of the session ID
 	ApprovalsToken  = Method[TokenParams, string]{"approvals/token", "make the operator's token"}
 
 	SessionNew    = Method[SessionParams, Session]{"session/new", "mint a session"}

@@ -118,6 +118,7 @@ type SaidReply struct {
 	Role    string   `json:"role"`
 	Active  []string `json:"active"`
 	Brief   string   `json:"brief"`
+	Asks    []string `json:"asks,omitempty"` // skills that were asked for, and that a person may activate
 	Wanted  string   `json:"wanted"`
 	Model   string   `json:"model,omitempty"` // that the role prefers
 }

@@ -34,6 +34,7 @@ func Hear(ctx context.Context, g *gate.Gate, live *session.Session, said string)
 	if len(wanted) > 0 && live.Shows(nil, control.SetSkillsItem()) {
 		out.Wanted = control.WantedNote(wanted)
 	}
+	out.Asks = wanted
 	sc := live.Snapshot()
 	if r, ok := sc.World.Policy.Role(sc.Scope.Principal.Role); ok && r.Model != nil && (r.Model.Provider == "" ||
 		r.Model.Provider == provider) {

@@ -37,7 +37,7 @@ func (a *app) approvalsCmd() *cobra.Command {
 		&cobra.Command{Use: "show ID", Short: "Show one request in full, also if it is settled", Example: "  myc approvals show k3m9",
 			Args: base.ArgRange(1, 1, "one request id"),
 			RunE: func(c *cobra.Command, args []string) error { return a.approvalsShow(c.Context(), args[0]) }},
-		a.approvalsModeCmd(), a.approvalsTokenCmd(), a.answerCmd(true), a.answerCmd(false), a.approvalsWatchCmd())
+		a.approvalsModeCmd(), a.approvalsResetCmd(), a.approvalsTokenCmd(), a.answerCmd(true), a.answerCmd(false), a.approvalsWatchCmd())
 	return c
 }
 

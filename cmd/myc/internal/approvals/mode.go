@@ -42,3 +42,20 @@ func (a *app) approvalsMode(ctx context.Context, p api.ModeParams) error {
 	fmt.Fprintln(a.Out, mode)
 	return nil
 }
+
+func (a *app) approvalsResetCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "reset SESSION", Short: "Forget the answers for the rest of a session", Example: "  myc approvals reset s-1a2b",
+		Args: base.ArgRange(1, 1, "one session id"),
+		Long: "Calls that were approved or denied for the rest of the session are asked about again. Rules that were written stay.",
+		RunE: func(c *cobra.Command, args []string) error {
+			if _, err := base.Operate(c.Context(), a.App, api.ApprovalsReset, api.ChangeParams{ID: args[0]}); err != nil {
+				return err
+			}
+			if a.JSON {
+				return a.PrintJSON(map[string]string{"reset": args[0]})
+			}
+			fmt.Fprintf(a.Out, "The answers for the rest of %s are forgotten.\n", args[0])
+			return nil
+		}}
+}

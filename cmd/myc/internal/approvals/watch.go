@@ -51,15 +51,23 @@ func (a *app) approvalsWatch(ctx context.Context) error {
 			fmt.Fprintf(a.Out, "%s %s %s %s\n", r.ID, r.State, text.OneLine(r.Tool), text.Cell(terminal.Gist(r), 120))
 		})
 	}
-	return terminal.Watch(ctx, a.In, a.Out, a.Environ, terminal.Options{
-		Title: dir, By: currentUser(), Plain: a.Getenv("NO_COLOR") != "" || a.NoColor,
+	o := Options(ctx, a.App)
+	o.Title = dir
+	return terminal.Watch(ctx, a.In, a.Out, a.Environ, o)
+}
+
+// Options say how the requests of this project are watched and answered at a terminal.
+func Options(ctx context.Context, b *base.App) terminal.Options {
+	a := &app{b}
+	return terminal.Options{
+		By: currentUser(), Plain: a.Getenv("NO_COLOR") != "" || a.NoColor,
 		Preview: func(_ approval.Request, c approval.Candidate) string { return a.preview(ctx, c) },
 		Watch:   func(ctx context.Context, tell func(approval.Request)) error { return a.watchRequests(ctx, tell) },
 		Settle: func(ctx context.Context, id string, n approval.Answer) (approval.Request, error) {
 			return base.Operate(ctx, a.App, api.ApprovalsAnswer,
 				api.Answer{ID: id, Allow: &n.Allow, For: n.For, As: n.As, Reason: n.Reason, Text: n.Text, Digest: n.Digest})
 		},
-	})
+	}
 }
 
 // wholeScreen reports whether both input and output are a terminal.

@@ -36,8 +36,11 @@ func (a *App) Paint(c Colour, s string) string {
 // usualWidth is the width of a terminal that does not tell it: that of the VT100.
 const usualWidth = 80
 
-// Width is the number of cells of a line of the terminal; 0 where the output is no terminal.
+// Width is the number of cells of a line of the terminal, or of the screen that shows the output; 0 where the output is no terminal.
 func (a *App) Width() int {
+	if s, ok := a.Out.(interface{ Width() int }); ok {
+		return s.Width()
+	}
 	f, ok := a.Out.(*os.File)
 	if !ok || !OutputIsTerminal(f) {
 		return 0

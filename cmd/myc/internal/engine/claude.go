@@ -3,12 +3,14 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"mycelium/cmd/myc/internal/agents"
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/agent"
 	"mycelium/internal/agent/journal"
+	"mycelium/internal/node/api"
 	"mycelium/internal/state"
 )
 
@@ -40,6 +42,12 @@ func (out *Agent) openClaude(ctx context.Context, a *base.App, o Options, paths 
 	}
 	start := func(args []string) (*agent.Program, error) {
 		return l.Start(out.Choice.Path, append(slices.Clone(first), args...))
+	}
+	if o.Confirm != nil { // a chat, which asks the gateway itself
+		if out.Door, err = OpenDoor(ctx, a, api.SessionParams{Token: l.Session.Token}); err != nil {
+			return errors.Join(err, j.Close())
+		}
+		out.close = append(out.close, out.Door.Close)
 	}
 	out.Engine = agent.NewClaude(start, stands, j, agent.Options{Model: out.Model, Budget: o.Budget, MaxTurns: o.MaxTurns, Began: now})
 	out.Said = slices.Clone(j.Shown)

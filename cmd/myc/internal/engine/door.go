@@ -32,6 +32,8 @@ type Door struct {
 	conn    *mcpclient.Conn
 	changed atomic.Bool
 	waits   waits
+	// confirm asks the person whether a skill may be active that a text asked for; nil: nobody is asked.
+	confirm func(ctx context.Context, skill string) bool
 
 	mu      sync.Mutex
 	session api.Attached
@@ -91,7 +93,23 @@ func (d *Door) Changed() bool { return d.changed.Swap(false) }
 
 // Said tells the session what a person said.
 func (d *Door) Said(ctx context.Context, said string) (agent.Standing, error) {
-	return standing(ctx, d.app, d.attached().Token, said)
+	now, err := standing(ctx, d.app, d.attached().Token, said)
+	if err != nil || d.confirm == nil || len(now.Asks) == 0 {
+		return now, err
+	}
+	p := api.ChangeParams{ID: d.Session()}
+	for _, skill := range now.Asks {
+		if d.confirm(ctx, skill) {
+			p.Add = append(p.Add, skill)
+		}
+	}
+	if len(p.Add) == 0 {
+		return now, nil
+	}
+	if _, err := base.Operate(ctx, d.app, api.SessionChange, p); err != nil {
+		return now, err
+	}
+	return standing(ctx, d.app, d.attached().Token, "")
 }
 
 // standing tells the session of a token what a person said, and returns what it is then.
@@ -102,7 +120,7 @@ func standing(ctx context.Context, a *base.App, token, said string) (agent.Stand
 	}
 	defer c.Close()
 	r, err := base.Call(ctx, c, api.SessionSaid, api.SaidParams{Token: token, Text: said})
-	return agent.Standing{Role: r.Role, Active: r.Active, Brief: r.Brief, Wanted: r.Wanted, Model: r.Model}, err
+	return agent.Standing{Role: r.Role, Active: r.Active, Brief: r.Brief, Wanted: r.Wanted, Asks: r.Asks, Model: r.Model}, err
 }
 
 // page is one page of tools/list.

@@ -31,7 +31,9 @@ type Options struct {
 	Continue bool               // go on with the last one
 	Budget   float64            // USD; 0: none
 	MaxTurns int                // 0: agent.DefaultMaxTurns
-	Anywhere bool               // the engine claude runs a myc that lies where an agent may write
+	// Confirm asks the person whether a skill may be active that their text asked for, in the mode confirm of promotion; nil: nobody is asked.
+	Confirm  func(ctx context.Context, skill string) bool
+	Anywhere bool // the engine claude runs a myc that lies where an agent may write
 }
 
 // Agent is an opened engine with its session.
@@ -43,7 +45,7 @@ type Agent struct {
 	Model   string               // full id
 	Session string               // id, for `myc audit query --session`
 	Said    []transcript.Message // the conversation so far, where it goes on
-	Door    *Door                // of the engine api
+	Door    *Door                // of the session
 
 	close []func()
 }
@@ -160,6 +162,7 @@ func (out *Agent) openAPI(ctx context.Context, a *base.App, o Options, paths sta
 		return err
 	}
 	out.Door, out.close = d, append(out.close, d.Close)
+	d.confirm = o.Confirm
 	now, err := d.Said(ctx, "")
 	if err != nil {
 		return err

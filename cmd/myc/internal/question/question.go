@@ -32,9 +32,9 @@ type app struct {
 	schema  string
 }
 
-// Flags adds the flags of a question to the root command, and returns what runs it with the words of the command line. It runs nothing
-// and reports false if there is no question.
-func Flags(b *base.App, root *cobra.Command) func(ctx context.Context, args []string) (bool, error) {
+// Flags adds the flags of a question to the root command, and returns what they say and what runs it with the words of the command line.
+// That runs nothing and reports false if there is no question.
+func Flags(b *base.App, root *cobra.Command) (*engine.Options, func(ctx context.Context, args []string) (bool, error)) {
 	a := &app{App: b}
 	f := root.Flags()
 	f.StringVar(&a.options.Role, "role", "", "role of the agent (default: session.defaultRole)")
@@ -49,7 +49,7 @@ func Flags(b *base.App, root *cobra.Command) func(ctx context.Context, args []st
 	f.BoolVar(&a.options.Anywhere, "unsafe-program", false,
 		"engine claude: run a myc that lies in a project or in a folder for temporary files")
 	base.AskFlag(f, &a.options.Ask)
-	return a.run
+	return &a.options, a.run
 }
 
 // Args accepts one question: words with a space between them, or anything after -- or with --continue or --resume. One word may be a

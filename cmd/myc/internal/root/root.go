@@ -24,6 +24,7 @@ import (
 	"mycelium/cmd/myc/internal/policy"
 	"mycelium/cmd/myc/internal/project"
 	"mycelium/cmd/myc/internal/question"
+	"mycelium/cmd/myc/internal/repl"
 	"mycelium/cmd/myc/internal/role"
 	"mycelium/cmd/myc/internal/sandbox"
 	"mycelium/cmd/myc/internal/serve"
@@ -82,12 +83,15 @@ func command(a *base.App) *cobra.Command {
 
 		PersistentPreRunE: func(c *cobra.Command, args []string) error { return find(a, c, args) },
 	}
-	ask := question.Flags(a, root)
+	o, ask := question.Flags(a, root)
 	root.RunE = func(c *cobra.Command, args []string) error {
 		if asked, err := ask(c.Context(), args); asked || err != nil {
 			return err
 		}
-		return c.Help()
+		if !repl.Fits(a) {
+			return c.Help()
+		}
+		return repl.Run(c.Context(), a, *o, Main)
 	}
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
