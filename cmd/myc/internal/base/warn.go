@@ -3,6 +3,7 @@ package base
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"mycelium/internal/config/restart"
@@ -46,7 +47,7 @@ func (a *App) warn(s api.StatusReply) {
 func (a *App) TellRestart(ctx context.Context) {
 	c, err := a.Running(ctx)
 	if err != nil {
-		a.warnOld(err)
+		warnOld(a.Err, err)
 	}
 	if err != nil || c == nil {
 		return
@@ -55,7 +56,7 @@ func (a *App) TellRestart(ctx context.Context) {
 	short, cancel := context.WithTimeout(ctx, AnswerWithin)
 	defer cancel()
 	if _, err := Call(short, c, api.Reload, api.None{}); err != nil {
-		a.warnOld(err)
+		warnOld(a.Err, err)
 		return
 	}
 	if s, err := Call(short, c, api.Status, api.None{}); err == nil && len(s.Restart) > 0 {
@@ -64,10 +65,11 @@ func (a *App) TellRestart(ctx context.Context) {
 	}
 }
 
-// warnOld says on stderr that a daemon did not take what was accepted.
-func (a *App) warnOld(err error) {
-	fmt.Fprintf(a.Err, "myc: warning: this was accepted, and the daemon may go on with what was in force before: %s\n"+
-		"hint: myc status shows whether it does; myc stop -f ends it, and the next one begins with what was accepted\n", text.Visible(err.Error()))
+// warnOld says that a daemon did not take what was accepted.
+func warnOld(w io.Writer, err error) {
+	fmt.Fprintf(w, "myc: warning: this was accepted, and the daemon may go on with what was in force before: %s\n"+
+		"hint: myc status shows whether it does; myc stop -f ends it, and the next one begins with what was accepted\n",
+		text.Visible(err.Error()))
 }
 
 // WarnDamage says on stderr why no call runs.

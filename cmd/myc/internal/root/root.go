@@ -98,27 +98,7 @@ func command(a *base.App) *cobra.Command {
 	root.SetErr(a.Err)
 	a.GlobalFlags(root)
 	root.CompletionOptions.DisableDefaultCmd = true
-	mcp := serve.MCP(a)
-	mcp.AddCommand(project.Status(a))
-	skills := skill.Command(a)
-	skills.AddCommand(server.Grant(a), eject.Skill(a))
-	roles := policy.Roles(a)
-	roles.AddCommand(append(role.Commands(a), eject.Roles(a))...)
-	for _, g := range []struct {
-		title    string
-		commands []*cobra.Command
-	}{
-		{"Start here:", []*cobra.Command{demo.Command(a), project.Init(a, agents.Install(a)), agents.Claude(a), approvals.Command(a),
-			audit.Command(a), project.Doctor(a, agents.Check(a), sandbox.Check(a), memory.Check(a), engine.Check(a))}},
-		{"What agents may do:", []*cobra.Command{roles, skills, policy.Command(a), project.Trust(a), project.Edit(a),
-			project.Watch(a)}},
-		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a), memory.Command(a), chat.Command(a),
-			sandbox.Command(a),
-			cost.Command(a)}},
-		{"How agents come in:", []*cobra.Command{server.Command(a), mcp, agents.Hook(a)}},
-		{"This program:", []*cobra.Command{serve.Serve(a), project.Status(a), serve.Stop(a), project.Config(a), project.Version(a),
-			project.Completion(a), manual.Command(a), serve.Keeper(a)}},
-	} {
+	for _, g := range groups(a) {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		for _, c := range g.commands {
 			c.GroupID = g.title
@@ -130,4 +110,32 @@ func command(a *base.App) *cobra.Command {
 	complete(a, root)
 	base.StrictNames(root)
 	return root
+}
+
+// group is what the help lists under one title.
+type group struct {
+	title    string
+	commands []*cobra.Command
+}
+
+// groups are the commands in the order in which somebody meets them.
+func groups(a *base.App) []group {
+	mcp := serve.MCP(a)
+	mcp.AddCommand(project.Status(a))
+	skills := skill.Command(a)
+	skills.AddCommand(server.Grant(a), eject.Skill(a))
+	roles := policy.Roles(a)
+	roles.AddCommand(append(role.Commands(a), eject.Roles(a))...)
+	return []group{
+		{"Start here:", []*cobra.Command{demo.Command(a), project.Init(a, agents.Install(a)), agents.Claude(a), approvals.Command(a),
+			audit.Command(a), project.Doctor(a, agents.Check(a), sandbox.Check(a), memory.Check(a), engine.Check(a))}},
+		{"What agents may do:", []*cobra.Command{roles, skills, policy.Command(a), project.Trust(a), project.Edit(a),
+			project.Watch(a)}},
+		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a), memory.Command(a), chat.Command(a),
+			sandbox.Command(a),
+			cost.Command(a)}},
+		{"How agents come in:", []*cobra.Command{server.Command(a), mcp, agents.Hook(a)}},
+		{"This program:", []*cobra.Command{serve.Serve(a), project.Status(a), serve.Stop(a), project.Config(a), project.Version(a),
+			project.Completion(a), manual.Command(a), serve.Keeper(a)}},
+	}
 }
