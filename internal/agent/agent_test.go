@@ -357,7 +357,7 @@ func TestCompaction(t *testing.T) {
 	if !strings.Contains(last.Messages[0].Content[0].Text, "shortened") || len(w.notes()) == 0 {
 		t.Errorf("%+v %q", last.Messages[0], w.notes())
 	}
-	full := newWorld(t, Options{}, fake.Step{Text: "hello"}, fake.Step{Func: func(r fake.Request) fake.Step {
+	full := newWorld(t, Options{}, fake.Step{Text: "hello"}, fake.Step{Func: func(fake.Request) fake.Step {
 		return fake.Step{Status: 400, Text: "prompt is too long: 300000 tokens > 200000 maximum"}
 	}})
 	full.must("hi")

@@ -226,6 +226,7 @@ func thinkingOf(model string, maxTokens int) jsontext.Value {
 		return jsontext.Value(`{"type":"adaptive","display":"summarized"}`)
 	case budgeted:
 		return jsontext.Value(fmt.Sprintf(`{"type":"enabled","budget_tokens":%d}`, max(1024, min(8192, maxTokens/2))))
+	default:
+		return nil
 	}
-	return nil
 }

@@ -73,7 +73,7 @@ func tampered(t *testing.T, backend jail.Backend, tampers map[string]tamper, scr
 	c.Quarantine = ""
 	c.Profile, _ = Find("standard")
 	c.Profile.Backend = backend
-	real, err := program(backend)
+	untouched, err := program(backend)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,12 +91,12 @@ func tampered(t *testing.T, backend jail.Backend, tampers map[string]tamper, scr
 		}
 		return said.String() + errs.String(), err
 	}
-	if said, err := start(real); err != nil || said != "it ran\n" {
+	if said, err := start(untouched); err != nil || said != "it ran\n" {
 		t.Fatalf("untouched: %v: %q", err, said)
 	}
 	for name, tc := range tampers {
 		program := filepath.Join(t.TempDir(), "program")
-		text := strings.NewReplacer("CHANGE", tc.change, "PROGRAM", real).Replace(script)
+		text := strings.NewReplacer("CHANGE", tc.change, "PROGRAM", untouched).Replace(script)
 		if err := os.WriteFile(program, []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}

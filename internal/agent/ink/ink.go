@@ -157,7 +157,7 @@ func cellsOf(l Line) []cell {
 func fit(cells []cell, room int) (n, next int) {
 	used, at := 0, -1 // at: the last place where the line may break
 	for i, c := range cells {
-		if used+c.width > room && !(c.space && used <= room) {
+		if used+c.width > room && (!c.space || used > room) {
 			switch {
 			case at > 0:
 				n = at
@@ -176,8 +176,8 @@ func fit(cells []cell, room int) (n, next int) {
 
 // breaks reports whether a line may break between two characters: where one of them is wide, unless the second ends a sentence or a bracket.
 func breaks(a, b cell) bool {
-	return (a.width > 1 || b.width > 1) && !strings.Contains("、。，．・：；？！）」』】〕》ー々ゃゅょっャュョッ.,:;?!)]}", b.text) &&
-		!strings.Contains("（「『【〔《([{", a.text)
+	const enders, openers = "、。，．・：；？！）」』】〕》ー々ゃゅょっャュョッ.,:;?!)]}", "（「『【〔《([{"
+	return (a.width > 1 || b.width > 1) && !strings.Contains(enders, b.text) && !strings.Contains(openers, a.text)
 }
 
 // trim leaves out the spaces at which a line of n cells breaks.

@@ -134,7 +134,7 @@ func (j *Journal) open(dir, id string, flags int) (err error) {
 		return fmt.Errorf("keep the conversation: %w", err)
 	}
 	if j.file, err = os.OpenFile(path+suffix, os.O_WRONLY|os.O_APPEND|flags, 0o600); err != nil {
-		j.lock.Unlock()
+		_ = j.lock.Unlock()
 		return fmt.Errorf("keep the conversation: %w", err)
 	}
 	return nil
@@ -163,8 +163,7 @@ func (j *Journal) Close() error {
 		err = errors.Join(err, os.Remove(j.file.Name()))
 		_ = os.Remove(strings.TrimSuffix(j.file.Name(), suffix) + ".lock")
 	}
-	j.lock.Unlock()
-	return err
+	return errors.Join(err, j.lock.Unlock())
 }
 
 // Read reads a conversation. A line that cannot be read is skipped.

@@ -82,6 +82,7 @@ func (t *Talk) take(l Line) {
 		t.outcome(l)
 	case Summary:
 		t.summary(l)
+	case Spent: // its cost is counted above
 	case Agent:
 		t.AgentID = l.ID
 	}

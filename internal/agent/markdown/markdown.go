@@ -5,6 +5,7 @@
 package markdown
 
 import (
+	"slices"
 	"strings"
 
 	"mycelium/internal/agent/ink"
@@ -254,13 +255,14 @@ func (d *drawer) item(lines []string, prefix ink.Line, depth int) int {
 	if strings.ContainsAny(bullet, "-*+") {
 		bullet = "•"
 	}
-	for from, to := range map[string]string{"[ ] ": "☐", "[x] ": "☑", "[X] ": "☑"} {
-		if rest, ok := strings.CutPrefix(inner[0], from); ok {
-			bullet, inner[0] = to, rest
+	for _, box := range [][2]string{{"[ ] ", "☐"}, {"[x] ", "☑"}, {"[X] ", "☑"}} {
+		if rest, ok := strings.CutPrefix(inner[0], box[0]); ok {
+			bullet, inner[0] = box[1], rest
+			break
 		}
 	}
 	bullet += " "
-	body := append(prefix[:len(prefix):len(prefix)], ink.Span{Text: strings.Repeat(" ", ink.Text("", bullet).Width())})
+	body := slices.Concat(prefix, ink.Line{{Text: strings.Repeat(" ", ink.Text("", bullet).Width())}})
 	begin := len(d.out)
 	d.blocks(inner, body, depth+1)
 	for begin < len(d.out) && len(d.out[begin]) == 0 { // a heading stands behind the bullet, without a blank line

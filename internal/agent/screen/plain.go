@@ -112,8 +112,8 @@ func (p *plain) choose(ctx context.Context, c *slash.Choice) (slash.Result, erro
 	}
 	fmt.Fprint(p.out, "number: ")
 	line, _ := p.in.ReadString('\n')
-	n, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil || n < 1 || n > len(c.Options) {
+	n, _ := strconv.Atoi(strings.TrimSpace(line)) // 0 where it is no number
+	if n < 1 || n > len(c.Options) {
 		return slash.Result{Text: "Nothing was chosen."}, nil
 	}
 	return c.Then(ctx, c.Options[n-1].ID)

@@ -162,9 +162,12 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
-	for line, is := range map[string]bool{"/help": true, " /a b": true, "/": false, "/etc/hosts": false, "no": false, "/x.md": false} {
-		if IsCommand(line) != is {
-			t.Errorf("%q is a command: %v", line, !is)
+	for _, c := range []struct {
+		line string
+		is   bool
+	}{{"/help", true}, {" /a b", true}, {"/", false}, {"/etc/hosts", false}, {"no", false}, {"/x.md", false}} {
+		if IsCommand(c.line) != c.is {
+			t.Errorf("%q is a command: %v", c.line, !c.is)
 		}
 	}
 }

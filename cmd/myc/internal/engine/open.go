@@ -51,15 +51,15 @@ type Agent struct {
 }
 
 // Close ends the engine and its session.
-func (o *Agent) Close() error {
+func (out *Agent) Close() error {
 	var err error
-	if o.Engine != nil {
-		err = o.Engine.Close()
+	if out.Engine != nil {
+		err = out.Engine.Close()
 	}
-	for i := len(o.close) - 1; i >= 0; i-- {
-		o.close[i]()
+	for i := len(out.close) - 1; i >= 0; i-- {
+		out.close[i]()
 	}
-	o.close = nil
+	out.close = nil
 	return err
 }
 
