@@ -80,8 +80,12 @@ func New(steps ...Step) *Server {
 	return s
 }
 
-// Play replaces the script, for scripts that need the address. Call it before the first request.
-func (s *Server) Play(steps ...Step) { s.steps = slices.Clone(steps) }
+// Play replaces the script, for scripts that need the address and for the next conversation. A request that has begun keeps its step.
+func (s *Server) Play(steps ...Step) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.steps = slices.Clone(steps)
+}
 
 // URL returns the address, for ANTHROPIC_BASE_URL.
 func (s *Server) URL() string { return s.url }
@@ -161,23 +165,24 @@ func (s *Server) turn(req Request) (Request, Step) {
 	}
 	s.mu.Lock()
 	s.requests = append(s.requests, req)
+	steps := s.steps
 	s.mu.Unlock()
-	return req, s.step(req)
+	return req, step(req, steps)
 }
 
 // step returns the step that answers a request.
-func (s *Server) step(req Request) Step {
+func step(req Request, steps []Step) Step {
 	switch {
 	case req.Side:
 		return Step{Text: "ok"}
-	case req.Step >= len(s.steps):
+	case req.Step >= len(steps):
 		return Step{Text: fmt.Sprintf("fake: the script has no step %d", req.Step)}
 	}
-	step := s.steps[req.Step]
-	if step.Func != nil {
-		step = step.Func(req)
+	next := steps[req.Step]
+	if next.Func != nil {
+		next = next.Func(req)
 	}
-	return step
+	return next
 }
 
 // read decodes a request. If it fails, it writes the error response.
