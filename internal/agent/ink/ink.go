@@ -12,8 +12,8 @@ import (
 	"mycelium/internal/text"
 )
 
-// Style is how a text looks: parameters of the escape sequence SGR, joined by semicolons (ECMA-48, 8.3.117). The zero Style changes nothing.
-// Colours are those of the terminal's own palette.
+// Style is how a text looks: parameters of the escape sequence SGR, joined by semicolons (ECMA-48, 8.3.117). The zero Style changes
+// nothing. Colours are those of the terminal's own palette.
 type Style string
 
 // The styles.
@@ -174,7 +174,8 @@ func fit(cells []cell, room int) (n, next int) {
 	return len(cells), len(cells)
 }
 
-// breaks reports whether a line may break between two characters: where one of them is wide, unless the second ends a sentence or a bracket.
+// breaks reports whether a line may break between two characters: where one of them is wide, unless the second ends a sentence or a
+// bracket.
 func breaks(a, b cell) bool {
 	return (a.width > 1 || b.width > 1) && !strings.Contains("、。，．・：；？！）」』】〕》ー々ゃゅょっャュョッ.,:;?!)]}", b.text) &&
 		!strings.Contains("（「『【〔《([{", a.text)

@@ -1,5 +1,5 @@
-// Package screen is the chat: what was said and done above, the person's line below. It draws the events of an engine as they come, asks the
-// person about calls that wait, and runs the commands of package slash.
+// Package screen is the chat: what was said and done above, the person's line below. It draws the events of an engine as they come, asks
+// the person about calls that wait, and runs the commands of package slash.
 //
 // Only what is visible is drawn, and a part of the conversation that is finished is drawn once for a width.
 package screen

@@ -119,7 +119,7 @@ func TestSession(t *testing.T) {
 // TestHostile: what a model, a tool or a name brings is never an escape sequence on the terminal.
 func TestHostile(t *testing.T) {
 	s := newShown(t, 80, 40)
-	s.o.Plain = false
+	s.plain = false
 	evil := "\x1b]0;owned\a\x1b[2J\u202ex"
 	s.engine.say = func(_ context.Context, _ string, tell func(agent.Event)) (agent.Turn, error) {
 		args, _ := json.Marshal(map[string]string{"path": evil})
@@ -283,7 +283,8 @@ func TestEnds(t *testing.T) {
 func TestGoesOn(t *testing.T) {
 	s := newShown(t, 80, 24)
 	s.take(openedMsg{clear: true, talk: Talk{Engine: s.engine, Past: []transcript.Message{{Role: "user", Content: "and before?"},
-		{Role: "assistant", Content: "It *was*.", Calls: []transcript.Call{{Name: "files__read_file", Input: []byte(`{"path":"a"}`), Output: "x"}}}}}})
+		{Role: "assistant", Content: "It *was*.", Calls: []transcript.Call{{Name: "files__read_file",
+			Input: []byte(`{"path":"a"}`), Output: "x"}}}}}})
 	s.has("❯ and before?", "It was.", "✓ files__read_file a  x")
 	s.hasNot("Say what you want")
 	s.take(openedMsg{err: errors.New("no such conversation"), talk: Talk{Engine: s.engine}})

@@ -79,7 +79,8 @@ func resume(ctx context.Context, s *Set, now Now, args []string) (Result, error)
 	}
 	c := &Choice{Title: "Conversations", Then: func(_ context.Context, id string) (Result, error) { return goOn(id), nil }}
 	for _, l := range list {
-		c.Options = append(c.Options, Option{ID: l.ID, Name: l.Name, About: strings.TrimSpace(l.ID + " " + l.Agent), Current: l.ID == now.Conversation})
+		c.Options = append(c.Options, Option{ID: l.ID, Name: l.Name,
+			About: strings.TrimSpace(l.ID + " " + l.Agent), Current: l.ID == now.Conversation})
 	}
 	if len(c.Options) == 0 {
 		return Result{Text: "No conversation is saved."}, nil
