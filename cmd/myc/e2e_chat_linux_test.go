@@ -73,7 +73,8 @@ func TestChat(t *testing.T) {
 	a.shows("⚠ This asks for the skill code-modifier", "y yes  a always in this session  n no  N never in this session")
 	a.answer("⚠", "y", "✓ [code-modifier, common] (+code-modifier)")
 	a.shows("○ files__write_file out.md", "asked because: Writing asks. (ask-write)", "a allow  s session  r rule  w wider  d deny")
-	a.answer("Writing asks.", "s", "終わりました", "CLAUDE.md を編集しました。", "out.md     1", "✓ files__write_file out.md", "● [code-modifier, common] ")
+	a.answer("Writing asks.", "s", "終わりました", "CLAUDE.md を編集しました。", "out.md     1",
+		"✓ files__write_file out.md", "● [code-modifier, common] ")
 	a.key("C-o")
 	a.shows(`│   "content": "きのこ\n"`)
 	a.key("Escape")

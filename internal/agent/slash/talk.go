@@ -7,11 +7,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	lm "mycelium/internal/model"
 	"mycelium/internal/text"
 )
-
-// contextWindow is the number of tokens that the models of Anthropic take in one question.
-const contextWindow = 200_000
 
 func use(ctx context.Context, s *Set, now Now, _ []string) (Result, error) {
 	u := now.Spent.Usage
@@ -19,12 +17,13 @@ func use(ctx context.Context, s *Set, now Now, _ []string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	const window = lm.Window
 	words := 0
 	for _, t := range list {
 		words += text.Tokens(t.Name + t.Description)
 	}
 	return Result{Text: rowsText([][2]string{
-		{"context", fmt.Sprintf("%d tokens, %.1f %% of %d", now.Spent.Context, 100*float64(now.Spent.Context)/contextWindow, contextWindow)},
+		{"context", fmt.Sprintf("%d tokens, %.1f %% of %d", now.Spent.Context, 100*float64(now.Spent.Context)/window, window)},
 		{"tools", fmt.Sprintf("%s, about %d tokens without their schemas", text.Count(len(list), "tool"), words)},
 		{"input", fmt.Sprintf("%d tokens, and %d written to the cache, %d read from it", u.Input, u.CacheWrite, u.CacheRead)},
 		{"output", fmt.Sprintf("%d tokens", u.Output)},
