@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"net"
+	"path/filepath"
 	"time"
 
 	"mycelium/internal/approval"
