@@ -118,12 +118,11 @@ type cell struct {
 // Wrap breaks a line at spaces, and before and after the wide characters of Japanese, so that every line fits into width. first stands
 // before the first line, and rest before the others; both count. A word that is longer than a line is broken.
 func Wrap(l Line, width int, first, rest Line) []Line {
-	room := max(1, width-max(first.Width(), rest.Width()))
 	cells := cellsOf(l)
 	var out []Line
 	prefix := first
 	for {
-		n, next := fit(cells, room)
+		n, next := fit(cells, max(1, width-prefix.Width()))
 		out = append(out, join(prefix, cells[:n]))
 		if prefix = rest; next >= len(cells) {
 			return out

@@ -31,10 +31,10 @@ func (c *chat) key(k tea.KeyPressMsg) tea.Cmd {
 	case c.offer != nil:
 		c.offerKey(name)
 		return nil
-	case c.asked.Waits() && c.edit.String() == "" && name != "esc" && name != "ctrl+o":
-		return c.asked.Update(k)
 	case c.chosen != nil && c.chosenKey(name, c.room()):
 		return nil
+	case c.asked.Waits() && c.edit.String() == "" && name != "esc" && name != "ctrl+o":
+		return c.asked.Update(k)
 	}
 	return c.lineKey(k, name)
 }

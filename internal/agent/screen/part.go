@@ -209,7 +209,7 @@ func (k *call) draw(width int) []ink.Line {
 			end.Text = approval.Short(d.Text, 200)
 		}
 		if d.Effect == "deny" {
-			end.Text = "denied: " + end.Text
+			end.Text = "denied: " + approval.Short(strings.TrimPrefix(d.Text, "Denied by policy: "), 200)
 		}
 	}
 	if k.part != nil && k.part.chosen {
