@@ -323,7 +323,8 @@ func TestLines(t *testing.T) {
 // while a question waits.
 func TestLooks(t *testing.T) {
 	s := newShown(t, 80, 40)
-	s.add(printed{"input          60 tokens, and 0 written to the cache, 0 read from it\n" + strings.Repeat("a", 20) + "  " + strings.Repeat("b ", 60)})
+	s.add(printed{"input          60 tokens, and 0 written to the cache, 0 read from it\n" +
+		strings.Repeat("a", 20) + "  " + strings.Repeat("b ", 60)})
 	s.has("  input          60 tokens, and 0 written to the cache, 0 read from it\n", "\n"+strings.Repeat(" ", 24)+"b b")
 	s.engine.say = func(_ context.Context, _ string, tell func(agent.Event)) (agent.Turn, error) {
 		tell(agent.Event{Call: &agent.Call{ID: "1", Tool: "files__edit_file",
@@ -333,8 +334,8 @@ func TestLooks(t *testing.T) {
 	}
 	s.press("go", "enter")
 	s.has("✗ files__edit_file notes.md  denied: Secrets stay.")
-	s.take(approval.Request{ID: "k3m9", Kind: approval.Call, State: approval.Pending, Session: "s-1", Tool: "files__write_file", Digest: "d",
-		Args: []byte(`{"path":"out.md"}`), Reason: "Writing asks."})
+	s.take(approval.Request{ID: "k3m9", Kind: approval.Call, State: approval.Pending, Session: "s-1", Tool: "files__write_file",
+		Digest: "d", Args: []byte(`{"path":"out.md"}`), Reason: "Writing asks."})
 	s.at = s.at.Add(unseen)
 	s.press("ctrl+o")
 	s.has("│ - mushrooms", `│ + きのこ\u202e`, "asked because: Writing asks.")
@@ -356,8 +357,10 @@ func TestHostileNames(t *testing.T) {
 	}
 	s.door.answers["mycelium-skills__list_commands"] = `{"commands":[{"name":"peek","description":` + string(said) + `,"skill":` +
 		string(said) + `,"usage":"peek ` + strings.Trim(string(said), `"`) + `","handlerType":"tool","toolName":"x"}]}`
-	s.door.answers["mycelium-router__list_roles"] = `{"roles":[{"id":"guest","name":` + string(said) + `,"description":` + string(said) + `}]}`
-	s.door.answers["mycelium-skills__list_skills"] = `{"skills":[{"id":` + string(said) + `,"description":` + string(said) + `,"active":true}]}`
+	s.door.answers["mycelium-router__list_roles"] = `{"roles":[{"id":"guest","name":` + string(said) +
+		`,"description":` + string(said) + `}]}`
+	s.door.answers["mycelium-skills__list_skills"] = `{"skills":[{"id":` + string(said) + `,"description":` + string(said) +
+		`,"active":true}]}`
 	s.o.Files = func(context.Context, string) []string { return []string{"docs/" + evil} }
 	s.run(s.load())
 	sees := func(what string) {

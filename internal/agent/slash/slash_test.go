@@ -138,7 +138,7 @@ func TestHowItGoesOn(t *testing.T) {
 	}
 	for line, last := range map[string]string{"/roles": "admin", "/model": "haiku", "/resume": "c-2"} {
 		s, d := newSet(t)
-		d.prints = `[{"id":"c-1","name":"a"},{"id":"c-2","name":"b","agent":"claude","updated":"2026-11-26T00:00:00Z"}]`
+		d.prints = `[{"id":"c-1","name":"a","agent":"myc"},{"id":"c-2","name":"b","agent":"myc"},{"id":"c-3","agent":"claude"}]`
 		if line == "/roles" {
 			d.prints = `[{"role":"dev"},{"role":"admin"}]`
 		}

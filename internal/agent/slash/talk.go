@@ -9,6 +9,7 @@ import (
 
 	lm "mycelium/internal/model"
 	"mycelium/internal/text"
+	"mycelium/internal/transcript"
 )
 
 func use(ctx context.Context, s *Set, now Now, _ []string) (Result, error) {
@@ -78,11 +79,14 @@ func resume(ctx context.Context, s *Set, now Now, args []string) (Result, error)
 	}
 	c := &Choice{Title: "Conversations", Then: func(_ context.Context, id string) (Result, error) { return goOn(id), nil }}
 	for _, l := range list {
+		if l.Agent != transcript.Own {
+			continue // another agent goes on with it: myc chat resume tells how
+		}
 		c.Options = append(c.Options, Option{ID: l.ID, Name: l.Name,
-			About: strings.TrimSpace(l.ID + " " + l.Agent), Current: l.ID == now.Conversation})
+			About: l.ID, Current: l.ID == now.Conversation})
 	}
 	if len(c.Options) == 0 {
-		return Result{Text: "No conversation is saved."}, nil
+		return Result{Text: "No conversation of this agent is saved."}, nil
 	}
 	return Result{Choose: c}, nil
 }
