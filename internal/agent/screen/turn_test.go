@@ -323,6 +323,8 @@ func TestLines(t *testing.T) {
 // while a question waits.
 func TestLooks(t *testing.T) {
 	s := newShown(t, 80, 40)
+	s.past(&transcript.Call{Name: "files__read_file", Failed: true, Output: "Denied by policy: Not now."})
+	s.has("✗ files__read_file  denied: Not now.")
 	s.add(printed{"input          60 tokens, and 0 written to the cache, 0 read from it\n" +
 		strings.Repeat("a", 20) + "  " + strings.Repeat("b ", 60)})
 	s.has("  input          60 tokens, and 0 written to the cache, 0 read from it\n", "\n"+strings.Repeat(" ", 24)+"b b")
