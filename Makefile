@@ -66,7 +66,7 @@ try-release:
 
 # Figures with ratios (docs/proofs/performance.md); nothing is written.
 bench:
-	$(GO) test -run '^$$' -bench 'Decide|Items|View|Call$$|Append' -benchmem ./internal/policy ./internal/gate ./internal/audit
+	$(GO) test -run '^$$' -bench 'Decide|Items|View|Call$$|Append|Key' -benchmem ./internal/policy ./internal/gate ./internal/audit ./internal/agent/screen
 	$(GO) run ./bench
 
 # Fails where a call became slower against a direct call than bench/limits.json allows: ratios, so that any machine will do.

@@ -2,7 +2,7 @@
 // behind. docs/proofs/performance.md explains the figures.
 //
 //	go run ./bench            # everything
-//	go run ./bench -only call # start, hook, call, sandbox, chaos, attack, replay or scale
+//	go run ./bench -only call # start, chat, hook, call, sandbox, chaos, attack, replay or scale
 //	go run ./bench -only call -check bench/limits.json # as CI can: ratios, not times
 package main
 
@@ -23,7 +23,7 @@ func main() {
 		exit(echo(os.Args[2:]))
 	}
 	var o options
-	flag.StringVar(&o.only, "only", "", "measure only this: start, hook, call, sandbox, chaos, attack, replay or scale")
+	flag.StringVar(&o.only, "only", "", "measure only this: start, chat, hook, call, sandbox, chaos, attack, replay or scale")
 	flag.StringVar(&o.myc, "myc", "", "the program to measure (default: built from this tree)")
 	flag.StringVar(&o.old, "old", "", "another build of the program, to be measured beside it: HTTP front only")
 	flag.IntVar(&o.starts, "starts", 21, "starts of each kind")
@@ -81,6 +81,11 @@ func run(ctx context.Context, o options) error {
 	if o.only == "" || o.only == "start" {
 		if err := measureStarts(ctx, b, o); err != nil {
 			return fmt.Errorf("start: %w", err)
+		}
+	}
+	if o.only == "" || o.only == "chat" {
+		if err := measureChat(ctx, b, o); err != nil {
+			return fmt.Errorf("chat: %w", err)
 		}
 	}
 	if o.only == "" || o.only == "hook" {

@@ -23,7 +23,8 @@ func chatWorld() map[string]string {
 			"allowedTools: [files__read_file, files__list_directory]\n",
 		"skills/code-modifier/SKILL.yaml": "name: code-modifier\ndescription: Writes and edits code.\nallowedRoles: [developer]\n" +
 			"allowedTools: [files__write_file, files__read_file]\ntriggers: [編集して]\ncommands:\n" +
-			"  - {name: peek, description: Read a file., handlerType: tool, toolName: files__read_file, arguments: [{name: path, required: true}]}\n",
+			"  - {name: peek, description: Read a file., handlerType: tool, toolName: files__read_file,\n" +
+			"     arguments: [{name: path, required: true}]}\n",
 		"skills/test-runner/SKILL.yaml": "name: test-runner\ndescription: Runs tests.\nallowedRoles: [developer]\n" +
 			"allowedTools: [files__list_directory]\ntriggers: [テストして]\n",
 		"notes.md": "The shop sells mushrooms. きのこ。\n", "secret.md": "s\n", "docs/案内.md": "x\n",
@@ -72,7 +73,8 @@ func TestChat(t *testing.T) {
 	a.shows("⚠ This asks for the skill code-modifier", "y yes  a always in this session  n no  N never in this session")
 	a.answer("⚠", "y", "✓ [code-modifier, common] (+code-modifier)")
 	a.shows("○ files__write_file out.md", "asked because: Writing asks. (ask-write)", "a allow  s session  r rule  w wider  d deny")
-	a.answer("Writing asks.", "s", "終わりました", "CLAUDE.md を編集しました。", "out.md     1", "✓ files__write_file out.md", "● [code-modifier, common] ")
+	a.answer("Writing asks.", "s", "終わりました", "CLAUDE.md を編集しました。", "out.md     1",
+		"✓ files__write_file out.md", "● [code-modifier, common] ")
 	a.key("C-o")
 	a.shows(`│   "content": "きのこ\n"`)
 	a.key("Escape")
@@ -105,7 +107,8 @@ func TestChat(t *testing.T) {
 	})
 }
 
-// answer presses a key until the question is gone, and sees what that brings: a key that comes before the question could be seen is no answer.
+// answer presses a key until the question is gone, and sees what that brings: a key that comes before the question could be seen is no
+// answer.
 func (a *agentTerminal) answer(question, key string, texts ...string) {
 	a.t.Helper()
 	a.eventually("the answer "+key+" is taken", func() bool {
@@ -124,7 +127,8 @@ func (a *agentTerminal) answer(question, key string, texts ...string) {
 func (a *agentTerminal) commands() {
 	a.t.Helper()
 	for _, c := range [][]string{
-		{"/status ", "3 of 3 active", "promotion      confirm", "api claude-"}, {"/skills ", "● test-runner"}, {"/remove test-runner", "(−test-runner)"},
+		{"/status ", "3 of 3 active", "promotion      confirm", "api claude-"},
+		{"/skills ", "● test-runner"}, {"/remove test-runner", "(−test-runner)"},
 		{"/all ", "○ test-runner", "● common"}, {"/add test-runner", "(+test-runner)"}, {"/tools ", "files__write_file", "visible to the agent"},
 		{"/usage ", "of 200000", "USD"}, {"/context ", "may take       developer, guest"}, {"/approved ", "files__write_file"},
 		{"/denied ", "No call of this session was denied."}, {"/reset ", "are forgotten"}, {"/save きのこの話", "きのこの話"},

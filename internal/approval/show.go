@@ -23,6 +23,10 @@ func ShowArgs(r Request) (text string, diff bool) {
 		if text, ok := showEdit(r.Args); ok {
 			return text, true
 		}
+	case "files__edit_file":
+		if text, ok := showFilesEdit(r.Args); ok {
+			return text, true
+		}
 	}
 	return showJSON(r.Args), false
 }
@@ -75,14 +79,33 @@ func showEdit(args []byte) (string, bool) {
 		a.Edits = append(a.Edits, a.change)
 	}
 	for _, e := range a.Edits {
-		verb := "edit"
-		if e.All {
-			verb = "edit everywhere in"
-		}
-		fmt.Fprintf(&b, "%s %s\n", verb, text.OneLine(a.Path))
-		b.WriteString(text.Diff(e.Old, e.New))
+		b.WriteString(shownChange(a.Path, e))
 	}
 	return strings.TrimSuffix(b.String(), "\n"), b.Len() > 0
+}
+
+// showFilesEdit shows an edit by the server files. Arguments that it does not know are shown as they are.
+func showFilesEdit(args []byte) (string, bool) {
+	var a struct {
+		Path string                    `json:"path"`
+		Old  *string                   `json:"oldText"`
+		New  *string                   `json:"newText"`
+		All  bool                      `json:"replaceAll"`
+		Rest map[string]jsontext.Value `json:",inline"`
+	}
+	if json.Unmarshal(args, &a) != nil || a.Path == "" || a.Old == nil || a.New == nil || len(a.Rest) > 0 {
+		return "", false
+	}
+	return strings.TrimSuffix(shownChange(a.Path, change{*a.Old, *a.New, a.All}), "\n"), true
+}
+
+// shownChange shows a change of a file.
+func shownChange(path string, c change) string {
+	verb := "edit"
+	if c.All {
+		verb = "edit everywhere in"
+	}
+	return fmt.Sprintf("%s %s\n", verb, text.OneLine(path)) + text.Diff(c.Old, c.New)
 }
 
 // showJSON indents a value and unescapes the characters in its strings that are visible.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"time"
 
 	"mycelium/internal/approval"
@@ -27,11 +28,11 @@ import (
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/roleprompt"
 	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/node/talks"
 	"mycelium/internal/node/ungoverned"
 	"mycelium/internal/policy"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
-	"mycelium/internal/transcript"
 )
 
 // Options are what a node is opened with.
@@ -172,7 +173,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.onClose(n.gate.Close)
 	view.Files.Readable = n.gate.MaySearch
 	mask := func(said string) string { return n.log.Secrets().Text(said) }
-	view.Talks.Open(transcript.NewBook(n.db, mask), n.judge.summaries().Summarize)
+	view.Talks.Open(talks.Book(n.db, mask, filepath.Join(view.Project.State.Folder(), state.Talks)), n.judge.summaries().Summarize)
 	view.Memory.Open(n.db, func() *policy.Policy { return n.View().Policy }, noted.Guard(mask))
 	n.chats = chat.New(chat.Options{
 		Dir: n.dir, Project: n.files.Project, Policy: func() *policy.Policy { return n.View().Policy },

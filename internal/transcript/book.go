@@ -17,6 +17,10 @@ import (
 
 // Book has the conversations of a project. It is safe for concurrent use, also by several processes.
 type Book struct {
+	// Forget removes the file from which a conversation of our own agent comes; nil: this program has none. While it fails, the
+	// conversation stays.
+	Forget func(id string) error
+
 	db   *store.DB
 	mask func(string) string
 	now  func() time.Time
@@ -336,14 +340,20 @@ func (b *Book) AddMessage(ctx context.Context, w Caller, id string, m Message) (
 	})
 }
 
-// Delete removes a conversation for good.
+// Delete removes a conversation for good, with the file of our own agent from which it comes.
 func (b *Book) Delete(ctx context.Context, w Caller, id string) error {
 	return b.db.Tx(ctx, func(tx *sql.Tx) error {
-		if _, err := find(ctx, tx, w, id); err != nil {
+		c, err := find(ctx, tx, w, id)
+		if err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, "DELETE FROM conversations WHERE id = ?", id)
-		return err
+		if _, err := tx.ExecContext(ctx, "DELETE FROM conversations WHERE id = ?", id); err != nil {
+			return err
+		}
+		if c.Agent == Own && b.Forget != nil {
+			return b.Forget(c.AgentID)
+		}
+		return nil
 	})
 }
 

@@ -12,8 +12,8 @@ import (
 	"mycelium/internal/text"
 )
 
-// Style is how a text looks: parameters of the escape sequence SGR, joined by semicolons (ECMA-48, 8.3.117). The zero Style changes nothing.
-// Colours are those of the terminal's own palette.
+// Style is how a text looks: parameters of the escape sequence SGR, joined by semicolons (ECMA-48, 8.3.117). The zero Style changes
+// nothing. Colours are those of the terminal's own palette.
 type Style string
 
 // The styles.
@@ -118,12 +118,11 @@ type cell struct {
 // Wrap breaks a line at spaces, and before and after the wide characters of Japanese, so that every line fits into width. first stands
 // before the first line, and rest before the others; both count. A word that is longer than a line is broken.
 func Wrap(l Line, width int, first, rest Line) []Line {
-	room := max(1, width-max(first.Width(), rest.Width()))
 	cells := cellsOf(l)
 	var out []Line
 	prefix := first
 	for {
-		n, next := fit(cells, room)
+		n, next := fit(cells, max(1, width-prefix.Width()))
 		out = append(out, join(prefix, cells[:n]))
 		if prefix = rest; next >= len(cells) {
 			return out
@@ -174,7 +173,8 @@ func fit(cells []cell, room int) (n, next int) {
 	return len(cells), len(cells)
 }
 
-// breaks reports whether a line may break between two characters: where one of them is wide, unless the second ends a sentence or a bracket.
+// breaks reports whether a line may break between two characters: where one of them is wide, unless the second ends a sentence or a
+// bracket.
 func breaks(a, b cell) bool {
 	const enders, openers = "、。，．・：；？！）」』】〕》ー々ゃゅょっャュョッ.,:;?!)]}", "（「『【〔《([{"
 	return (a.width > 1 || b.width > 1) && !strings.Contains(enders, b.text) && !strings.Contains(openers, a.text)

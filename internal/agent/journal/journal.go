@@ -166,6 +166,30 @@ func (j *Journal) Close() error {
 	return errors.Join(err, j.lock.Unlock())
 }
 
+// Remove removes a conversation for good. One that is open in a process stays; one that is not there is no error.
+func Remove(dir, id string) error {
+	if !valid(id) {
+		return absent(id)
+	}
+	path := filepath.Join(dir, id)
+	if _, err := os.Lstat(path + suffix); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	lock, err := atomicfile.LockWait(path+".lock", 0)
+	if errors.Is(err, atomicfile.ErrLocked) {
+		return isOpen(id)
+	}
+	if err != nil {
+		return fmt.Errorf("remove conversation %s: %w", id, err)
+	}
+	defer lock.Unlock()
+	if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove conversation %s: %w", id, err)
+	}
+	_ = os.Remove(path + ".lock")
+	return nil
+}
+
 // Read reads a conversation. A line that cannot be read is skipped.
 func Read(dir, id string) (*Talk, error) {
 	if !valid(id) {

@@ -23,11 +23,14 @@ func drawnText(src string, width int) string {
 func TestRender(t *testing.T) {
 	for _, c := range []struct{ name, src, want string }{
 		{"headings", "# One\ntext\n## Two ##\n####### seven", "One\ntext\n\nTwo\n####### seven"},
-		{"emphasis", "a **b** *c* __d__ _e_ ~~f~~ `g*h*` snake_case_name 2 * 3 * 4 \\*i\\* **open", "a b c d e f g*h* snake_case_name 2 * 3 * 4 *i* **open"},
+		{"emphasis", "a **b** *c* __d__ _e_ ~~f~~ `g*h*` snake_case_name 2 * 3 * 4 \\*i\\* **open",
+			"a b c d e f g*h* snake_case_name 2 * 3 * 4 *i* **open"},
 		{"links", "[docs](https://x.example/a \"t\") <https://y.example> ![pic](p.png) [same](same) [x]",
 			"docs (https://x.example/a) https://y.example pic (p.png) same [x]"},
-		{"lists", "- a\n- b\n  - c\n\n    more\n10. ten\n- [x] done\n- [ ] open\n-\nend", "• a\n• b\n  • c\n\n    more\n10. ten\n☑ done\n☐ open\n•\nend"},
-		{"code", "```go\nfunc main() {\n\tx := `*a*`\n}\n```\nafter\n~~~\n```\nopen", "│ go\n│ func main() {\n│     x := `*a*`\n│ }\nafter\n│ ```\n│ open"},
+		{"lists", "- a\n- b\n  - c\n\n    more\n10. ten\n- [x] done\n- [ ] open\n-\nend",
+			"• a\n• b\n  • c\n\n    more\n10. ten\n☑ done\n☐ open\n•\nend"},
+		{"code", "```go\nfunc main() {\n\tx := `*a*`\n}\n```\nafter\n~~~\n```\nopen",
+			"│ go\n│ func main() {\n│     x := `*a*`\n│ }\nafter\n│ ```\n│ open"},
 		{"code in a list", "1. one:\n   ```\n   a\n     b\n   ```\n2. two", "1. one:\n   │ a\n   │   b\n2. two"},
 		{"quotes", "> a\n> > b\n>\n> - c\nd", "▏ a\n▏ ▏ b\n\n▏ • c\nd"},
 		{"rules", "a\n\n---\nb", "a\n\n" + strings.Repeat("─", 40) + "\nb"},
@@ -73,7 +76,8 @@ func TestStyles(t *testing.T) {
 
 // TestSplit: what is finished while a text streams is drawn as it is drawn at the end.
 func TestSplit(t *testing.T) {
-	blocks := []string{"a paragraph\nof two lines", "# heading", "- a\n- b\n\n  more of b", "1. one\n2. two", "```go\nx\n\ny\n```", "> quote\n> more",
+	blocks := []string{"a paragraph\nof two lines", "# heading", "- a\n- b\n\n  more of b", "1. one\n2. two",
+		"```go\nx\n\ny\n```", "> quote\n> more",
 		"a|b\n-|-\n1|2", "---", "日本語の文。"}
 	rapid.Check(t, func(t *rapid.T) {
 		src := strings.Join(rapid.SliceOfN(rapid.SampledFrom(blocks), 1, 8).Draw(t, "blocks"), "\n\n") + "\n"
@@ -100,7 +104,8 @@ func TestSplit(t *testing.T) {
 
 // FuzzRender: whatever is written, each line fits into the width, and has no control character.
 func FuzzRender(f *testing.F) {
-	for _, s := range []string{"# a\n- b\n  > c\n```\nd", "|a|b|\n|-|:-:|\n|1|2|", "**a `b` [c](d)", "10) x\n    - [x] y", "\x1b[2J\u202e\xff", "日本語 _あ_"} {
+	for _, s := range []string{"# a\n- b\n  > c\n```\nd", "|a|b|\n|-|:-:|\n|1|2|", "**a `b` [c](d)", "10) x\n    - [x] y",
+		"\x1b[2J\u202e\xff", "日本語 _あ_"} {
 		f.Add(s, uint8(20))
 	}
 	f.Fuzz(func(t *testing.T, src string, w uint8) {

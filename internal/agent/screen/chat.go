@@ -24,9 +24,8 @@ type chat struct {
 	send    func(tea.Msg) // from other goroutines
 	running sync.WaitGroup
 
-	width, height int
-	parts         []*part
-	scroll        int // lines below the window; 0: the end is shown
+	paper
+	height int
 
 	talk   Talk
 	skills agent.Skills
@@ -46,14 +45,10 @@ type chat struct {
 
 	cancel context.CancelFunc // of the turn or the command that runs; nil: none does
 	began  time.Time
-	frame  int              // of the sign that something runs
-	headed bool             // the answer has its header
-	answer *part            // that is streaming; nil: none
-	calls  map[string]*call // by the id of the model's block
-	chosen *part            // the call that is chosen; nil: none is
-	queued bool             // Enter was pressed while something ran: the line is sent afterwards
-	once   bool             // Ctrl-C was pressed, and pressed again it ends the chat
-	hint   string           // in place of the keys, until the next key
+	frame  int    // of the sign that something runs
+	queued bool   // Enter was pressed while something ran: the line is sent afterwards
+	once   bool   // Ctrl-C was pressed, and pressed again it ends the chat
+	hint   string // in place of the keys, until the next key
 }
 
 // The messages to the screen, besides keys, requests and events.
@@ -92,7 +87,8 @@ func newChat(ctx context.Context, o Options) *chat {
 	if o.Approvals.Now == nil {
 		o.Approvals.Now = time.Now
 	}
-	return &chat{o: o, ctx: ctx, width: 80, height: 24, history: openHistory(o.History), asked: terminal.NewInline(ctx, o.Approvals),
+	return &chat{o: o, ctx: ctx, paper: paper{width: 80, plain: o.Plain}, height: 24, history: openHistory(o.History),
+		asked:  terminal.NewInline(ctx, o.Approvals),
 		others: map[string]bool{}, never: map[string]bool{}}
 }
 
@@ -106,7 +102,7 @@ func (c *chat) begin(talk Talk) {
 			continue
 		}
 		if m.Content != "" {
-			c.stream(m.Content)
+			c.stream(m.Content, c.skills.Active)
 			c.answer = nil
 		}
 		for i := range m.Calls {

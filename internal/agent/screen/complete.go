@@ -91,7 +91,7 @@ func (p *completion) lines(c *chat) []string {
 	from := max(0, min(p.at-maxWords/2, len(p.words)-maxWords))
 	wide := 0
 	for _, w := range p.words {
-		wide = min(max(wide, text.Width(w.name)), c.width/2)
+		wide = min(max(wide, text.Width(text.OneLine(w.name))), c.width*2/3)
 	}
 	var out []string
 	for i := from; i < min(len(p.words), from+maxWords); i++ {

@@ -42,7 +42,8 @@ func TestLine(t *testing.T) {
 
 // TestEditor: whatever keys are pressed, the cursor is in the text, and what is drawn fits.
 func TestEditor(t *testing.T) {
-	keys := []string{"left", "right", "alt+left", "alt+right", "home", "end", "backspace", "delete", "ctrl+w", "alt+d", "ctrl+u", "ctrl+k", "ctrl+j"}
+	keys := []string{"left", "right", "alt+left", "alt+right", "home", "end", "backspace", "delete",
+		"ctrl+w", "alt+d", "ctrl+u", "ctrl+k", "ctrl+j"}
 	rapid.Check(t, func(t *rapid.T) {
 		var e editor
 		for range rapid.IntRange(0, 40).Draw(t, "keys") {
@@ -94,7 +95,8 @@ func TestHistory(t *testing.T) {
 // TestComplete: Tab completes commands by their letters, and files that the session may read.
 func TestComplete(t *testing.T) {
 	s := newShown(t, 80, 24)
-	s.door.answers["mycelium-skills__list_commands"] = `{"commands":[{"name":"peek","description":"Read.","skill":"reading","handlerType":"tool",` +
+	s.door.answers["mycelium-skills__list_commands"] = `{"commands":[{"name":"peek","description":"Read.","skill":"reading",` +
+		`"handlerType":"tool",` +
 		`"toolName":"files__read_file","usage":"/peek FILE","arguments":[{"name":"path","required":true}]}]}`
 	s.run(s.load())
 	s.press("/ro")
@@ -158,7 +160,8 @@ func TestCommandsOfTheScreen(t *testing.T) {
 	s.has("The next turn is for haiku.", "hello", "haiku")
 	s.press("/clear ", "enter")
 	s.hasNot("hello")
-	if len(s.opened) != 2 || s.opened[0] != (slash.Start{Model: "haiku", Resume: "c-1", Keep: true}) || s.opened[1] != (slash.Start{Model: "haiku", New: true}) {
+	if len(s.opened) != 2 || s.opened[0] != (slash.Start{Model: "haiku", Resume: "c-1", Keep: true}) ||
+		s.opened[1] != (slash.Start{Model: "haiku", New: true}) {
 		t.Errorf("opened %+v", s.opened)
 	}
 	s.press("/etc/hosts what is it?", "enter")

@@ -208,8 +208,9 @@ func (k *call) draw(width int) []ink.Line {
 			mark, end.Style = ink.Span{Style: ink.Red, Text: "✗ "}, ink.Red
 			end.Text = approval.Short(d.Text, 200)
 		}
-		if d.Effect == "deny" {
-			end.Text = "denied: " + end.Text
+		// A conversation that goes on has no effects, and is read as the engine reads a result.
+		if reason, said := strings.CutPrefix(d.Text, "Denied by policy: "); d.Effect == "deny" || said && d.Failed {
+			end.Text = "denied: " + approval.Short(reason, 200)
 		}
 	}
 	if k.part != nil && k.part.chosen {

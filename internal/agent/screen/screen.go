@@ -1,5 +1,5 @@
-// Package screen is the chat: what was said and done above, the person's line below. It draws the events of an engine as they come, asks the
-// person about calls that wait, and runs the commands of package slash.
+// Package screen is the chat: what was said and done above, the person's line below. It draws the events of an engine as they come, asks
+// the person about calls that wait, and runs the commands of package slash.
 //
 // Only what is visible is drawn, and a part of the conversation that is finished is drawn once for a width.
 package screen
@@ -46,13 +46,17 @@ type Talk struct {
 	Past    []transcript.Message // what was said before
 }
 
+// framesPerSecond bounds how often the screen is drawn. It is the most that Bubble Tea takes: at its default of 60, a key alone waits up to
+// 17 ms for its frame.
+const framesPerSecond = 120
+
 // Run shows the chat until the person ends it or ctx is done.
 func Run(ctx context.Context, in io.Reader, out io.Writer, environ []string, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c := newChat(ctx, o)
 	p := tea.NewProgram(c, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ),
-		tea.WithoutSignalHandler())
+		tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond))
 	c.send = p.Send
 	watching := make(chan struct{})
 	go func() {

@@ -81,7 +81,8 @@ func newShown(t *testing.T, width, height int) *shown {
 	}}
 	o.Open = func(_ context.Context, start slash.Start, _ Ask) (Talk, error) {
 		s.opened = append(s.opened, start)
-		return Talk{Engine: s.engine, Session: "s-1", Model: start.Model, Skills: agent.Skills{Role: "developer", Active: []string{"common"}}}, nil
+		return Talk{Engine: s.engine, Session: "s-1", Model: start.Model,
+			Skills: agent.Skills{Role: "developer", Active: []string{"common"}}}, nil
 	}
 	o.Approvals.Now = func() time.Time { return s.at }
 	o.Approvals.Settle = func(_ context.Context, id string, a approval.Answer) (approval.Request, error) {
@@ -149,7 +150,8 @@ func (s *shown) press(keys ...string) *shown {
 }
 
 var named = map[string]tea.KeyPressMsg{
-	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "tab": {Code: tea.KeyTab},
+	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown},
+	"tab":  {Code: tea.KeyTab},
 	"left": {Code: tea.KeyLeft}, "pgup": {Code: tea.KeyPgUp}, "pgdown": {Code: tea.KeyPgDown}, "backspace": {Code: tea.KeyBackspace},
 	"ctrl+c": {Code: 'c', Mod: tea.ModCtrl}, "ctrl+d": {Code: 'd', Mod: tea.ModCtrl}, "ctrl+o": {Code: 'o', Mod: tea.ModCtrl},
 	"ctrl+j": {Code: 'j', Mod: tea.ModCtrl}, "alt+enter": {Code: tea.KeyEnter, Mod: tea.ModAlt}, "ctrl+w": {Code: 'w', Mod: tea.ModCtrl},

@@ -119,7 +119,7 @@ func TestSession(t *testing.T) {
 // TestHostile: what a model, a tool or a name brings is never an escape sequence on the terminal.
 func TestHostile(t *testing.T) {
 	s := newShown(t, 80, 40)
-	s.o.Plain = false
+	s.plain = false
 	evil := "\x1b]0;owned\a\x1b[2J\u202ex"
 	s.engine.say = func(_ context.Context, _ string, tell func(agent.Event)) (agent.Turn, error) {
 		args, _ := json.Marshal(map[string]string{"path": evil})
@@ -283,7 +283,8 @@ func TestEnds(t *testing.T) {
 func TestGoesOn(t *testing.T) {
 	s := newShown(t, 80, 24)
 	s.take(openedMsg{clear: true, talk: Talk{Engine: s.engine, Past: []transcript.Message{{Role: "user", Content: "and before?"},
-		{Role: "assistant", Content: "It *was*.", Calls: []transcript.Call{{Name: "files__read_file", Input: []byte(`{"path":"a"}`), Output: "x"}}}}}})
+		{Role: "assistant", Content: "It *was*.", Calls: []transcript.Call{{Name: "files__read_file",
+			Input: []byte(`{"path":"a"}`), Output: "x"}}}}}})
 	s.has("❯ and before?", "It was.", "✓ files__read_file a  x")
 	s.hasNot("Say what you want")
 	s.take(openedMsg{err: errors.New("no such conversation"), talk: Talk{Engine: s.engine}})
@@ -316,4 +317,82 @@ func TestLines(t *testing.T) {
 	if last := s.opened[len(s.opened)-1]; last != (slash.Start{Model: "haiku", Resume: "c-1", Keep: true}) {
 		t.Errorf("opened %+v", last)
 	}
+}
+
+// TestLooks: lines that fit are not broken, an edit is a diff whoever makes it, a refusal says its reason once, and a call can be unfolded
+// while a question waits.
+func TestLooks(t *testing.T) {
+	s := newShown(t, 80, 40)
+	s.past(&transcript.Call{Name: "files__read_file", Failed: true, Output: "Denied by policy: Not now."})
+	s.has("✗ files__read_file  denied: Not now.")
+	s.add(printed{"input          60 tokens, and 0 written to the cache, 0 read from it\n" +
+		strings.Repeat("a", 20) + "  " + strings.Repeat("b ", 60)})
+	s.has("  input          60 tokens, and 0 written to the cache, 0 read from it\n", "\n"+strings.Repeat(" ", 24)+"b b")
+	s.engine.say = func(_ context.Context, _ string, tell func(agent.Event)) (agent.Turn, error) {
+		tell(agent.Event{Call: &agent.Call{ID: "1", Tool: "files__edit_file",
+			Args: json.RawMessage(`{"path":"notes.md","oldText":"mushrooms","newText":"きのこ\u202e"}`)}})
+		tell(agent.Event{Done: &agent.Done{CallID: "1", Effect: "deny", Failed: true, Text: "Denied by policy: Secrets stay."}})
+		return agent.Turn{Stop: agent.StopEnd}, nil
+	}
+	s.press("go", "enter")
+	s.has("✗ files__edit_file notes.md  denied: Secrets stay.")
+	s.take(approval.Request{ID: "k3m9", Kind: approval.Call, State: approval.Pending, Session: "s-1", Tool: "files__write_file",
+		Digest: "d", Args: []byte(`{"path":"out.md"}`), Reason: "Writing asks."})
+	s.at = s.at.Add(unseen)
+	s.press("ctrl+o")
+	s.has("│ - mushrooms", `│ + きのこ\u202e`, "asked because: Writing asks.")
+	s.press("enter")
+	s.hasNot("│ - mushrooms")
+	if s.press("a"); len(s.answers) != 1 || s.chosen != nil {
+		t.Errorf("answers: %+v", s.answers)
+	}
+}
+
+// TestHostileNames: what a skill or a file is called reaches the terminal as text, in completions, menus and the list of commands.
+func TestHostileNames(t *testing.T) {
+	s := newShown(t, 80, 40)
+	s.plain = false
+	evil := "\x1b]0;owned\a\x1b[2J\u202ex"
+	said, err := json.Marshal(evil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.door.answers["mycelium-skills__list_commands"] = `{"commands":[{"name":"peek","description":` + string(said) + `,"skill":` +
+		string(said) + `,"usage":"peek ` + strings.Trim(string(said), `"`) + `","handlerType":"tool","toolName":"x"}]}`
+	s.door.answers["mycelium-router__list_roles"] = `{"roles":[{"id":"guest","name":` + string(said) +
+		`,"description":` + string(said) + `}]}`
+	s.door.answers["mycelium-skills__list_skills"] = `{"skills":[{"id":` + string(said) + `,"description":` + string(said) +
+		`,"active":true}]}`
+	s.o.Files = func(context.Context, string) []string { return []string{"docs/" + evil} }
+	s.run(s.load())
+	sees := func(what string) {
+		t.Helper()
+		shown := `\x1b]0;owned`
+		if what == "a file that was taken" {
+			shown = `]0;owned` // control characters are no part of a line
+		}
+		content := s.View().Content
+		for _, bad := range []string{"\x1b]", "\x1b[2J", "\a", "\u202e"} {
+			if strings.Contains(content, bad) {
+				t.Errorf("%s: %q reaches the terminal", what, bad)
+			}
+		}
+		if !strings.Contains(content, shown) {
+			t.Errorf("%s: the name is not shown:\n%s", what, content)
+		}
+	}
+	s.press("/pee")
+	sees("a command that is completed")
+	s.edit.set("")
+	s.press("@d")
+	sees("a file that is completed")
+	s.press("tab")
+	sees("a file that was taken")
+	s.edit.set("")
+	s.press("/help ", "enter")
+	sees("/help")
+	s.press("/clear ", "enter", "/all ", "enter")
+	sees("/all")
+	s.press("/clear ", "enter", "/roles ", "enter")
+	sees("/roles")
 }

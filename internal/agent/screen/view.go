@@ -42,7 +42,7 @@ func (c *chat) room() int {
 
 // paint writes a line for the terminal.
 func (c *chat) paint(l ink.Line) string {
-	if c.o.Plain {
+	if c.plain {
 		return l.Raw()
 	}
 	return l.String()
@@ -80,38 +80,6 @@ func thousands(n int) string {
 		return fmt.Sprint(n)
 	}
 	return fmt.Sprintf("%.1fk", float64(n)/1000)
-}
-
-// heightOf is the number of lines of a part with the blank line before it.
-func (c *chat) heightOf(i int) int {
-	n := len(c.parts[i].lines(c.width, c.o.Plain))
-	if n > 0 && i > 0 && !c.parts[i].close(c.parts[i-1]) {
-		n++
-	}
-	return n
-}
-
-// window returns the lines of the conversation that are visible. Only these parts are drawn, and those below them.
-func (c *chat) window(room int) []string {
-	skip, have, from := c.scroll, 0, len(c.parts)
-	for from > 0 && have < room+skip {
-		from--
-		have += c.heightOf(from)
-	}
-	if have < room+skip { // the beginning is visible
-		skip = max(0, have-room)
-		c.scroll = skip
-	}
-	var out []string
-	for i := from; i < len(c.parts); i++ {
-		lines := c.parts[i].lines(c.width, c.o.Plain)
-		if c.heightOf(i) > len(lines) {
-			out = append(out, "")
-		}
-		out = append(out, lines...)
-	}
-	end := len(out) - skip
-	return out[max(0, end-room):max(0, end)]
 }
 
 // spinner is the sign that something runs.

@@ -270,7 +270,8 @@ func status(ctx context.Context, s *Set, now Now, _ []string) (Result, error) {
 	}
 	rows := [][2]string{
 		{"session", c.Session}, {"role", cmp.Or(c.Role, "–")},
-		{"skills", fmt.Sprintf("%d of %d active: %s", len(c.ActiveSkills), len(c.AvailableSkills), cmp.Or(strings.Join(c.ActiveSkills, ", "), "–"))},
+		{"skills", fmt.Sprintf("%d of %d active: %s", len(c.ActiveSkills), len(c.AvailableSkills),
+			cmp.Or(strings.Join(c.ActiveSkills, ", "), "–"))},
 		{"tools", fmt.Sprintf("%d visible", c.ToolCount)}, {"promotion", c.Promotion},
 		{"agent", strings.TrimSpace(now.Engine + " " + now.Model)}, {"conversation", cmp.Or(now.Conversation, "not saved")},
 		{"turns", fmt.Sprint(now.Turns)}, {"notice", c.Notice},

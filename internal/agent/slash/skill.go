@@ -46,7 +46,8 @@ func (s *Set) Load(ctx context.Context) error {
 				args = strings.TrimSpace(args + " " + word)
 			}
 		}
-		out = append(out, Command{Name: text.OneLine(b.Name), Args: text.OneLine(args), About: b.Description, Skill: text.OneLine(b.Skill), run: b.run})
+		out = append(out, Command{Name: text.OneLine(b.Name), Args: text.OneLine(args), About: b.Description,
+			Skill: text.OneLine(b.Skill), run: b.run})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

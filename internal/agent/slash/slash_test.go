@@ -34,8 +34,10 @@ func (*desk) Changed() bool                                        { return fals
 func newSet(t *testing.T) (*Set, *desk) {
 	t.Helper()
 	d := &desk{answers: map[string]string{
-		"mycelium-router__list_roles":  `{"currentRole":"guest","roles":[{"id":"guest","name":"Guest","current":true},{"id":"dev","name":"","description":"Writes."}]}`,
-		"mycelium-skills__list_skills": `{"skills":[{"id":"common","description":"Reads.","active":true},{"id":"editor","description":"Edits."}]}`,
+		"mycelium-router__list_roles": `{"currentRole":"guest","roles":[` +
+			`{"id":"guest","name":"Guest","current":true},{"id":"dev","name":"","description":"Writes."}]}`,
+		"mycelium-skills__list_skills": `{"skills":[{"id":"common","description":"Reads.","active":true},` +
+			`{"id":"editor","description":"Edits."}]}`,
 		"mycelium-router__get_context": `{"session":"s-1","role":"guest","availableRoles":["guest"],"activeSkills":["common"],` +
 			`"availableSkills":["common","editor"],"toolCount":7,"promotion":"auto","howToGetMore":"Ask your operator."}`,
 		"mycelium-skills__list_commands": `{"commands":[{"name":"peek","description":"Read a file.","skill":"reading","handlerType":"tool",` +
@@ -102,7 +104,8 @@ func TestCommands(t *testing.T) {
 		}
 		switch last := d.calls[len(d.calls)-1]; c.line {
 		case "/peek notes.md":
-			if last.Tool != "files__read_file" || string(last.Args) != `{"from":1,"path":"notes.md"}` && string(last.Args) != `{"path":"notes.md","from":1}` {
+			if last.Tool != "files__read_file" || string(last.Args) != `{"from":1,"path":"notes.md"}` &&
+				string(last.Args) != `{"path":"notes.md","from":1}` {
 				t.Errorf("%s called %s %s", c.line, last.Tool, last.Args)
 			}
 		case "/lint -x":
@@ -135,7 +138,7 @@ func TestHowItGoesOn(t *testing.T) {
 	}
 	for line, last := range map[string]string{"/roles": "admin", "/model": "haiku", "/resume": "c-2"} {
 		s, d := newSet(t)
-		d.prints = `[{"id":"c-1","name":"a"},{"id":"c-2","name":"b","agent":"claude","updated":"2026-11-26T00:00:00Z"}]`
+		d.prints = `[{"id":"c-1","name":"a","agent":"myc"},{"id":"c-2","name":"b","agent":"myc"},{"id":"c-3","agent":"claude"}]`
 		if line == "/roles" {
 			d.prints = `[{"role":"dev"},{"role":"admin"}]`
 		}
@@ -174,7 +177,8 @@ func TestMistakes(t *testing.T) {
 
 func TestMatch(t *testing.T) {
 	s, _ := newSet(t)
-	for begun, first := range map[string]string{"": "help", "ro": "roles", "SK": "skills", "sns": "sessions", "pee": "peek", "ext": "context"} {
+	for begun, first := range map[string]string{"": "help", "ro": "roles", "SK": "skills", "sns": "sessions",
+		"pee": "peek", "ext": "context"} {
 		if m := s.Match(begun); len(m) == 0 || m[0].Name != first {
 			t.Errorf("%q: %+v", begun, m)
 		}
@@ -188,8 +192,9 @@ func FuzzFields(f *testing.F) {
 	f.Add(`/a "b c" 'd' e　f`)
 	f.Fuzz(func(t *testing.T, line string) {
 		words, err := fields(line)
-		if err == nil && !strings.ContainsAny(line, `"'`) && strings.Join(words, "") != strings.Join(strings.FieldsFunc(strings.ToValidUTF8(line, "�"),
-			func(r rune) bool { return strings.ContainsRune(" \n\t　", r) }), "") {
+		if err == nil && !strings.ContainsAny(line, `"'`) && strings.Join(words, "") !=
+			strings.Join(strings.FieldsFunc(strings.ToValidUTF8(line, "�"),
+				func(r rune) bool { return strings.ContainsRune(" \n\t　", r) }), "") {
 			t.Errorf("%q: %q", line, words)
 		}
 	})

@@ -7,11 +7,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	lm "mycelium/internal/model"
 	"mycelium/internal/text"
+	"mycelium/internal/transcript"
 )
-
-// contextWindow is the number of tokens that the models of Anthropic take in one question.
-const contextWindow = 200_000
 
 func use(ctx context.Context, s *Set, now Now, _ []string) (Result, error) {
 	u := now.Spent.Usage
@@ -19,12 +18,13 @@ func use(ctx context.Context, s *Set, now Now, _ []string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	const window = lm.Window
 	words := 0
 	for _, t := range list {
 		words += text.Tokens(t.Name + t.Description)
 	}
 	return Result{Text: rowsText([][2]string{
-		{"context", fmt.Sprintf("%d tokens, %.1f %% of %d", now.Spent.Context, 100*float64(now.Spent.Context)/contextWindow, contextWindow)},
+		{"context", fmt.Sprintf("%d tokens, %.1f %% of %d", now.Spent.Context, 100*float64(now.Spent.Context)/window, window)},
 		{"tools", fmt.Sprintf("%s, about %d tokens without their schemas", text.Count(len(list), "tool"), words)},
 		{"input", fmt.Sprintf("%d tokens, and %d written to the cache, %d read from it", u.Input, u.CacheWrite, u.CacheRead)},
 		{"output", fmt.Sprintf("%d tokens", u.Output)},
@@ -79,10 +79,14 @@ func resume(ctx context.Context, s *Set, now Now, args []string) (Result, error)
 	}
 	c := &Choice{Title: "Conversations", Then: func(_ context.Context, id string) (Result, error) { return goOn(id), nil }}
 	for _, l := range list {
-		c.Options = append(c.Options, Option{ID: l.ID, Name: l.Name, About: strings.TrimSpace(l.ID + " " + l.Agent), Current: l.ID == now.Conversation})
+		if l.Agent != transcript.Own {
+			continue // another agent goes on with it: myc chat resume tells how
+		}
+		c.Options = append(c.Options, Option{ID: l.ID, Name: l.Name,
+			About: l.ID, Current: l.ID == now.Conversation})
 	}
 	if len(c.Options) == 0 {
-		return Result{Text: "No conversation is saved."}, nil
+		return Result{Text: "No conversation of this agent is saved."}, nil
 	}
 	return Result{Choose: c}, nil
 }

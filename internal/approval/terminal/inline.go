@@ -13,8 +13,8 @@ import (
 	"mycelium/internal/approval"
 )
 
-// Inline is the part of the screen that shows one request and takes its answer, for a program that shows more than requests. [Options.Watch]
-// is the program's own: it passes requests on with Take.
+// Inline is the part of the screen that shows one request and takes its answer, for a program that shows more than requests.
+// [Options.Watch] is the program's own: it passes requests on with Take.
 type Inline struct{ t *terminal }
 
 // NewInline returns a part of the screen on which nothing waits. Answers are sent until ctx is done.

@@ -7,9 +7,17 @@ import (
 	"time"
 
 	"mycelium/internal/agent/journal"
+	"mycelium/internal/store"
 	"mycelium/internal/text"
 	"mycelium/internal/transcript"
 )
+
+// Book returns the saved conversations in a database. Those of our own agent come from its files in dir, and are deleted with them.
+func Book(db *store.DB, mask func(string) string, dir string) *transcript.Book {
+	b := transcript.NewBook(db, mask)
+	b.Forget = func(id string) error { return journal.Remove(dir, id) }
+	return b
+}
 
 // Own brings the conversations of our own agent up to date, from the files in which it keeps them as they happen. One that cannot be
 // read is left as it was. role is whose those are that had no role.

@@ -63,8 +63,9 @@ func (a *app) with(ctx context.Context, f func(*project.View, *transcript.Book) 
 		return err
 	}
 	defer db.Close()
-	b := transcript.NewBook(db, log.Secrets().Text)
-	if err := talks.Own(ctx, b, engine.Folder(v.Project.State), project.LocalPrincipal, v.Project.File.Session.RoleOfAgent()); err != nil {
+	folder := engine.Folder(v.Project.State)
+	b := talks.Book(db, log.Secrets().Text, folder)
+	if err := talks.Own(ctx, b, folder, project.LocalPrincipal, v.Project.File.Session.RoleOfAgent()); err != nil {
 		a.Logger().Warn("conversations of myc are not up to date", "error", err)
 	}
 	return f(v, b)

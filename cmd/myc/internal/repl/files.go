@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/agent/slash"
+	"mycelium/internal/text"
 )
 
 // files completes the names of files that the session may read. The policy decides about each name as it would about the call that reads
@@ -80,7 +81,7 @@ func (f *files) list(ctx context.Context, folder string) []string {
 	var names []string
 	for _, e := range entries[:min(len(entries), maxEntries)] {
 		switch {
-		case e.Name() == ".git":
+		case e.Name() == ".git", text.OneLine(e.Name()) != e.Name(): // nobody can write a name with hidden characters
 		case e.IsDir():
 			names = append(names, e.Name()+"/")
 		case e.Type().IsRegular():

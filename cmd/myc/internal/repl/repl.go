@@ -2,11 +2,9 @@
 package repl
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,11 +20,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/node/project"
 	"mycelium/internal/state"
-	"mycelium/internal/text"
 )
-
-// Program runs myc with arguments, as main does, and returns its exit code.
-type Program func(ctx context.Context, args []string, in io.Reader, out, errs io.Writer, environ []string) int
 
 // app is the program with the chat.
 type app struct {
@@ -156,49 +150,4 @@ func (a *app) shorten(ctx context.Context) error {
 		return errors.New("the engine " + a.now.Name() + " shortens its conversation by itself, when it is full")
 	}
 	return e.Compact(ctx)
-}
-
-// page is what a command prints, on a screen of a width.
-type page struct {
-	bytes.Buffer
-	width int
-}
-
-// Width is the width of the screen. A table fits into it.
-func (p *page) Width() int { return p.width }
-
-// run runs a command of myc for this project.
-func (a *app) run(ctx context.Context, now slash.Now, args ...string) (string, error) {
-	dir, err := a.ProjectDir()
-	if err != nil {
-		return "", err
-	}
-	return a.with(ctx, dir, now.Width, nil, args)
-}
-
-func (a *app) with(ctx context.Context, dir string, width int, in io.Reader, args []string) (string, error) {
-	paths, err := a.State()
-	if err != nil {
-		return "", err
-	}
-	if in == nil {
-		in = strings.NewReader("")
-	}
-	all := append([]string{"-C", dir}, paths.Pin()...)
-	if a.Config != "" {
-		config, err := filepath.Abs(a.Config)
-		if err != nil {
-			return "", err
-		}
-		all = append(all, "--config", config)
-	}
-	out, errs := &page{width: width}, &bytes.Buffer{}
-	if code := a.program(ctx, append(all, args...), in, out, errs, a.Environ); code != 0 {
-		why, hint, _ := strings.Cut(strings.TrimSpace(errs.String()), "\nhint: ")
-		return out.String(), text.Hinted(errors.New(strings.TrimPrefix(why, "myc: ")), hint)
-	}
-	if out.Len() == 0 {
-		return strings.TrimPrefix(errs.String(), "myc: "), nil
-	}
-	return out.String(), nil
 }
