@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,12 +88,14 @@ func TestWorkflowAndAdhoc(t *testing.T) {
 func (p *project) escalates(s *fake.Server) {
 	p.t.Helper()
 	var told string
-	s.Play(checks("bad"), fake.Step{Text: "it failed"},
-		fake.Step{Func: func(r fake.Request) fake.Step {
-			told = r.Text("user")
-			return writes("fix.txt")
-		}},
-		fake.Step{Func: func(r fake.Request) fake.Step { return fake.Step{Text: results(r)} }})
+	adhoc := func(r fake.Request) bool { return slices.Contains(r.ToolNames(), "files__write_file") }
+	s.Play(fake.Step{Func: func(r fake.Request) fake.Step {
+		if !adhoc(r) {
+			return checks("bad")
+		}
+		told = r.Text("user")
+		return writes("fix.txt")
+	}}, fake.Step{Func: func(r fake.Request) fake.Step { return fake.Step{Text: results(r)} }})
 	a, stderr, code := p.ask("", "workflow", "check the links", "--on-failure", "auto")
 	if code != 0 || a.Role != "adhoc" || !strings.Contains(a.Result.(string), "Denied by policy") || p.read("fix.txt") != "" {
 		p.t.Errorf("auto: exit %d %+v\n%s", code, a, stderr)
