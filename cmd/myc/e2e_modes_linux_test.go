@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+
 	"mycelium/internal/model/fake"
 )
 
@@ -129,5 +131,50 @@ func (p *project) approves(s *fake.Server, context string) {
 	if _, stderr, code = p.ask("", "adhoc", "--context", filepath.Join(p.dir, "odd.json")); code != 2 || !strings.Contains(stderr,
 		"it has no scriptPath") {
 		p.t.Errorf("a context without a script: exit %d\n%s", code, stderr)
+	}
+}
+
+// TestRun runs agents in each mode. The second one of a pipeline gets the first one's result.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	s := fake.New()
+	defer s.Close()
+	p := asks(t, s)
+	s.Play(fake.Step{Func: func(r fake.Request) fake.Step {
+		if said := r.Text("user"); strings.Contains(said, "data from the agent before you") {
+			return fake.Step{Text: "after " + strings.TrimSpace(said[strings.LastIndex(said, "\n"):])}
+		}
+		return fake.Step{Text: "first"}
+	}})
+	var got struct {
+		Success bool    `json:"success"`
+		Cost    float64 `json:"costUSD"`
+		Agents  []struct {
+			ID     string `json:"id"`
+			State  string `json:"state"`
+			Result string `json:"result"`
+			Turns  int    `json:"turns"`
+		} `json:"agents"`
+	}
+	if err := json.Unmarshal([]byte(p.must("run", "--mode", "pipeline", "-p", "one", "-p", "two", "--json")), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Agents) != 2 || !got.Success || got.Agents[1].State != "completed" || got.Agents[1].Result != "after two" ||
+		got.Agents[0].Turns != 1 || got.Cost <= 0 {
+		t.Fatalf("%+v", got)
+	}
+	out, stderr, code := p.as(p.env, "run", "--mode", "parallel", "one", "two", "--role", "guest")
+	if code != 0 || strings.Count(out, "first") != 2 || !strings.Contains(stderr, "2 agents, $") {
+		t.Errorf("parallel: exit %d\n%s%s", code, out, stderr)
+	}
+	for _, args := range [][]string{{"one", "two"}, {"--mode", "parallel", "--max-agents", "1", "one", "two"}, {}, {"--mode", "x", "one"},
+		{"--mode", "pipeline", "-c", "one", "two"}} {
+		if _, stderr, code := p.as(p.env, append([]string{"run"}, args...)...); code != 2 {
+			t.Errorf("run %q: exit %d\n%s", args, code, stderr)
+		}
+	}
+	s.Play(fake.Step{Text: "one"}, fake.Step{Text: "and more"})
+	if out, stderr, code := p.as(p.env, "run", "--resume", got.Agents[0].ID, "-p", "go on"); code != 0 || !strings.Contains(out, "and more") {
+		t.Errorf("resume: exit %d\n%s%s", code, out, stderr)
 	}
 }

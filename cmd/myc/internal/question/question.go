@@ -109,7 +109,7 @@ func (a *app) run(ctx context.Context, args []string) (bool, error) {
 	}
 	var schema *structured.Schema
 	if a.schema != "" {
-		if schema, err = readSchema(a.schema); err != nil {
+		if schema, err = ReadSchema(a.schema); err != nil {
 			return true, failure.Usagef("--schema: %w", err)
 		}
 	}
@@ -161,8 +161,8 @@ func (a *app) said(args []string) (string, error) {
 	return strings.TrimSpace(said + "\n\n" + strings.TrimSpace(strings.ToValidUTF8(string(raw), "�"))), nil
 }
 
-// readSchema reads the file of --schema.
-func readSchema(path string) (*structured.Schema, error) {
+// ReadSchema reads the file of --schema.
+func ReadSchema(path string) (*structured.Schema, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
