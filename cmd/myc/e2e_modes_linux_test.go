@@ -49,7 +49,8 @@ func TestWorkflowAndAdhoc(t *testing.T) {
 
 	// A script that fails and is mended by the agent leaves nothing behind. The agent sees three tools.
 	s.Play(checks("bad"), checks("good"), fake.Step{Text: "done"})
-	if a, stderr, code := p.ask("", "workflow", "check the links"); code != 0 || !a.Success || a.Role != "orchestrator" || len(p.kept()) != 0 {
+	if a, stderr, code := p.ask("", "workflow", "check the links"); code != 0 || !a.Success ||
+		a.Role != "orchestrator" || len(p.kept()) != 0 {
 		t.Fatalf("exit %d %+v\n%s", code, a, stderr)
 	}
 	if got := strings.Join(s.Requests()[0].ToolNames(), " "); got != "mycelium-skills__get_skill mycelium-skills__list_skills "+
@@ -78,7 +79,8 @@ func TestWorkflowAndAdhoc(t *testing.T) {
 	}
 
 	s.Play(checks("bad"), fake.Step{Text: "it failed"})
-	if _, stderr, code = p.ask("", "workflow", "check the links", "--on-failure", "exit"); code != 1 || strings.Contains(stderr, "myc adhoc") ||
+	if _, stderr, code = p.ask("", "workflow", "check the links", "--on-failure", "exit"); code != 1 ||
+		strings.Contains(stderr, "myc adhoc") ||
 		len(p.kept()) != 2 {
 		t.Errorf("exit: exit %d\n%s", code, stderr)
 	}

@@ -1,7 +1,7 @@
 package policy
 
-// roleRules are the ask rules of the roles that have the key ask, after the rules of files. A rule of a role is about every call with one of
-// the effects, and about every tool of a server that does not say that it only reads: what that would do is not known.
+// roleRules are the ask rules of the roles that have the key ask, after the rules of files. A rule of a role is about every call with one
+// of the effects, and about every tool of a server that does not say that it only reads: what that would do is not known.
 func (c *compiler) roleRules() (out []Rule) {
 	unknown := Names{}
 	for _, e := range c.p.sorted {

@@ -13,7 +13,8 @@ func TestRoleCeilings(t *testing.T) {
 		return Item{Server: server, Name: name}
 	}
 	p, problems := New(Source{Dir: "/p",
-		Catalog: []Definition{{Item: item("files__read_file"), Annotations: Annotations{"readOnlyHint": true}}, {Item: item("files__write_file")},
+		Catalog: []Definition{{Item: item("files__read_file"), Annotations: Annotations{"readOnlyHint": true}},
+			{Item: item("files__write_file")},
 			{Item: item("db__query"), Annotations: Annotations{"readOnlyHint": true}}, {Item: item("db__run")},
 			{Item: item("mycelium-router__get_context")}},
 		Roles: []Role{{ID: "narrow", ToolIDs: []string{"files__*", "agent__Bash"}, OnlyTools: []string{"files__read_file"}},

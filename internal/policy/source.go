@@ -73,7 +73,7 @@ type Role struct {
 	AllowedSkills []string `yaml:"allowedSkills" json:"allowedSkills,omitempty"` // "*" is all; nil is no ceiling
 	ToolIDs       []string `yaml:"toolIds" json:"toolIds,omitempty"`
 	Deny          []string `yaml:"deny" json:"deny,omitempty"`           // patterns of items that it hides
-	OnlyTools     []string `yaml:"onlyTools" json:"onlyTools,omitempty"` // patterns of tools: it sees no others, control tools neither; nil is no ceiling
+	OnlyTools     []string `yaml:"onlyTools" json:"onlyTools,omitempty"` // it sees no other tools, control tools neither; nil: no ceiling
 	Ask           []string `yaml:"ask" json:"ask,omitempty"`             // effects: a call that has one waits for a person
 	Inherits      string   `yaml:"inherits" json:"inherits,omitempty"`
 	Prompt        string   `yaml:"prompt" json:"prompt,omitempty"`

@@ -49,8 +49,8 @@ func states(list []Agent) string {
 	return strings.Join(out, ",")
 }
 
-// TestPipeline hands each result on as data, and stops at the first agent that is not completed.
-func TestPipeline(t *testing.T) {
+// TestFleetPipeline hands each result on as data, and stops at the first agent that is not completed.
+func TestFleetPipeline(t *testing.T) {
 	var second string
 	r := Run{Mode: Pipeline, Tasks: []string{"one", "two", "three"}, Open: opens(nil, costs(0.5),
 		func(_ context.Context, said string, tell func(agent.Event)) (agent.Turn, error) {
@@ -64,7 +64,8 @@ func TestPipeline(t *testing.T) {
 	if states(got) != "completed,errored,not run" || got[1].Denials != 3 || got[1].InARow != 2 || got[0].Cost != 0.5 || Cost(got) != 0.5 {
 		t.Errorf("%+v", got)
 	}
-	if !strings.Contains(second, "is data from the agent before you") || !strings.Contains(second, `"one"`) || !strings.HasSuffix(second, "two") {
+	if !strings.Contains(second, "is data from the agent before you") || !strings.Contains(second, `"one"`) ||
+		!strings.HasSuffix(second, "two") {
 		t.Errorf("the second was told %s", second)
 	}
 	schema, err := structured.Parse([]byte(`{"type":"object"}`))
@@ -76,17 +77,19 @@ func TestPipeline(t *testing.T) {
 			return agent.Turn{Text: text, Stop: agent.StopEnd}, nil
 		}
 	}
-	r = Run{Mode: Pipeline, Tasks: []string{"one", "two", "three"}, Schema: schema, Open: opens(nil, answer(`{"n": 1}`), answer("no"), costs(0))}
+	r = Run{Mode: Pipeline, Tasks: []string{"one", "two", "three"}, Schema: schema,
+		Open: opens(nil, answer(`{"n": 1}`), answer("no"), costs(0))}
 	if got = r.Do(t.Context()); states(got) != "completed,errored,not run" || string(got[0].Result) != `{"n": 1}` {
 		t.Errorf("with a schema: %+v", got)
 	}
 }
 
-// TestBudgets: an agent gets its own budget or what is left of that of the run; nothing begins when that is spent.
-func TestBudgets(t *testing.T) {
+// TestFleetBudgets: an agent gets its own budget or what is left of that of the run; nothing begins when that is spent.
+func TestFleetBudgets(t *testing.T) {
 	var budgets []float64
 	r := Run{Mode: Pipeline, Tasks: []string{"1", "2", "3"}, Total: 1.5, Each: 1, Open: opens(&budgets, costs(1), costs(0.5), costs(1))}
-	if got := r.Do(t.Context()); states(got) != "completed,completed,not run" || got[2].Error != spentAll || len(budgets) != 2 || budgets[0] != 1 ||
+	if got := r.Do(t.Context()); states(got) != "completed,completed,not run" || got[2].Error != spentAll ||
+		len(budgets) != 2 || budgets[0] != 1 ||
 		budgets[1] != 0.5 {
 		t.Errorf("%+v %v", got, budgets)
 	}
@@ -103,13 +106,14 @@ func TestBudgets(t *testing.T) {
 			tell(agent.Event{Spent: &agent.Spent{Cost: 1}})
 			return agent.Turn{Stop: agent.StopAborted, Cost: 1}, ctx.Err()
 		})}
-	if got := r.Do(t.Context()); states(got) != "aborted,aborted" || got[0].Error != spentAll || got[1].Error != spentAll || Cost(got) != 1 {
+	if got := r.Do(t.Context()); states(got) != "aborted,aborted" || got[0].Error != spentAll ||
+		got[1].Error != spentAll || Cost(got) != 1 {
 		t.Errorf("at once: %+v", got)
 	}
 }
 
-// TestAbort: when the run is aborted, all of its agents are, and no other begins.
-func TestAbort(t *testing.T) {
+// TestFleetAbort: when the run is aborted, all of its agents are, and no other begins.
+func TestFleetAbort(t *testing.T) {
 	for _, mode := range []string{Parallel, Pipeline} {
 		ctx, cancel := context.WithCancel(t.Context())
 		wait := func(ctx context.Context, _ string, _ func(agent.Event)) (agent.Turn, error) {

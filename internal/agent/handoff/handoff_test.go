@@ -11,10 +11,11 @@ import (
 	"mycelium/internal/agent"
 )
 
-func TestSaveAndLoad(t *testing.T) {
+func TestHandoffIsKept(t *testing.T) {
 	dir, three := t.TempDir(), 3
-	c := Context{Skill: "s", Script: "a.sh", Args: []string{"x"}, Timestamp: time.Unix(1, 0), Summary: "token ghp_" + strings.Repeat("a1B2", 9),
-		Error: &Failure{Message: "m", ExitCode: &three, Stdout: strings.Repeat("o", 2*maxOutput), Stderr: "e"}}
+	c := Context{Skill: "s", Script: "a.sh", Args: []string{"x"}, Timestamp: time.Unix(1, 0),
+		Summary: "token ghp_" + strings.Repeat("a1B2", 9),
+		Error:   &Failure{Message: "m", ExitCode: &three, Stdout: strings.Repeat("o", 2*maxOutput), Stderr: "e"}}
 	path, err := c.Save(dir, ".mycelium/context")
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +38,7 @@ func TestSaveAndLoad(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
+func TestHandoffParse(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"scriptPath":"a","error":{"message":"m"}}`:   "it has no skillId",
 		`{"skillId":"a","error":{"message":"m"}}`:      "it has no scriptPath",
@@ -74,8 +75,8 @@ func (s scripted) Say(_ context.Context, _ string, tell func(agent.Event)) (agen
 	return agent.Turn{Text: "end"}, nil
 }
 
-// TestWatch: what counts is the last run of each script. A call that was refused, or that names no script, is no failure.
-func TestWatch(t *testing.T) {
+// TestHandoffWatch: what counts is the last run of each script. A call that was refused, or that names no script, is no failure.
+func TestHandoffWatch(t *testing.T) {
 	run := func(id, path, text string, failed bool) []agent.Event {
 		return []agent.Event{{Call: &agent.Call{ID: id, Tool: runScript, Args: []byte(`{"skill":"s","path":"` + path + `"}`)}},
 			{Done: &agent.Done{CallID: id, Failed: failed, Text: text}}}
@@ -101,7 +102,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzHandoff(f *testing.F) {
 	f.Add([]byte(`{"skillId":"a","scriptPath":"b","args":["x"],"error":{"message":"m","exitCode":1},"metadata":{"a":1}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		c, _, err := parse(raw)

@@ -33,7 +33,8 @@ func (w *Watch) Compact(ctx context.Context) error {
 	return e.Compact(ctx)
 }
 
-// Say runs a turn. If the last run of a script in it failed, its context is kept when the turn ends, however it ends, and a note says where.
+// Say runs a turn. If the last run of a script in it failed, its context is kept when the turn ends, however it ends, and a note says
+// where.
 func (w *Watch) Say(ctx context.Context, said string, tell func(agent.Event)) (agent.Turn, error) {
 	seen := scripts{}
 	turn, err := w.Engine.Say(ctx, said, func(e agent.Event) {

@@ -92,8 +92,8 @@ func (a *app) escalate(ctx context.Context, file string) error {
 	return next.adhoc(ctx, "", file)
 }
 
-// approveAll answers each request of the agent with yes, in the name of the person who started it, until the agent is closed. Each answer is
-// in the log.
+// approveAll answers each request of the agent with yes, in the name of the person who started it, until the agent is closed. Each answer
+// is in the log.
 func (a *app) approveAll(ctx context.Context, e *engine.Agent) error {
 	c, err := a.Attach(ctx)
 	if err != nil {

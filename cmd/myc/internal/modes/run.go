@@ -180,7 +180,8 @@ func (a *app) summary(mode string, agents []fleet.Agent, done bool) error {
 	errs := *a.App
 	errs.Out = a.Err
 	errs.Table(base.Column{Name: "AGENT"}, base.Column{Name: "STATE"}, base.Column{Name: "TURNS"}, base.Column{Name: "COST"},
-		base.Column{Name: "DENIED"}, base.Column{Name: "ID", Drop: 2}, base.Column{Name: "TASK", Least: 20, Drop: 1}, base.Column{Name: "WHY", Least: 20}).Print(rows...)
+		base.Column{Name: "DENIED"}, base.Column{Name: "ID", Drop: 2}, base.Column{Name: "TASK", Least: 20, Drop: 1},
+		base.Column{Name: "WHY", Least: 20}).Print(rows...)
 	fmt.Fprintf(a.Err, "%s, $%.4f in all\n", text.Count(len(agents), "agent"), fleet.Cost(agents))
 	return nil
 }
