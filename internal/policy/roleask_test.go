@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRoleCeilings: onlyTools hides everything else, control tools too, also from a role that inherits; ask waits for a person about effects
+// TestRoleCeilings: onlyTools hides everything else, control tools too, also from an heir; ask waits for a person about effects
 // and about tools of which nobody knows what they do.
 func TestRoleCeilings(t *testing.T) {
 	item := func(s string) Item {
