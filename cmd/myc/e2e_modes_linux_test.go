@@ -68,7 +68,7 @@ func TestWorkflowAndAdhoc(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"skillId": "checker"`, `"scriptPath": "scripts/check.sh"`, `"bad"`, `"exitCode": 1`, 
+	for _, want := range []string{`"skillId": "checker"`, `"scriptPath": "scripts/check.sh"`, `"bad"`, `"exitCode": 1`,
 		`"stdout": "out bad\n"`,
 		`"conversationSummary": "it failed"`} {
 		if !strings.Contains(string(raw), want) {

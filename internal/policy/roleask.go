@@ -1,5 +1,7 @@
 package policy
 
+import "strings"
+
 // roleRules are the ask rules of the roles that have the key ask, after the rules of files. A rule of a role is about every call with one
 // of the effects, and about every tool of a server that does not say that it only reads: what that would do is not known.
 func (c *compiler) roleRules() (out []Rule) {
@@ -28,3 +30,6 @@ func (c *compiler) roleRules() (out []Rule) {
 	}
 	return out
 }
+
+// ofRole reports whether a rule is one of [compiler.roleRules]: no file has it.
+func (r *rule) ofRole() bool { return r.src.File == "" && strings.HasPrefix(r.name, rolePrefix) }
