@@ -148,13 +148,14 @@ func TestStartOfShippedRoles(t *testing.T) {
 		"developer":  {"coding-agent", "common", "developer-tools"},
 		"admin":      {"admin-access", "coding-agent", "common"},
 		"researcher": {"common"}, "implementer": {"common"}, "reviewer": {"common"}, "controller": {"common"},
+		"orchestrator": {"common"}, "adhoc": {"common"},
 	}
 	got := map[string][]string{}
 	for _, role := range pol.Roles() {
 		got[role] = pol.StartSkills(role)
 		scope := policy.Scope{Principal: policy.Principal{ID: "t", Role: role}, Skills: got[role]}
 		for _, it := range pol.Items(scope, policy.Tool) {
-			if it.RunsScript() || it.Server == "mycelium-sandbox" {
+			if modes := role == "orchestrator" || role == "adhoc"; !modes && (it.RunsScript() || it.Server == "mycelium-sandbox") {
 				t.Errorf("%s has %s at the start", role, it)
 			}
 		}

@@ -19,11 +19,11 @@ type CompiledRule struct {
 }
 
 // CompiledRules are the rules in the order in which they are asked: those that hide, then deny, ask and allow, each in file order. Rules
-// that cannot be evaluated are left out: the problems of [New] are about them.
+// that cannot be evaluated are left out: the problems of [New] are about them. So are those that the key ask of a role makes.
 func (p *Policy) CompiledRules() []CompiledRule {
 	var list []CompiledRule
 	for i := range p.rules {
-		if r := &p.rules[i]; r.broken == "" {
+		if r := &p.rules[i]; r.broken == "" && !r.ofRole() {
 			list = append(list, CompiledRule{Rule: r.src, ID: r.name, Effect: r.effect, Patterns: r.tools, AnyOf: r.anyOf, policy: p, rule: r})
 		}
 	}

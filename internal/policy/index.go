@@ -2,6 +2,7 @@ package policy
 
 import (
 	mathbits "math/bits"
+	"slices"
 	"strings"
 )
 
@@ -154,6 +155,11 @@ func (f *filling) finish() {
 	for i, r := range p.roles {
 		for b := range r.bounds {
 			if e.item.Kind == Tool && !e.control && !f.bounds[[2]int32{int32(i), int32(b)}] {
+				e.denied.set(i)
+			}
+		}
+		for _, only := range r.only {
+			if e.item.Kind == Tool && !slices.ContainsFunc(only, func(p Pattern) bool { return p.Match(e.item) }) {
 				e.denied.set(i)
 			}
 		}

@@ -23,6 +23,7 @@ type role struct {
 	names   []named // the other skills, by name
 	rules   bits    // the rules whose role filter admits it
 	denies  []Pattern
+	only    [][]Pattern // onlyTools: the role sees only what each list matches, control tools included
 	bounds  [][]Pattern // toolIds of a role that inherits: the role sees only what each list matches
 	memory  memory
 	teams   map[string]bool
@@ -195,6 +196,7 @@ func (c *compiler) merge(r, parent *role, whole bool) {
 		r.broken = orElse(r.broken, parent.broken)
 	}
 	r.denies = append(r.denies, parent.denies...)
+	r.only = append(r.only, parent.only...)
 	r.view.Promotion = StricterPromotion(r.view.Promotion, parent.view.Promotion)
 	if !whole {
 		return
@@ -232,6 +234,23 @@ func (c *compiler) bound(r *role, d *Role) {
 			continue
 		}
 		r.denies = append(r.denies, p)
+	}
+	for _, name := range d.Ask {
+		if _, known := EffectNamed(name); !known {
+			c.breakRole(r, fmt.Sprintf("ask: there is no effect %q", name))
+		}
+	}
+	if d.OnlyTools != nil {
+		var only []Pattern
+		for _, s := range d.OnlyTools {
+			p, err := parseText(s)
+			if err != nil {
+				c.breakRole(r, "onlyTools: "+err.Error())
+				continue
+			}
+			only = append(only, p)
+		}
+		r.only = append(r.only, only)
 	}
 	if d.ToolIDs != nil && d.Inherits != "" {
 		r.bounds = append(r.bounds, c.toolPatterns(r, d, false))

@@ -76,8 +76,9 @@ var fieldKinds = map[string]fieldKind{
 // addRules compiles the rules and sorts them: rules that hide, then deny, ask and allow rules, each in file order.
 func (c *compiler) addRules() {
 	seen := map[string]bool{}
-	for i := range c.src.Rules {
-		src := &c.src.Rules[i]
+	all := append(slices.Clip(c.src.Rules), c.roleRules()...)
+	for i := range all {
+		src := &all[i]
 		r := c.compileRule(src, i)
 		if seen[r.name] {
 			c.ruleProblem(src, r.name, "a rule of this name exists already", "give each rule its own name", true)

@@ -72,7 +72,9 @@ type Role struct {
 	Description   string   `yaml:"description" json:"description,omitempty"`
 	AllowedSkills []string `yaml:"allowedSkills" json:"allowedSkills,omitempty"` // "*" is all; nil is no ceiling
 	ToolIDs       []string `yaml:"toolIds" json:"toolIds,omitempty"`
-	Deny          []string `yaml:"deny" json:"deny,omitempty"` // patterns of items that it hides
+	Deny          []string `yaml:"deny" json:"deny,omitempty"`           // patterns of items that it hides
+	OnlyTools     []string `yaml:"onlyTools" json:"onlyTools,omitempty"` // it sees no other tools, control tools neither; nil: no ceiling
+	Ask           []string `yaml:"ask" json:"ask,omitempty"`             // effects: a call that has one waits for a person
 	Inherits      string   `yaml:"inherits" json:"inherits,omitempty"`
 	Prompt        string   `yaml:"prompt" json:"prompt,omitempty"`
 

@@ -71,6 +71,9 @@ func TestShipped(t *testing.T) {
 		"implementer": {"build-check", "code-modifier", "common", "editor", "reader", "test-runner"},
 		"reviewer":    {"code-reviewer", "common", "reader"},
 		"controller":  {"common", "orchestrator", "reader"},
+		"orchestrator": {"common", "data-analyst", "docx", "docx-handler", "pptx", "slack-gif-creator", "theme-factory",
+			"web-artifacts-builder", "xlsx"}, // those with scripts
+		"adhoc": {"adhoc-tools", "common"},
 	}
 	if diff := cmp.Diff(want, open); diff != "" {
 		t.Error(diff)

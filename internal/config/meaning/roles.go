@@ -35,7 +35,8 @@ func (d *diff) roles() {
 // hide, refuse or bound them.
 func (d *diff) hidesControl(role string) bool {
 	v, _ := d.old.policy.Role(role)
-	return d.controlSensitive() || slices.ContainsFunc(v.Denies, concernsControl) || len(d.old.policy.Bounds(role)) > 0
+	return d.controlSensitive() || slices.ContainsFunc(v.Denies, concernsControl) || len(d.old.policy.Bounds(role)) > 0 ||
+		slices.ContainsFunc(declarations(d.old.Roles, role), func(r policy.Role) bool { return r.OnlyTools != nil })
 }
 
 // role compares a role of both versions.
@@ -58,6 +59,7 @@ func (d *diff) role(id string, was, is policy.RoleView) {
 	d.ceiling(id, old, fresh)
 	d.hides(at, name, was.Denies, is.Denies)
 	d.toolIDs(id, old, fresh)
+	d.onlyTools(name, at, old, fresh)
 	d.memory(at, name, was.Memory, is.Memory, was.MemoryTeams, is.MemoryTeams)
 	d.bounds(id)
 	if was.Promotion != is.Promotion {
@@ -200,6 +202,29 @@ func (d *diff) toolIDs(id string, old, fresh []policy.Role) {
 			d.add(Widens, at, "role ", id, " gains the tools ", list(more))
 		case len(fewer) > 0:
 			d.add(Narrows, at, "role ", id, " loses the tools ", list(fewer))
+		}
+	}
+}
+
+// onlyTools compares the only tools that a role sees, and the effects about which it asks.
+func (d *diff) onlyTools(name string, at place, old, fresh []policy.Role) {
+	for i := range min(len(old), len(fresh)) {
+		was, is := old[i].OnlyTools, fresh[i].OnlyTools
+		switch more, fewer := newTools(was, is), newTools(is, was); {
+		case was == nil && is != nil:
+			d.add(Narrows, at, name, " sees no other tools than ", list(is))
+		case was != nil && is == nil:
+			d.add(Widens, at, name, " may see other tools than ", list(was))
+		case len(more) > 0:
+			d.add(Widens, at, name, " may see the tools ", list(more))
+		case len(fewer) > 0:
+			d.add(Narrows, at, name, " no longer sees the tools ", list(fewer))
+		}
+		if less := gained(fresh[i].Ask, old[i].Ask); len(less) > 0 {
+			d.add(Widens, at, name, " no longer asks about ", list(less))
+		}
+		if more := gained(old[i].Ask, fresh[i].Ask); len(more) > 0 { // a call that the fallback would refuse is asked about then
+			d.add(Unclear, at, name, " asks about ", list(more))
 		}
 	}
 }

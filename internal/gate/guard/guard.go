@@ -49,6 +49,9 @@ type guarding struct {
 	cut      bool
 }
 
+// Spotlight marks a text that a model is told as data, and none of it as an instruction. name says where it comes from.
+func Spotlight(name, s string) string { return newSpotlight(name).mark(s, body) }
+
 // errUnreadable means that an answer could not be guarded, and so is not passed on.
 var errUnreadable = errors.New("the server's answer is not valid JSON, so its guard cannot read it")
 

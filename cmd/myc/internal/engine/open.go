@@ -32,7 +32,9 @@ type Options struct {
 	Budget   float64            // USD; 0: none
 	MaxTurns int                // 0: agent.DefaultMaxTurns
 	// Confirm asks the person whether a skill may be active that their text asked for, in the mode confirm of promotion; nil: nobody is asked.
-	Confirm  func(ctx context.Context, skill string) bool
+	Confirm func(ctx context.Context, skill string) bool
+	// Opened is told of the agent before it is used, and may put another engine in front of its own; nil: nobody is told.
+	Opened   func(ctx context.Context, e *Agent) error
 	Anywhere bool // the engine claude runs a myc that lies where an agent may write
 }
 
@@ -104,8 +106,16 @@ func Open(ctx context.Context, a *base.App, o Options) (*Agent, error) {
 	if err := open(ctx, a, o, paths, old); err != nil {
 		return nil, errors.Join(err, out.Close())
 	}
+	if o.Opened != nil {
+		if err := o.Opened(ctx, out); err != nil {
+			return nil, errors.Join(err, out.Close())
+		}
+	}
 	return out, nil
 }
+
+// OnClose has a function called when the agent is closed, after its engine.
+func (o *Agent) OnClose(f func()) { o.close = append(o.close, f) }
 
 // Folder is where the conversations of our own agent are.
 func Folder(p state.Paths) string { return filepath.Join(p.Folder(), state.Talks) }

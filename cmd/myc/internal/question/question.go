@@ -30,6 +30,7 @@ type app struct {
 	*base.App
 	options engine.Options
 	schema  string
+	next    func(Result) bool // whether something else goes on after the turn, whose end is that of the command; nil: no
 }
 
 // Flags adds the flags of a question to the root command, and returns what they say and what runs it with the words of the command line.
@@ -60,11 +61,11 @@ func Args(c *cobra.Command, args []string) error {
 		len(args) == 1 && isQuestion(args[0]), len(args) == 2 && isQuestion(args[0]) && args[1] == "-":
 		return nil
 	case len(args) == 1:
-		return unknown(c, args[0], "a question of one word comes after --: myc -- "+args[0])
+		return unknown(c, args[0], "a question of one word comes after --: "+c.CommandPath()+" -- "+args[0])
 	case isQuestion(args[0]):
 		return failure.New(failure.Usage, fmt.Errorf("unknown argument %q after the question", args[1]), `put the whole question into quotes`)
 	}
-	return unknown(c, args[0], `a question stands in quotes: myc "`+strings.Join(args, " ")+`"`)
+	return unknown(c, args[0], `a question stands in quotes: `+c.CommandPath()+` "`+strings.Join(args, " ")+`"`)
 }
 
 // unknown is the error of a word that is no command, with the command that may have been meant, or else with how a question is asked.
@@ -99,28 +100,36 @@ func (a *app) run(ctx context.Context, args []string) (bool, error) {
 	}
 	var schema *structured.Schema
 	if a.schema != "" {
-		if schema, err = readSchema(a.schema); err != nil {
+		if schema, err = ReadSchema(a.schema); err != nil {
 			return true, failure.Usagef("--schema: %w", err)
 		}
 	}
+	return true, a.once(ctx, said, schema)
+}
+
+// once opens an agent, asks it, and prints what comes of it.
+func (a *app) once(ctx context.Context, said string, schema *structured.Schema) error {
 	if a.options.Budget < 0 || a.options.MaxTurns < 0 {
-		return true, failure.Usagef("--budget and --max-turns are not negative")
+		return failure.Usagef("--budget and --max-turns are not negative")
 	}
 	if a.options.Ask == "" {
 		a.options.Ask = approval.AskReached
 	}
 	e, err := engine.Open(ctx, a.App, a.options)
 	if err != nil {
-		return true, a.failed(result{}, err)
+		return a.failed(Result{}, err)
 	}
 	r, err := a.ask(ctx, e, schema, said)
 	if closing := e.Close(); err == nil {
 		err = closing
 	}
-	if err != nil {
-		return true, a.failed(r, err)
+	if a.next != nil && a.next(r) {
+		return nil
 	}
-	return true, a.succeeded(r)
+	if err != nil {
+		return a.failed(r, err)
+	}
+	return a.succeeded(r)
 }
 
 // said is the question: the words, and with - or without words the input.
@@ -143,8 +152,8 @@ func (a *app) said(args []string) (string, error) {
 	return strings.TrimSpace(said + "\n\n" + strings.TrimSpace(strings.ToValidUTF8(string(raw), "�"))), nil
 }
 
-// readSchema reads the file of --schema.
-func readSchema(path string) (*structured.Schema, error) {
+// ReadSchema reads the file of --schema.
+func ReadSchema(path string) (*structured.Schema, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -153,7 +162,7 @@ func readSchema(path string) (*structured.Schema, error) {
 }
 
 // ask runs the turn.
-func (a *app) ask(ctx context.Context, e *engine.Agent, schema *structured.Schema, said string) (r result, err error) {
+func (a *app) ask(ctx context.Context, e *engine.Agent, schema *structured.Schema, said string) (r Result, err error) {
 	r.Role, r.Conversation = e.Role, e.ID()
 	show := &show{app: a, calls: map[string]string{}}
 	var turn agent.Turn

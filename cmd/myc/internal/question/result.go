@@ -13,8 +13,8 @@ import (
 	"mycelium/internal/text"
 )
 
-// result is what `myc "question" --json` prints (requirements, A38).
-type result struct {
+// Result is what `myc "question" --json` prints (requirements, A38).
+type Result struct {
 	Success      bool           `json:"success"`
 	Role         string         `json:"role"`
 	Result       jsontext.Value `json:"result"` // a string; with --schema, the value
@@ -31,7 +31,7 @@ type usage struct {
 }
 
 // take takes what a turn came to.
-func (r *result) take(t agent.Turn) {
+func (r *Result) take(t agent.Turn) {
 	r.Tools = append([]string{}, t.Tools...)
 	r.Usage = usage{Input: int64(t.Usage.Prompt()), Output: t.Usage.Output, Cost: t.Cost}
 	if raw, err := json.Marshal(strings.ToValidUTF8(t.Text, "�")); err == nil {
@@ -40,7 +40,7 @@ func (r *result) take(t agent.Turn) {
 }
 
 // succeeded prints the answer. Without --json it was printed as it came.
-func (a *app) succeeded(r result) error {
+func (a *app) succeeded(r Result) error {
 	r.Success = true
 	switch {
 	case a.JSON:
@@ -53,7 +53,7 @@ func (a *app) succeeded(r result) error {
 }
 
 // failed is the error of the command. With --json it is printed as a result too, and again for people on stderr.
-func (a *app) failed(r result, err error) error {
+func (a *app) failed(r Result, err error) error {
 	if !a.JSON || failure.Of(err).Kind == failure.Usage {
 		return err
 	}
