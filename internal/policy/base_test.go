@@ -54,6 +54,7 @@ var baseSamples = map[string][]string{
 		"/home/dev/.cursor/cli-config.json", ".cursor/mcp.json"},
 	"windsurf-settings": {"/p/.windsurf/hooks.json", "/home/dev/.codeium/windsurf/mcp_config.json", "/home/dev/.codeium/windsurf"},
 	"vscode-settings":   {"/p/.vscode/mcp.json", "/p/sub/.vscode/mcp.json", "/home/dev/.config/Code/User/mcp.json"},
+	"copilot-hooks":     {"/p/.github/hooks", "/p/.github/hooks/pre.json", "/p/sub/.github/hooks/x.json", ".github/hooks/pre.json"},
 	"zed-settings":      {"/p/.zed/settings.json", "/home/dev/.config/zed/settings.json"},
 }
 

@@ -92,7 +92,7 @@ func newID(kind string) string { return kind + "-" + strings.ToLower(rand.Text()
 // absent is the error for a conversation that is not there for this caller.
 func absent(id string) error {
 	return text.Hinted(fmt.Errorf("there is no conversation %q", text.Truncate(id, 60)),
-		"session_list, or myc chat list, shows those that there are")
+		"myc chat list shows those that there are; an agent asks session_list")
 }
 
 // checkName checks the name of a conversation.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"mycelium/internal/text"
 )
 
 // Places are the folders in which an agent keeps conversations.
@@ -28,7 +30,7 @@ func (p Places) Find(agent, dir string) ([]string, error) {
 	case Gemini:
 		pattern = filepath.Join(p.or("GEMINI_CLI_HOME", ""), ".gemini", "tmp", "*", "chats", "session-*.json*")
 	default:
-		return nil, fmt.Errorf("conversations of %q cannot be read; those of %s, %s and %s can", agent, Claude, Codex, Gemini)
+		return nil, unknownAgent(agent)
 	}
 	all, err := filepath.Glob(pattern)
 	if err != nil { // the home has brackets in its name
@@ -100,4 +102,13 @@ func Open(path string) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// unknownAgent is the error for an agent whose conversations cannot be read, with the name that was probably meant.
+func unknownAgent(agent string) error {
+	meant := ""
+	if near := text.Nearest(agent, []string{Claude, Codex, Gemini}); near != "" {
+		meant = fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return fmt.Errorf("conversations of %q cannot be read%s; those of %s, %s and %s can", agent, meant, Claude, Codex, Gemini)
 }

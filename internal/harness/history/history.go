@@ -79,7 +79,7 @@ func Read(agent string, r io.Reader) (*Conversation, error) {
 	case Gemini:
 		return readGemini(b, r)
 	default:
-		return nil, fmt.Errorf("conversations of %q cannot be read; those of %s, %s and %s can", agent, Claude, Codex, Gemini)
+		return nil, unknownAgent(agent)
 	}
 	if err := b.lines(bufio.NewReaderSize(r, 64<<10), line); err != nil {
 		return nil, err

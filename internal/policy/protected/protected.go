@@ -92,5 +92,6 @@ var table = []Constraint{
 		"what governs the agent of an editor"},
 	{"vscode-settings", []string{"**/.vscode/mcp.json", "~/.config/Code/User/mcp.json",
 		"~/Library/Application Support/Code/User/mcp.json"}, changes, "what governs the agent of an editor"},
+	{"copilot-hooks", []string{"**/.github/hooks"}, changes, "the hooks of another agent"},
 	{"zed-settings", []string{"**/.zed/settings.json", "~/.config/zed/settings.json"}, changes, "what governs the agent of an editor"},
 }
