@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,7 +105,7 @@ func (b *bed) onTerminal(ctx context.Context, dir string, args ...string) *exec.
 	c := b.command(ctx, dir)
 	line := "stty rows 24 cols 80; exec " + strings.Join(append([]string{c.Path}, args...), " ")
 	s := exec.CommandContext(ctx, "script", "-qfec", line, "/dev/null") //nolint:gosec // our own program
-	s.Dir, s.Env = dir, append(c.Env, "TERM=xterm-256color", "ANTHROPIC_API_KEY=none", "SHELL=/bin/sh")
+	s.Dir, s.Env = dir, append(slices.Clone(c.Env), "TERM=xterm-256color", "ANTHROPIC_API_KEY=none", "SHELL=/bin/sh")
 	return s
 }
 

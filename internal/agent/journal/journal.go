@@ -182,7 +182,7 @@ func Remove(dir, id string) error {
 	if err != nil {
 		return fmt.Errorf("remove conversation %s: %w", id, err)
 	}
-	defer lock.Unlock()
+	defer func() { _ = lock.Unlock() }()
 	if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove conversation %s: %w", id, err)
 	}

@@ -317,7 +317,7 @@ func (c *chat) resulted(m resultMsg) tea.Cmd {
 		c.menu = newMenu(r.Choose)
 	case r.Next != nil:
 		next := *r.Next
-		return c.start(func(ctx context.Context) tea.Msg {
+		return c.start(func(context.Context) tea.Msg {
 			talk, err := c.reopen(next)
 			return openedMsg{talk, r.Clear, err}
 		})

@@ -192,9 +192,8 @@ func (i *issuer) discover(ctx context.Context) (string, error) {
 			continue
 		}
 		var doc struct {
-			Issuer string         `json:"issuer"`
-			Keys   string         `json:"jwks_uri"`
-			Rest   jsontext.Value `json:",unknown"`
+			Issuer string `json:"issuer"`
+			Keys   string `json:"jwks_uri"`
 		}
 		if err := json.Unmarshal(body, &doc); err != nil {
 			return "", fmt.Errorf("%s: %w", at, err)
@@ -255,7 +254,6 @@ func Fetch(ctx context.Context, client *http.Client, at string) ([]byte, error) 
 func ParseKeys(body []byte) (*KeySet, error) {
 	var doc struct {
 		Keys []jsontext.Value `json:"keys"`
-		Rest jsontext.Value   `json:",unknown"`
 	}
 	if err := json.Unmarshal(body, &doc); err != nil {
 		return nil, err

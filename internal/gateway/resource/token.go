@@ -36,7 +36,6 @@ type tokenHeader struct {
 	Kid  string         `json:"kid"`
 	Typ  string         `json:"typ"`
 	Crit jsontext.Value `json:"crit"`
-	Rest jsontext.Value `json:",unknown"`
 }
 
 // tokenTypes are the accepted values of typ in lower case: that of RFC 9068, and those of issuers that do not follow it. Other tokens,
@@ -56,7 +55,6 @@ type tokenClaims struct {
 	Client    string         `json:"client_id"`
 	Party     string         `json:"azp"` // the same, as some issuers spell it
 	Confirm   jsontext.Value `json:"cnf"`
-	Rest      jsontext.Value `json:",unknown"`
 }
 
 // words is a claim that is a string or a list of strings.

@@ -115,7 +115,7 @@ func Open(ctx context.Context, a *base.App, o Options) (*Agent, error) {
 }
 
 // OnClose has a function called when the agent is closed, after its engine.
-func (o *Agent) OnClose(f func()) { o.close = append(o.close, f) }
+func (out *Agent) OnClose(f func()) { out.close = append(out.close, f) }
 
 // Folder is where the conversations of our own agent are.
 func Folder(p state.Paths) string { return filepath.Join(p.Folder(), state.Talks) }
