@@ -90,8 +90,7 @@ func TestReadme(t *testing.T) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", script)
 	cmd.WaitDelay = time.Second // the watcher has its output
-	cmd.Dir, cmd.Env = p.home, append(p.agentEnv("claude", s), "PATH="+bin+":"+filepath.Dir(realAgent(t, "claude"))+":"+os.Getenv("PATH"),
-		"MCP_CONNECTION_NONBLOCKING=0") // else a headless run may begin before its servers are connected
+	cmd.Dir, cmd.Env = p.home, append(p.agentEnv("claude", s), "PATH="+bin+":"+filepath.Dir(realAgent(t, "claude"))+":"+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {

@@ -121,7 +121,8 @@ func scriptClaude(home, url, key string) ([]string, error) {
 		"DISABLE_TELEMETRY=1",
 		"DISABLE_ERROR_REPORTING=1",
 		"DISABLE_BUG_COMMAND=1",
-		"MCP_TIMEOUT=60000", // milliseconds to start an MCP server; on a busy machine the default silently leaves out its tools
+		// A run waits for its servers, at most so many milliseconds. On a busy machine the defaults silently leave out their tools.
+		"MCP_TIMEOUT=60000", "MCP_CONNECTION_NONBLOCKING=0",
 	}, err
 }
 

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +62,11 @@ var baseSamples = map[string][]string{
 func TestBaseConstraints(t *testing.T) {
 	b := compileBase("/p", "/home/dev", nil, "")
 	paths := 0
+	for name := range baseSamples {
+		if !slices.ContainsFunc(protected.Constraints(), func(c protected.Constraint) bool { return c.Name == name }) {
+			t.Errorf("there is no constraint %s", name)
+		}
+	}
 	for _, c := range protected.Constraints() {
 		samples := baseSamples[c.Name]
 		if len(samples) == 0 {

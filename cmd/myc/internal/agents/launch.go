@@ -104,5 +104,6 @@ func StartClaude(ctx context.Context, b *base.App, s Start) (*Launch, error) {
 	}
 	defer v.Close()
 	l.Hands = seesAgentTools(v, l.Session.Role)
+	l.Environ = append(l.Environ, "MCP_CONNECTION_NONBLOCKING=0") // else a turn may begin before the gateway is connected, without its tools
 	return l, nil
 }
