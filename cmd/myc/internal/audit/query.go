@@ -39,6 +39,9 @@ func (a *app) auditQuery() *cobra.Command {
 				if err := a.knownNames(c.Context(), x, &q); err != nil {
 					return err
 				}
+				if err := knownAgent(c.Context(), x, q.Agent); err != nil {
+					return err
+				}
 				if changes {
 					return a.auditChanges(c.Context(), x, q)
 				}

@@ -10,6 +10,7 @@ import (
 
 	"mycelium/internal/audit"
 	"mycelium/internal/audit/index"
+	"mycelium/internal/harness"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -102,6 +103,24 @@ func (a *app) knownNames(ctx context.Context, x *index.Index, q *index.Query) er
 		return failure.Usagef("%s", said)
 	}
 	return nil
+}
+
+// knownAgent is an error if a query names an agent of which there is no call, and which this program does not know. Subagents have names
+// of their own, so that no table has them all.
+func knownAgent(ctx context.Context, x *index.Index, agent string) error {
+	if fits(agent, harness.Names()) {
+		return nil
+	}
+	q := index.Query{Limit: 1}
+	q.Agent = agent
+	if calls, err := x.Query(ctx, q); err != nil || len(calls) > 0 {
+		return err
+	}
+	said := fmt.Sprintf("audit query: --agent: no call is of an agent, surface or subagent %q", agent)
+	if near := text.Nearest(agent, harness.Names()); near != "" {
+		said += "; did you mean " + near + "?"
+	}
+	return failure.Usagef("%s", said)
 }
 
 // fits reports whether a name, or a pattern, is or means one of those that are known. No name fits.
