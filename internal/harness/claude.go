@@ -121,8 +121,7 @@ func scriptClaude(home, url, key string) ([]string, error) {
 		"DISABLE_TELEMETRY=1",
 		"DISABLE_ERROR_REPORTING=1",
 		"DISABLE_BUG_COMMAND=1",
-		// A run waits for its servers, at most so many milliseconds. On a busy machine the defaults silently leave out their tools.
-		"MCP_TIMEOUT=60000", "MCP_CONNECTION_NONBLOCKING=0",
+		"MCP_TIMEOUT=60000", "MCP_CONNECTION_NONBLOCKING=0", // ms; the defaults silently leave out tools of servers that start slowly
 	}, err
 }
 
