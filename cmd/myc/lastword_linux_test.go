@@ -93,7 +93,7 @@ func TestSignalledHook(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			if !poll(t.Context(), badPatience, func() bool { return ignores(cmd.Process.Pid, s) }) {
+			if !poll(t.Context(), badPatience, func() bool { return ignoresPipe(cmd.Process.Pid) }) {
 				t.Fatal("it does not take signals on")
 			}
 			if err := cmd.Process.Signal(s); err != nil {
@@ -109,11 +109,11 @@ func TestSignalledHook(t *testing.T) {
 	}
 }
 
-// ignores reports whether a process ignores a signal. Until it is past its start it can handle none, and it takes them on one by one.
-func ignores(pid int, s syscall.Signal) bool {
+// ignoresPipe reports whether a process ignores SIGPIPE, which is the sign that it is past its start and deaf to the other signals too.
+func ignoresPipe(pid int) bool {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, mask, _ := strings.Cut(string(status), "SigIgn:")
 	mask, _, _ = strings.Cut(strings.TrimSpace(mask), "\n")
 	bits, _ := strconv.ParseUint(mask, 16, 64)
-	return bits>>(s-1)&1 == 1
+	return bits>>(syscall.SIGPIPE-1)&1 == 1
 }

@@ -249,7 +249,7 @@ func nowhere(out io.Writer) bool {
 }
 
 // Deaf makes the process outlive signals that would end it without an answer: SIGPIPE becomes an error of the write, and the others are
-// lost until [Program] waits and handles them.
+// lost until [Program] waits and handles them. SIGPIPE is the last: a process that ignores it has taken on the others.
 func Deaf() {
-	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM)
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGPIPE)
 }
