@@ -251,27 +251,27 @@ func read(r io.Reader) (*Talk, error) {
 	}
 }
 
-// Info is a conversation in a list.
-type Info struct {
+// Entry is a conversation in a list.
+type Entry struct {
 	ID      string
 	Updated time.Time
 }
 
 // List returns the conversations of a folder, the last changed first.
-func List(dir string) ([]Info, error) {
+func List(dir string) ([]Entry, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list conversations: %w", err)
 	}
-	var out []Info
+	var out []Entry
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), suffix)
 		info, err := e.Info()
 		if ok && valid(id) && err == nil && info.Mode().IsRegular() {
-			out = append(out, Info{ID: id, Updated: info.ModTime()})
+			out = append(out, Entry{ID: id, Updated: info.ModTime()})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Info) int { return b.Updated.Compare(a.Updated) })
+	slices.SortStableFunc(out, func(a, b Entry) int { return b.Updated.Compare(a.Updated) })
 	return out, nil
 }
 
