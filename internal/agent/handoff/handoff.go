@@ -21,6 +21,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/atomicfile"
 	"mycelium/internal/credential"
 	"mycelium/internal/gate/guard"
 	"mycelium/internal/text"
@@ -120,14 +121,11 @@ func write(root *os.Root, name string, data []byte) error {
 
 // Load reads a context, and returns the keys that nobody knows as well.
 func Load(file string) (c Context, unknown []string, err error) {
-	f, err := os.Open(file)
+	f, _, err := atomicfile.Open(file)
 	if err != nil {
-		return c, nil, err
+		return c, nil, text.Hinted(err, "myc workflow says where it keeps the context of a failure: in .mycelium/context")
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	if st, err := f.Stat(); err == nil && !st.Mode().IsRegular() {
-		return c, nil, fmt.Errorf("%s is not a regular file", file)
-	}
 	raw, err := io.ReadAll(io.LimitReader(f, maxContext+1))
 	if err != nil {
 		return c, nil, fmt.Errorf("read %s: %w", file, err)
@@ -138,19 +136,22 @@ func Load(file string) (c Context, unknown []string, err error) {
 	return c, unknown, nil
 }
 
+// shape is the hint of a file that is no context.
+const shape = "a context has skillId, scriptPath and error; myc workflow writes it"
+
 func parse(raw []byte) (c Context, unknown []string, err error) {
 	if len(raw) > maxContext {
 		return c, nil, fmt.Errorf("it has more than %d MiB", maxContext>>20)
 	}
 	if err := json.Unmarshal(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), &c); err != nil {
-		return c, nil, fmt.Errorf("it is not the context of a failure: %w", err)
+		return c, nil, text.Hinted(fmt.Errorf("it is not the context of a failure: %w", err), shape)
 	}
 	for _, k := range []struct {
 		key    string
 		absent bool
 	}{{"skillId", c.Skill == ""}, {"scriptPath", c.Script == ""}, {"error", c.Error == nil}} {
 		if k.absent {
-			return c, nil, text.Hinted(errors.New("it has no "+k.key), "a context has skillId, scriptPath and error; myc workflow writes it")
+			return c, nil, text.Hinted(errors.New("it has no "+k.key), shape)
 		}
 	}
 	unknown = slices.Sorted(maps.Keys(c.Other))
