@@ -168,7 +168,7 @@ func unknownAgent(names []string) string {
 // tellNext says what a person does next.
 func (s *setUp) tellNext() {
 	at := "myc -C " + harness.ShellWord(s.Dir)
-	if s.Dir == "" {
+	if s.Dir == "" || s.Dir == "." {
 		at = "myc"
 	}
 	fmt.Fprintln(s.Out)
