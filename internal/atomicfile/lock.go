@@ -40,6 +40,27 @@ func TryLock(path string) (*Lock, error) {
 	return nil, fmt.Errorf("lock %s: the file is being replaced again and again", path)
 }
 
+// Locked reports whether somebody holds the lock. Those who ask do not exclude each other; somebody who takes the lock at that moment may
+// find it taken, so where it is asked for, it is taken with LockWait.
+func Locked(path string) (bool, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look at a lock: %w", err)
+	}
+	defer f.Close()
+	switch err := flock(f, unix.LOCK_SH|unix.LOCK_NB); {
+	case err == nil:
+		return false, nil
+	case errors.Is(lockError(path, err), ErrLocked):
+		return true, nil
+	default:
+		return false, lockError(path, err)
+	}
+}
+
 // LockWait waits up to d for the lock; ErrLocked after that.
 func LockWait(path string, d time.Duration) (*Lock, error) {
 	var l *Lock

@@ -20,7 +20,7 @@ func (s *searcher) along(part *policy.Part) {
 		}
 		inner := *s
 		inner.protects = func(at policy.Path) bool {
-			return governs(at.Clean[len(p.Clean):]) || p.Access == policy.Delete && isOf(at.Clean, "mycelium-worktrees")
+			return Governs(at.Clean[len(p.Clean):]) || p.Access == policy.Delete && isOf(at.Clean, "mycelium-worktrees")
 		}
 		m := matching{searcher: &inner, pattern: &policy.Path{Access: policy.Read, Clean: globs.Quote(p.Clean) + "/**"}}
 		m.walk(p.Clean, p.Clean, []string{"**"}, true)
@@ -41,5 +41,5 @@ func copies(program string) bool {
 	return program == "cp" || program == "mv" || program == "rsync" || program == "install"
 }
 
-// governs reports whether a file governs an agent in whatever folder it lies.
-func governs(name string) bool { return holdsHooks(name) || isOf(name, "mycelium-config") }
+// Governs reports whether a file governs an agent in whatever folder it lies. name begins with a slash.
+func Governs(name string) bool { return holdsHooks(name) || isOf(name, "mycelium-config") }

@@ -84,7 +84,8 @@ type Start struct {
 	Role     string
 	Skills   []string // active at the start; nil: those of the role
 	Ask      approval.WhenAsked
-	Anywhere bool // a myc in a folder where an agent may write is accepted
+	Anywhere bool   // a myc in a folder where an agent may write is accepted
+	Dir      string // where it works: a linked worktree of the project; empty: the project's folder
 }
 
 // StartClaude prepares a start of Claude Code by our own agent, which drives it.
@@ -104,6 +105,9 @@ func StartClaude(ctx context.Context, b *base.App, s Start) (*Launch, error) {
 	}
 	defer v.Close()
 	l.Hands = seesAgentTools(v, l.Session.Role)
+	if s.Dir != "" {
+		l.Dir = s.Dir
+	}
 	l.Environ = append(l.Environ, "MCP_CONNECTION_NONBLOCKING=0") // else a turn may begin before the gateway is connected, without its tools
 	return l, nil
 }

@@ -35,7 +35,8 @@ type Options struct {
 	Confirm func(ctx context.Context, skill string) bool
 	// Opened is told of the agent before it is used, and may put another engine in front of its own; nil: nobody is told.
 	Opened   func(ctx context.Context, e *Agent) error
-	Anywhere bool // the engine claude runs a myc that lies where an agent may write
+	Anywhere bool   // the engine claude runs a myc that lies where an agent may write
+	Dir      string // where the engine claude works: a linked worktree of the project; empty: the project's folder
 }
 
 // Agent is an opened engine with its session.

@@ -1,0 +1,156 @@
+package swarm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/gate/facts"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/swarm"
+	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/worker"
+	"mycelium/internal/text"
+	"mycelium/internal/tmux"
+)
+
+func (a *app) autoCmd() *cobra.Command {
+	var dry bool
+	c := &cobra.Command{Use: "auto", Short: "Drive the session to its end", Args: base.NoArgs,
+		Long: "Starts workers as features become ready, merges what is done and verified, tries again what failed, and ends when nothing\n" +
+			"more becomes of the session by itself. Ctrl-C ends the driver only: the workers go on, and the next `myc swarm auto` finds\n" +
+			"them. `myc swarm pause` stops them.",
+		Example: "  myc swarm auto --dry-run\n  myc swarm auto --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.with(c.Context(), "drive the swarm", func(o *opened, s *book.Session) error {
+				if dry {
+					return a.picture(s)
+				}
+				return a.auto(c.Context(), o, s)
+			})
+		}}
+	c.Flags().BoolVar(&dry, "dry-run", false, "show the schedule, and start nothing")
+	c.Flags().BoolVar(&a.anywhere, "unsafe-program", false, "run a myc that lies where an agent may write")
+	return c
+}
+
+// auto drives the session, and tells what happens.
+func (a *app) auto(ctx context.Context, o *opened, s *book.Session) error {
+	if !s.Open() {
+		return failure.Hint(fmt.Errorf("session %s has ended: %s", s.ID, s.State), "myc swarm retry FEATURE opens it again")
+	}
+	if s.State == book.Paused {
+		return failure.Hint(errors.New("the session is paused"), "myc swarm resume")
+	}
+	options, err := a.options(ctx, o, s)
+	if err != nil {
+		return err
+	}
+	told := make(chan struct{})
+	follow, stop := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer close(told)
+		a.follow(follow, o, s.ID)
+	}()
+	err = swarm.New(options, s.ID).Run(ctx)
+	stop()
+	<-told
+	if ctx.Err() != nil {
+		fmt.Fprintln(a.Err, "myc: the driver has ended; the workers go on\nhint: myc swarm auto drives them on, myc swarm pause stops them")
+		return base.Exit{Code: 1}
+	}
+	if err != nil {
+		return err
+	}
+	return a.outcome(ctx, o, s.ID)
+}
+
+// options are what the driver of a session stands on.
+func (a *app) options(ctx context.Context, o *opened, s *book.Session) (swarm.Options, error) {
+	g, err := o.ground(ctx, s.ID)
+	if err != nil {
+		return swarm.Options{}, err
+	}
+	host, _ := os.Hostname()
+	self, err := os.Executable()
+	if err != nil {
+		return swarm.Options{}, fmt.Errorf("find this program: %w", err)
+	}
+	return swarm.Options{Book: o.Book, Ground: g, Folder: o.folder(), Anywhere: a.anywhere, Logger: a.Logger(),
+		Holder: fmt.Sprintf("myc swarm auto, process %d on %s", os.Getpid(), host),
+		Start: func(ctx context.Context, folder worker.Folder, window string) error {
+			return a.startWorker(ctx, o, self, folder, window)
+		},
+		Verify: func(ctx context.Context, tree string, argv []string) (swarm.Checked, error) {
+			return a.verify(ctx, o, tree, argv)
+		},
+		Governs: func(path string) bool { return facts.Governs("/" + path) },
+	}, nil
+}
+
+// startWorker starts a worker in a terminal of its own.
+func (a *app) startWorker(ctx context.Context, o *opened, self string, folder worker.Folder, window string) error {
+	server := o.terminals()
+	server.Env = workerEnviron(a.Environ)
+	argv := []string{self, "-C", o.dir}
+	argv = append(append(argv, o.paths.Pin()...), "swarm", "worker", string(folder))
+	_, err := server.Open(ctx, tmux.Window{Session: window, Name: window, Dir: o.dir, Command: argv})
+	if err != nil {
+		return text.Hinted(err, "the swarm needs tmux")
+	}
+	return nil
+}
+
+// verifyWithin bounds one command of a verification (requirements, C13).
+const verifyWithin = 5 * time.Minute
+
+// maxOutput is how much of what a verification says is kept, in bytes (requirements, C13).
+const maxOutput = 10 << 20
+
+// verify runs a command in the sandbox on a working tree.
+func (a *app) verify(ctx context.Context, o *opened, tree string, argv []string) (swarm.Checked, error) {
+	c, err := sandboxed.Command(tree, o.paths, a.Getenv("HOME"), a.Environ)
+	if err != nil {
+		return swarm.Checked{}, err
+	}
+	p, ok := o.project.File.Sandbox.Find("project")
+	if !ok {
+		return swarm.Checked{}, errors.New("there is no profile project")
+	}
+	p.Seconds = verifyWithin.Seconds()
+	said := &bounded{}
+	c.Argv, c.Dir, c.Profile, c.In, c.Out, c.Err = argv, tree, p, bytes.NewReader(nil), said, said
+	r, err := sandboxed.Run(ctx, o.project, &c)
+	if err != nil {
+		return swarm.Checked{}, err
+	}
+	out := swarm.Checked{OK: r.ExitCode == 0 && !r.TimedOut, Output: text.Visible(said.String())}
+	if r.TimedOut {
+		out.Output += "\nit did not end within " + verifyWithin.String()
+	}
+	return out, nil
+}
+
+// bounded keeps the end of what is written to it.
+type bounded struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.Len()+len(p) > maxOutput {
+		b.Next(min(b.Len(), maxOutput/2))
+	}
+	_, _ = b.Buffer.Write(p[max(0, len(p)-maxOutput/2):])
+	return len(p), nil
+}

@@ -1,0 +1,70 @@
+package swarm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"mycelium/internal/agent"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/swarm/worker"
+	"mycelium/internal/text"
+)
+
+// commanded works with a command in the sandbox, in the worktree. It has the prompt on its input. Messages do not reach it.
+func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, prompt string) (end worker.Ended, err error) {
+	p, err := a.Load()
+	if err != nil {
+		return end, err
+	}
+	paths, err := a.Know()
+	if err != nil {
+		return end, err
+	}
+	c, err := sandboxed.Command(o.Tree, paths, a.Getenv("HOME"), a.Environ)
+	if err != nil {
+		return end, err
+	}
+	name := o.Profile
+	if name == "" {
+		name = "project"
+	}
+	profile, ok := p.File.Sandbox.Find(name)
+	if !ok {
+		return end, failure.Usagef("there is no profile %q of the sandbox", name)
+	}
+	profile.Seconds = o.Seconds
+	said := &bounded{}
+	t := &telling{app: a, work: w}
+	t.write(worker.Event{Kind: worker.Began, Text: strings.Join(o.Command, " ")})
+	c.Argv, c.Dir, c.Profile, c.In = o.Command, o.Tree, profile, strings.NewReader(prompt)
+	c.Grace = 5
+	out := io.MultiWriter(a.Out, said, lines{t})
+	c.Out, c.Err = out, out
+	r, err := sandboxed.Run(ctx, p, &c)
+	end.Text = text.Visible(said.String())
+	switch {
+	case ctx.Err() != nil:
+		end.Stop = agent.StopAborted
+		return end, errors.Join(errors.New("stopped"), t.err)
+	case err != nil:
+		return end, err
+	case r.TimedOut:
+		return end, fmt.Errorf("it did not end within %g seconds", o.Seconds)
+	case r.ExitCode != 0:
+		return end, fmt.Errorf("it ended with exit code %d", r.ExitCode)
+	}
+	end.Stop = agent.StopEnd
+	return end, t.err
+}
+
+// lines records what a command prints.
+type lines struct{ *telling }
+
+func (l lines) Write(p []byte) (int, error) {
+	l.write(worker.Event{Kind: worker.Says, Text: text.Visible(string(p))})
+	return len(p), nil
+}

@@ -1,0 +1,52 @@
+package swarm
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mycelium/internal/node/project"
+)
+
+// modelVars are the variables by which a worker reaches its model, besides those of a daemon. Other secrets of the person's do not reach
+// it.
+var modelVars = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR",
+	"NODE_EXTRA_CA_CERTS"}
+
+// workerEnviron is the environment of a worker.
+func workerEnviron(environ []string) []string {
+	out := project.Kept(environ)
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		if slices.Contains(modelVars, name) && value != "" && (name != "ANTHROPIC_API_KEY" || !subscribed(environ)) {
+			out = append(out, kv)
+		}
+	}
+	return append(out, "TERM=xterm-256color")
+}
+
+// subscribed reports whether Claude Code is signed in with a subscription. Then its workers use that, and not a key whose use costs
+// money for each token (requirements, CQ1).
+func subscribed(environ []string) bool {
+	get := func(name string) string {
+		for _, kv := range environ {
+			if value, ok := strings.CutPrefix(kv, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+	if get("ANTHROPIC_BASE_URL") != "" { // a service of the person's own, which knows the key
+		return false
+	}
+	if get("CLAUDE_CODE_OAUTH_TOKEN") != "" {
+		return true
+	}
+	folder := get("CLAUDE_CONFIG_DIR")
+	if folder == "" {
+		folder = filepath.Join(get("HOME"), ".claude")
+	}
+	b, err := os.ReadFile(filepath.Join(folder, ".credentials.json"))
+	return err == nil && strings.Contains(string(b), `"claudeAiOauth"`)
+}

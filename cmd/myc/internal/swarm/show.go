@@ -1,0 +1,208 @@
+package swarm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/swarm"
+	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/worker"
+	"mycelium/internal/text"
+)
+
+// followEvery is how often the events of a session are looked for.
+const followEvery = 200 * time.Millisecond
+
+// follow prints what happens in a session from now on until ctx ends, and what has happened by then.
+func (a *app) follow(ctx context.Context, o *opened, id string) {
+	var after int64
+	if last, err := o.Events(ctx, id, 0, 1); err == nil && len(last) > 0 {
+		after = last[0].Seq
+	}
+	look := time.NewTicker(followEvery)
+	defer look.Stop()
+	for {
+		over := ctx.Err() != nil
+		events, err := o.Events(context.WithoutCancel(ctx), id, after, 0)
+		if err != nil {
+			return
+		}
+		for _, e := range events {
+			after = e.Seq
+			a.event(e)
+		}
+		if over {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-look.C:
+		}
+	}
+}
+
+// event prints one event, as a line.
+func (a *app) event(e book.Event) {
+	if a.JSON {
+		_ = a.PrintLine(e)
+		return
+	}
+	about := e.Feature
+	if e.Attempt > 0 {
+		about += "#" + strconv.Itoa(e.Attempt)
+	}
+	fmt.Fprintf(a.Out, "%s  %s%s\n", a.Paint(base.Faint, e.At.Local().Format(time.TimeOnly)), text.OneLine(pad(about, 16)),
+		text.Cell(text.Flatten(e.Text), max(40, a.Width()-28)))
+}
+
+// pad fills a word up to a width, with at least one space behind it.
+func pad(s string, n int) string { return s + strings.Repeat(" ", max(1, n-text.Width(s))) }
+
+// outcome says what became of the session.
+func (a *app) outcome(ctx context.Context, o *opened, id string) error {
+	s, err := o.Read(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := a.show(ctx, o, s); err != nil {
+		return err
+	}
+	switch s.State {
+	case book.Completed:
+		if !a.JSON {
+			fmt.Fprintf(a.Out, "\nNext: myc swarm merge takes it into your branch\n")
+		}
+		return nil
+	case book.Going:
+		return failure.Hint(errors.New("a feature waits for you"), "myc swarm status says for what")
+	case book.Paused:
+		return failure.Hint(errors.New("the session is paused"), "myc swarm resume")
+	}
+	return failure.Hint(errors.New("not every feature was completed"), "myc swarm logs FEATURE shows what its worker did; myc swarm retry FEATURE")
+}
+
+func (a *app) statusCmd() *cobra.Command {
+	return &cobra.Command{Use: "status", Short: "Show the features of the session and their workers", Args: base.NoArgs,
+		Example: "  myc swarm status --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.with(c.Context(), "see the swarm", func(o *opened, s *book.Session) error { return a.show(c.Context(), o, s) })
+		}}
+}
+
+// shown is a session as `myc swarm status --json` prints it.
+type shown struct {
+	*book.Session
+	Driver   string          `json:"driver,omitempty"`
+	Cost     float64         `json:"costUSD"`
+	Features []*book.Feature `json:"features"`
+}
+
+// show prints a session.
+func (a *app) show(ctx context.Context, o *opened, s *book.Session) error {
+	driver, err := o.Driver(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(shown{s, driver, s.Cost(), s.Features})
+	}
+	done := 0
+	var rows [][]string
+	for _, f := range s.Features {
+		if f.State == book.Completed {
+			done++
+		}
+		rows = append(rows, a.row(f))
+	}
+	who := driver
+	if who == "" && s.Open() {
+		who = "nobody: myc swarm auto"
+	}
+	facts := [][]string{{"session", s.ID + ", " + strings.ReplaceAll(string(s.State), "_", " ")},
+		{"branch", strings.TrimPrefix(s.Branch, "refs/heads/")}, {"landed", fmt.Sprintf("%d of %d", done, len(s.Features))},
+		{"cost", fmt.Sprintf("$%.2f", s.Cost())}}
+	if who != "" {
+		facts = append(facts, []string{"driven by", who})
+	}
+	a.Facts(facts)
+	fmt.Fprintln(a.Out)
+	a.Table(base.Column{Name: "FEATURE"}, base.Column{Name: "STATE"}, base.Column{Name: "TRY"}, base.Column{Name: "SURE", Drop: 2},
+		base.Column{Name: "COST", Drop: 3}, base.Column{Name: "AFTER", Drop: 1}, base.Column{Name: "WHAT", Least: 20}).Print(rows...)
+	return nil
+}
+
+// row is a feature in the table.
+func (a *app) row(f *book.Feature) []string {
+	sure, cost, what := "-", 0.0, text.Flatten(f.Description)
+	for _, t := range f.Attempts {
+		cost += t.Cost
+	}
+	if t := f.Live(); t != nil {
+		if j, err := swarm.Judge(worker.Folder(t.Folder)); err == nil {
+			sure = strconv.Itoa(j.Score) + " " + string(j.Verdict)
+		}
+	}
+	if f.Reason != "" && f.State != book.Completed {
+		what = text.Flatten(f.Reason)
+	}
+	return []string{f.ID, strings.ReplaceAll(string(f.State), "_", " "), strconv.Itoa(len(f.Attempts)), sure, fmt.Sprintf("$%.2f", cost),
+		base.OrDash(strings.Join(f.DependsOn, ", ")), what}
+}
+
+func (a *app) logsCmd() *cobra.Command {
+	var n int
+	c := &cobra.Command{Use: "logs [FEATURE]", Short: "Show what happened, or what the worker of a feature did", Args: base.ArgRange(0, 1, "a feature"),
+		Example: "  myc swarm logs\n  myc swarm logs parser -n 100",
+		RunE: func(c *cobra.Command, args []string) error {
+			if n < 1 {
+				return failure.Usagef("-n is at least 1")
+			}
+			return a.with(c.Context(), "see the swarm", func(o *opened, s *book.Session) error {
+				if len(args) == 0 {
+					events, err := o.Events(c.Context(), s.ID, 0, n)
+					for _, e := range events {
+						a.event(e)
+					}
+					return err
+				}
+				return a.workerLog(s, args[0], n)
+			})
+		}}
+	c.Flags().IntVarP(&n, "lines", "n", 50, "the last lines")
+	return c
+}
+
+// workerLog prints what the last worker of a feature did.
+func (a *app) workerLog(s *book.Session, feature string, n int) error {
+	_, t, err := attempt(s, feature)
+	if err != nil {
+		return err
+	}
+	events, _, err := worker.Folder(t.Folder).Follow(0)
+	if err != nil {
+		return err
+	}
+	for _, e := range events[max(0, len(events)-n):] {
+		if a.JSON {
+			if err := a.PrintLine(e); err != nil {
+				return err
+			}
+			continue
+		}
+		what := e.Text
+		if e.Kind == worker.Call {
+			what = e.Tool + " " + e.Args
+		}
+		fmt.Fprintf(a.Out, "%s  %s%s\n", a.Paint(base.Faint, e.At.Local().Format(time.TimeOnly)), pad(e.Kind, 9),
+			text.Cell(text.Flatten(what), max(40, a.Width()-20)))
+	}
+	return nil
+}

@@ -1,0 +1,259 @@
+// Package swarm drives a session of coding agents on one repository: it starts a worker for each feature in a worktree of its own, judges
+// what becomes of the work by facts, and brings it onto the branch of the session once it is verified there.
+//
+// What is true of a session is in the book; what is true of its commits is in git. A driver keeps nothing else: one that was killed is
+// replaced by the next, which finds its workers at work.
+package swarm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/ground"
+	"mycelium/internal/swarm/worker"
+)
+
+// Checked is what came of a command that verifies a commit.
+type Checked struct {
+	OK     bool
+	Output string // its end, for people and for workers
+}
+
+// Options are what a driver stands on.
+type Options struct {
+	Book   *book.Book
+	Ground *ground.Repo
+	Folder string // absolute: the folder of the swarm in the state of the project
+	Holder string // who drives, in the words of the lease
+	// Start starts the worker of a folder in a terminal session with a name, and does not wait for it.
+	Start func(ctx context.Context, folder worker.Folder, window string) error
+	// Verify runs a command in the sandbox on a working tree. The error is that it could not run.
+	Verify func(ctx context.Context, tree string, argv []string) (Checked, error)
+	// Governs reports whether a path, relative to the top of the tree, is of a file that governs agents.
+	Governs  func(path string) bool
+	Anywhere bool          // myc lies where an agent may write, and a person accepted that
+	Every    time.Duration // how often workers are looked at; 0: twice a second
+	Logger   *slog.Logger
+}
+
+// Driver drives one session. It is used by one goroutine.
+type Driver struct {
+	Options
+
+	id      string
+	watches map[worker.Folder]*watch
+	adopted bool // the workers that another driver left are looked after
+
+	mu   sync.Mutex
+	jobs map[string]bool // what is under way, by feature, and landJob
+	work sync.WaitGroup
+	wake chan struct{}
+	err  error // the first of a job
+}
+
+// The lease of a driver, and how often it looks.
+const (
+	lease = 30 * time.Second
+	every = 500 * time.Millisecond
+)
+
+// landJob is the job of the merge queue. It is no id of a feature.
+const landJob = "the merge queue"
+
+// New returns the driver of a session.
+func New(o Options, session string) *Driver {
+	if o.Every == 0 {
+		o.Every = every
+	}
+	return &Driver{Options: o, id: session, watches: map[worker.Folder]*watch{}, jobs: map[string]bool{}, wake: make(chan struct{}, 1)}
+}
+
+// Run drives the session until nothing more becomes of it by itself, or ctx ends. Workers go on without a driver. The error is a
+// *book.HeldError while another driver has the session.
+func (d *Driver) Run(ctx context.Context) (err error) {
+	if err := d.Book.Hold(ctx, d.id, d.Holder, lease); err != nil {
+		return err
+	}
+	defer func() {
+		d.work.Wait()
+		err = errors.Join(err, d.Book.Release(context.WithoutCancel(ctx), d.id, d.Holder))
+	}()
+	look := time.NewTicker(d.Every)
+	defer look.Stop()
+	for {
+		over, err := d.step(ctx)
+		if err != nil || over {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-look.C:
+		case <-d.wake:
+		}
+	}
+}
+
+// step looks at everything once, and begins what is due.
+func (d *Driver) step(ctx context.Context) (over bool, err error) {
+	if err := d.Book.Hold(ctx, d.id, d.Holder, lease); err != nil {
+		return false, err
+	}
+	if err := d.failed(); err != nil {
+		return false, err
+	}
+	s, err := d.Book.Read(ctx, d.id)
+	if err != nil || !s.Open() {
+		return true, err
+	}
+	if s.Landing != nil && !d.busy(landJob) {
+		if err := d.recover(ctx, s.Landing); err != nil {
+			return false, err
+		}
+		return false, d.again()
+	}
+	if s.State == book.Paused {
+		return d.halt(ctx, s), nil
+	}
+	for _, f := range s.Features {
+		if a := f.Live(); a != nil && !d.busy(f.ID) {
+			if err := d.look(ctx, s, f, a); err != nil {
+				return false, err
+			}
+		}
+	}
+	d.adopted = true
+	if !d.busy(landJob) && len(queued(s)) > 0 {
+		d.begin(ctx, landJob, func(ctx context.Context) error { return d.land(ctx) })
+	}
+	if err := d.start(ctx); err != nil {
+		return false, err
+	}
+	return d.finish(ctx)
+}
+
+// again has the next step come at once.
+func (d *Driver) again() error {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// busy reports whether a job is under way.
+func (d *Driver) busy(job string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.jobs[job]
+}
+
+// failed is the first error of a job. What a job cannot mend ends the driver, and the next one finds everything as it was.
+func (d *Driver) failed() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.err
+}
+
+// begin runs a job beside the others.
+func (d *Driver) begin(ctx context.Context, name string, job func(context.Context) error) {
+	d.mu.Lock()
+	d.jobs[name] = true
+	d.mu.Unlock()
+	d.work.Go(func() {
+		err := job(ctx)
+		d.mu.Lock()
+		delete(d.jobs, name)
+		if err != nil && d.err == nil && ctx.Err() == nil {
+			d.err = err
+		}
+		d.mu.Unlock()
+		_ = d.again()
+	})
+}
+
+// change is a change of the session by this driver.
+func (d *Driver) change(ctx context.Context, f func(*book.Session) ([]book.Event, error)) (*book.Session, error) {
+	return d.Book.Change(ctx, d.id, d.Holder, f)
+}
+
+// errMoved means that a person has changed what a job was about, so that the job is void.
+var errMoved = errors.New("it changed in the meantime")
+
+// changeAttempt changes an attempt that is still the last of its feature. It does nothing if a person has changed it in the meantime.
+func (d *Driver) changeAttempt(ctx context.Context, feature string, n int, f func(*book.Feature, *book.Attempt) book.Event) error {
+	_, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
+		of, err := s.Feature(feature)
+		if err != nil {
+			return nil, err
+		}
+		a := of.Live()
+		if a == nil || a.N != n {
+			return nil, errMoved
+		}
+		e := f(of, a)
+		e.Feature, e.Attempt = feature, n
+		return []book.Event{e}, nil
+	})
+	if errors.Is(err, errMoved) {
+		return nil
+	}
+	return err
+}
+
+// finish ends the session when nothing more becomes of it by itself.
+func (d *Driver) finish(ctx context.Context) (over bool, err error) {
+	d.mu.Lock()
+	idle := len(d.jobs) == 0
+	d.mu.Unlock()
+	if !idle {
+		return false, nil
+	}
+	_, err = d.change(ctx, func(s *book.Session) ([]book.Event, error) {
+		if s.State != book.Going || len(queued(s)) > 0 || s.Landing != nil {
+			return nil, nil
+		}
+		left := 0
+		for _, f := range s.Features {
+			if f.Live() != nil || f.State == book.Pending && startable(s, f) {
+				return nil, nil
+			}
+			if f.State != book.Completed {
+				left++
+			}
+		}
+		over = true
+		if left == 0 {
+			s.State, s.Ended = book.Completed, time.Now()
+			return []book.Event{{Kind: "session", Text: "every feature has landed"}}, nil
+		}
+		if waits := waiting(s); len(waits) > 0 {
+			return nil, nil // a person has the next word
+		}
+		s.State, s.Ended = book.Faulty, time.Now()
+		return []book.Event{{Kind: "session", Text: fmt.Sprintf("%d of %d features have landed; the others failed, or depend on one that did",
+			len(s.Features)-left, len(s.Features))}}, nil
+	})
+	return over, err
+}
+
+// waiting are the features that wait for a person.
+func waiting(s *book.Session) (out []*book.Feature) {
+	for _, f := range s.Features {
+		if f.State == book.Waiting {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// folderOf is the folder of a run of an attempt: the first, or the one after it was sent back so often.
+func (d *Driver) folderOf(session, feature string, attempt, sent int) string {
+	return filepath.Join(d.Folder, session, fmt.Sprintf("%s-%d.%d", feature, attempt, sent))
+}

@@ -1,0 +1,121 @@
+package swarm
+
+import (
+	"fmt"
+	"time"
+
+	"mycelium/internal/agent"
+	"mycelium/internal/swarm/worker"
+	"mycelium/internal/text"
+)
+
+// facts are what is known of an attempt, whatever its worker claims: of its process, of its stream, of git, and of checks.
+type facts struct {
+	Alive   bool
+	Begun   bool          // its process has begun at some time
+	Age     time.Duration // since it was started
+	Ended   *worker.Ended // nil: it has not said that it ended
+	Commits int           // since its base
+	Dirty   []string      // files that are changed and not committed
+	Checked bool          // its own checks have run on what it committed
+	Output  string        // of the check that failed; empty: none did
+	Sent    int           // how often it was sent back
+	Waits   string        // a call waits for a person, and why; empty: none does
+	Stuck   string        // why its stream looks stuck; empty: it does not
+	Told    bool          // it was told that it looks stuck, and has had time since
+}
+
+// act is what becomes of an attempt.
+type act int
+
+const (
+	leave  act = iota // it goes on
+	check             // its own checks run
+	queue             // its work goes into the merge queue
+	back              // a worker goes on in the same worktree, with Reason as its prompt
+	nudge             // its worker is told that it looks stuck
+	renew             // it is given up, and its feature tried again
+	refuse            // it is given up, and its feature with it: another attempt would end as this one
+)
+
+// verdict is what becomes of an attempt, and why.
+type verdict struct {
+	act
+	Reason string
+}
+
+// The bounds of patience.
+const (
+	startWithin = 2 * time.Minute // a worker that has not begun by then never will
+	sendBack    = 3               // an attempt whose checks fail is sent back this often, at most; one that misses something once
+)
+
+// judge decides on facts alone. What a worker claims only asks for the facts to be looked at: a result that says success, its silence,
+// and its exit are no facts about its work.
+func judge(f facts) verdict {
+	if f.Alive {
+		return judgeLive(f)
+	}
+	if !f.Begun && f.Ended == nil {
+		if f.Age < startWithin {
+			return verdict{}
+		}
+		return verdict{renew, "its worker did not begin within " + startWithin.String()}
+	}
+	switch {
+	case f.Commits > 0 && len(f.Dirty) == 0 && !f.Checked:
+		return verdict{check, ""}
+	case f.Commits > 0 && len(f.Dirty) == 0 && f.Output == "":
+		return verdict{queue, ""}
+	}
+	return judgeEnd(f)
+}
+
+// judgeLive is judge for a worker that runs. Silence is no fault while a call waits for a person, or a tool or a build is under way.
+func judgeLive(f facts) verdict {
+	switch {
+	case f.Waits != "" || f.Stuck == "":
+		return verdict{}
+	case !f.Told:
+		return verdict{nudge, f.Stuck}
+	}
+	return verdict{renew, "it was stuck: " + f.Stuck}
+}
+
+// judgeEnd is judge for a worker that has ended without work that can be queued.
+func judgeEnd(f facts) verdict {
+	e := f.Ended
+	if e == nil {
+		return verdict{renew, "its worker died"}
+	}
+	switch e.Stop {
+	case agent.StopRefusal:
+		return verdict{refuse, "the model refused the task"}
+	case agent.StopBudget:
+		return verdict{refuse, "its budget is spent"}
+	case agent.StopEnd, agent.StopMaxTurns:
+	default:
+		return verdict{renew, fmt.Sprintf("its worker ended (%s): %s", e.Stop, text.Cell(e.Error, 300))}
+	}
+	why, limit := missing(f), 1
+	if f.Output != "" {
+		limit = sendBack
+	}
+	if f.Sent >= limit {
+		return verdict{renew, "it was sent back " + text.Count(f.Sent, "time") + ": " + text.Cell(why, 300)}
+	}
+	return verdict{back, why}
+}
+
+// missing says what keeps the work of a worker that has ended from being taken, as its worker is told.
+func missing(f facts) string {
+	switch {
+	case f.Output != "":
+		return "The checks of this feature fail on what you committed:\n\n" + f.Output + "\n\nMend the cause and commit."
+	case len(f.Dirty) > 0:
+		return fmt.Sprintf("You ended with %s that are changed and not committed: %s. Commit what belongs to the feature, and remove or "+
+			"ignore the rest.", text.Count(len(f.Dirty), "file"), text.List(f.Dirty, 10))
+	}
+	return "You ended without a commit, so there is nothing to take over. Do the work of the feature and commit it. If the feature cannot be " +
+		"done, say why in one sentence."
+}

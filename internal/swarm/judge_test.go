@@ -1,0 +1,51 @@
+package swarm
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"mycelium/internal/agent"
+	"mycelium/internal/swarm/worker"
+)
+
+// Every row of the table of claims and facts: what a worker says is not what decides.
+func TestJudge(t *testing.T) {
+	success := &worker.Ended{Stop: agent.StopEnd, Text: "All done! Everything is committed and the tests pass."}
+	for name, c := range map[string]struct {
+		facts
+		want act
+		says string
+	}{
+		"done, and it is":                            {facts{Begun: true, Ended: success, Commits: 1, Checked: true}, queue, ""},
+		"done, and its checks have not run":          {facts{Begun: true, Ended: success, Commits: 1}, check, ""},
+		"done without a commit":                      {facts{Begun: true, Ended: success}, back, "without a commit"},
+		"done without a commit, for the second time": {facts{Begun: true, Ended: success, Sent: 1}, renew, "without a commit"},
+		"done, and files are not committed":          {facts{Begun: true, Ended: success, Commits: 2, Dirty: []string{"a.go"}}, back, "a.go"},
+		"done, and its checks fail":                  {facts{Begun: true, Ended: success, Commits: 1, Checked: true, Output: "FAIL x"}, back, "FAIL x"},
+		"done, and its checks fail again and again": {facts{Begun: true, Ended: success, Commits: 1, Checked: true, Output: "FAIL x",
+			Sent: sendBack}, renew, "FAIL x"},
+		"dead without a word, and its work is there": {facts{Begun: true, Commits: 1, Checked: true}, queue, ""},
+		"dead without a word and without work":       {facts{Begun: true}, renew, "died"},
+		"dead with an error, and its work is there": {facts{Begun: true, Ended: &worker.Ended{Stop: "error", Error: "x"}, Commits: 1, Checked: true},
+			queue, ""},
+		"an error":                      {facts{Begun: true, Ended: &worker.Ended{Stop: "error", Error: "no such model"}}, renew, "no such model"},
+		"it did not even begin":         {facts{Ended: &worker.Ended{Stop: "error", Error: "no claude"}}, renew, "no claude"},
+		"refused":                       {facts{Begun: true, Ended: &worker.Ended{Stop: agent.StopRefusal}}, refuse, "refused"},
+		"its budget is spent":           {facts{Begun: true, Ended: &worker.Ended{Stop: agent.StopBudget}}, refuse, "budget"},
+		"started a moment ago":          {facts{Age: time.Second}, leave, ""},
+		"never began":                   {facts{Age: startWithin}, renew, "did not begin"},
+		"at work":                       {facts{Alive: true, Begun: true}, leave, ""},
+		"at work, and it has committed": {facts{Alive: true, Begun: true, Commits: 3}, leave, ""},
+		"at work for two days":          {facts{Alive: true, Begun: true, Age: 48 * time.Hour}, leave, ""},
+		"silent, and a question waits":  {facts{Alive: true, Begun: true, Waits: "git push", Stuck: "silent for an hour", Told: true}, leave, ""},
+		"stuck":                         {facts{Alive: true, Begun: true, Stuck: "it repeats itself"}, nudge, "repeats"},
+		"stuck, and was told so":        {facts{Alive: true, Begun: true, Stuck: "it repeats itself", Told: true}, renew, "repeats"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if v := judge(c.facts); v.act != c.want || !strings.Contains(v.Reason, c.says) {
+				t.Errorf("act %d (%s), want %d with %q", v.act, v.Reason, c.want, c.says)
+			}
+		})
+	}
+}

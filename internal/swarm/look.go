@@ -1,0 +1,214 @@
+package swarm
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/confidence"
+	"mycelium/internal/swarm/worker"
+	"mycelium/internal/text"
+)
+
+// watch follows the stream of a worker.
+type watch struct {
+	confidence.Watch
+	offset int64
+	begun  bool
+	waits  string // a call waits for a person
+	cost   float64
+	told   time.Time // when it was told that it looks stuck
+}
+
+// read takes what is new.
+func (w *watch) read(f worker.Folder) error {
+	events, offset, err := f.Follow(w.offset)
+	w.offset = offset
+	for _, e := range events {
+		w.begun = true
+		w.take(e)
+	}
+	return err
+}
+
+// take takes one event.
+func (w *watch) take(e worker.Event) {
+	out := confidence.Event{At: e.At, ID: e.Call, Tool: e.Tool, Failed: e.Failed}
+	switch e.Kind {
+	case worker.Began:
+		out.Kind = confidence.Start
+	case worker.Call:
+		out.Kind, out.Act, out.Args = confidence.Call, actOf(e.Tool), e.Args+e.Sum
+	case worker.Done:
+		if w.waits != "" {
+			w.Add(confidence.Event{At: e.At, Kind: confidence.Answer})
+		}
+		out.Kind, out.Result, w.waits = confidence.Result, e.Text, ""
+	case worker.Says:
+		out.Kind, out.Text = confidence.Text, e.Text
+	case worker.Waits:
+		out.Kind, w.waits = confidence.Question, e.Text
+	case worker.Heard:
+		out.Kind = confidence.Told
+	case worker.Spent:
+		w.cost = e.Cost
+		return
+	default:
+		return
+	}
+	w.Add(out)
+}
+
+// actOf is what a tool of Claude Code does, as far as it concerns progress.
+func actOf(tool string) confidence.Act {
+	switch strings.TrimPrefix(tool, "agent__") {
+	case "Bash":
+		return confidence.Run
+	case "Edit", "Write", "MultiEdit", "NotebookEdit":
+		return confidence.Change
+	case "Read", "Glob", "Grep", "LS":
+		return confidence.Look
+	}
+	return confidence.Other
+}
+
+// Judge is what the stream of a worker amounts to now.
+func Judge(f worker.Folder) (confidence.Judgement, error) {
+	w := &watch{}
+	err := w.read(f)
+	return w.Judge(time.Now(), confidence.Options{}), err
+}
+
+// patience is how long a worker has to do something else once it was told that it looks stuck.
+const patience = 2 * time.Minute
+
+// look looks at the worker of an attempt, and begins what becomes of it.
+func (d *Driver) look(ctx context.Context, s *book.Session, f *book.Feature, a *book.Attempt) error {
+	folder := worker.Folder(a.Folder)
+	alive := folder.Alive() // before its stream, which is whole once it is dead
+	w := d.watches[folder]
+	if w == nil {
+		w = &watch{}
+		d.watches[folder] = w
+	}
+	if err := w.read(folder); err != nil {
+		return err
+	}
+	if !alive && !w.begun && !d.adopted { // another driver was to start it, and may not have come to it
+		d.launch(ctx, f, a, promptOf(s, f))
+		return nil
+	}
+	if a.State == book.Starting && w.begun {
+		return d.changeAttempt(ctx, f.ID, a.N, func(_ *book.Feature, a *book.Attempt) book.Event {
+			a.State = book.Running
+			return book.Event{Kind: "worker", Text: "its worker has begun"}
+		})
+	}
+	if !alive {
+		d.begin(ctx, f.ID, func(ctx context.Context) error { return d.settle(ctx, s, f, a) })
+		return nil
+	}
+	known := facts{Alive: true, Begun: w.begun, Waits: w.waits, Told: !w.told.IsZero() && time.Since(w.told) > patience}
+	if j := w.Judge(time.Now(), confidence.Options{}); j.Verdict == confidence.Stuck {
+		known.Stuck = j.Reason
+	} else {
+		w.told = time.Time{}
+	}
+	switch v := judge(known); {
+	case v.act == nudge && w.told.IsZero():
+		w.told = time.Now()
+		return d.tell(ctx, f, a, "You seem to be stuck: "+v.Reason+". Try a different approach, or commit what you have and say what is in the way.")
+	case v.act == renew:
+		d.begin(ctx, f.ID, func(ctx context.Context) error {
+			d.stop(ctx, folder)
+			return d.settle(ctx, s, f, a)
+		})
+	}
+	return nil
+}
+
+// tell leaves a message for a worker, on record.
+func (d *Driver) tell(ctx context.Context, f *book.Feature, a *book.Attempt, message string) error {
+	if err := worker.Folder(a.Folder).Tell(message); err != nil {
+		return err
+	}
+	return d.changeAttempt(ctx, f.ID, a.N, func(*book.Feature, *book.Attempt) book.Event {
+		return book.Event{Kind: "message", Text: message}
+	})
+}
+
+// settle judges an attempt whose worker has ended, and does what becomes of it.
+func (d *Driver) settle(ctx context.Context, s *book.Session, f *book.Feature, a *book.Attempt) error {
+	folder := worker.Folder(a.Folder)
+	ended, err := folder.Ended()
+	if err != nil {
+		return err
+	}
+	w := &watch{}
+	if err := w.read(folder); err != nil {
+		return err
+	}
+	known := facts{Begun: w.begun, Age: time.Since(a.Began), Ended: ended, Sent: a.Asked}
+	if known.Begun || ended != nil {
+		git, err := d.Ground.Facts(ctx, a.Tree, a.Base)
+		if err != nil {
+			return fmt.Errorf("look at the work of %s: %w", f.ID, err)
+		}
+		known.Commits, known.Dirty = len(git.Commits), git.Uncommitted
+	}
+	v := judge(known)
+	if v.act == check {
+		known.Checked = true
+		if known.Output, err = d.check(ctx, a.Tree, ownChecks(f)); err != nil {
+			return err
+		}
+		v = judge(known)
+	}
+	account := func(a *book.Attempt) {
+		a.Cost += w.cost
+		if ended != nil {
+			a.Session, a.Turns, a.Result = ended.Session, a.Turns+ended.Turns, text.Truncate(ended.Text, 2000)
+		}
+	}
+	switch v.act {
+	case queue:
+		return d.enqueue(ctx, f, a, account)
+	case back:
+		return d.sendBack(ctx, s, f, a, ended, v.Reason, account)
+	case renew, refuse:
+		return d.giveUp(ctx, s, f, a, v, account)
+	}
+	return nil
+}
+
+// check runs commands on a working tree, and returns what the first one said that failed.
+func (d *Driver) check(ctx context.Context, tree string, commands [][]string) (output string, err error) {
+	for _, argv := range commands {
+		c, err := d.Verify(ctx, tree, argv)
+		if err != nil {
+			return "", fmt.Errorf("verify with %s: %w", strings.Join(argv, " "), err)
+		}
+		if !c.OK {
+			return strings.Join(argv, " ") + "\n" + text.Middle(c.Output, 4000), nil
+		}
+	}
+	return "", nil
+}
+
+// grace is how long a worker has to end by itself.
+const grace = 10 * time.Second
+
+// stop ends a worker, and returns when it is gone.
+func (d *Driver) stop(ctx context.Context, folder worker.Folder) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		if err := folder.Signal(sig); err != nil {
+			d.Logger.Warn("a worker is not ended", "folder", folder, "error", err)
+		}
+		if folder.Gone(ctx, grace) {
+			return
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package worker_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"mycelium/internal/swarm/worker"
+)
+
+// TestMain is also a worker that begins and then does nothing until it is killed.
+func TestMain(m *testing.M) {
+	if folder := os.Getenv("TEST_WORKER"); folder != "" {
+		w, err := worker.Folder(folder).Begin()
+		if err != nil {
+			os.Exit(3)
+		}
+		_, _ = os.Stdout.WriteString("begun\n")
+		_, _ = os.Stdin.Read(make([]byte, 1)) // until it is killed
+		_ = w.End(worker.Ended{Stop: "end_turn"})
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func give(t *testing.T) worker.Folder {
+	t.Helper()
+	f := worker.Folder(filepath.Join(t.TempDir(), "a-1.0"))
+	if err := f.Give(worker.Order{Session: "s", Feature: "a", Attempt: 1, Runner: "claude", Tree: "/tree"}, "Do it.\n"); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestOrderIsForThisUserOnly(t *testing.T) {
+	f := give(t)
+	o, prompt, err := f.Order()
+	if err != nil || o.Feature != "a" || prompt != "Do it.\n" {
+		t.Fatalf("%+v %q %v", o, prompt, err)
+	}
+	for _, name := range []string{"order.json", "prompt.md"} {
+		if info, err := os.Stat(filepath.Join(string(f), name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+}
+
+func TestWorkIsFollowed(t *testing.T) {
+	f := give(t)
+	if f.Alive() || f.PID() != 0 {
+		t.Error("a worker that has not begun is alive")
+	}
+	w, err := f.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !f.Alive() || f.PID() != os.Getpid() {
+		t.Error("a worker at work is not alive")
+	}
+	for _, text := range []string{"one", "two"} {
+		if err := w.Write(worker.Event{Kind: worker.Says, Text: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	events, offset, err := f.Follow(0)
+	if err != nil || len(events) != 2 || events[1].Text != "two" {
+		t.Fatalf("%v %v", events, err)
+	}
+	if err := w.Write(worker.Event{Kind: worker.Says, Text: strings.Repeat("x", 1<<20)}); err != nil {
+		t.Fatal(err)
+	}
+	events, offset, err = f.Follow(offset)
+	if err != nil || len(events) != 1 || len(events[0].Text) > 5<<10 {
+		t.Fatalf("%d events, %v", len(events), err)
+	}
+	// A line that a crash has cut is read when it is whole, or never.
+	file, err := os.OpenFile(filepath.Join(string(f), "events.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.WriteString(`{"kind":"says"`); err != nil {
+		t.Fatal(err)
+	}
+	if events, next, err := f.Follow(offset); err != nil || len(events) != 0 || next != offset {
+		t.Errorf("a line that is not whole: %v, %d, %v", events, next, err)
+	}
+	if err := w.End(worker.Ended{Stop: "end_turn", Text: "done"}); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := f.Ended(); err != nil || e.Text != "done" || f.Alive() {
+		t.Errorf("%+v, %v, alive %v", e, err, f.Alive())
+	}
+	if _, err := f.Begin(); err == nil {
+		t.Error("an attempt that is over begins again")
+	}
+}
+
+func TestMessagesArriveInOrderAndOnce(t *testing.T) {
+	f := give(t)
+	w, err := f.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []string{"first", "second"} {
+		if err := f.Tell(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{"first", "second", ""} {
+		if got, err := w.Next(); err != nil || got != want {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+	}
+	for _, m := range []string{"", " \n", strings.Repeat("x", 17<<10)} {
+		if f.Tell(m) == nil {
+			t.Errorf("a message of %d bytes is taken", len(m))
+		}
+	}
+}
+
+func TestKilledWorkerIsDead(t *testing.T) {
+	f := give(t)
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), "TEST_WORKER="+string(f))
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		_, err = cmd.StdinPipe()
+	}
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 6)); err != nil {
+		t.Fatal(err)
+	}
+	if f.PID() != cmd.Process.Pid {
+		t.Errorf("pid %d, want %d", f.PID(), cmd.Process.Pid)
+	}
+	if _, err := f.Begin(); err == nil {
+		t.Error("a second worker begins")
+	}
+	if err := f.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if !f.Gone(t.Context(), 1<<40) {
+		t.Error("it is not gone")
+	}
+	_ = cmd.Wait()
+	if f.Alive() || f.PID() != 0 {
+		t.Error("a killed worker is alive")
+	}
+	if err := f.Signal(syscall.SIGKILL); err != nil { // and nobody else is killed for it
+		t.Error(err)
+	}
+}
