@@ -31,31 +31,32 @@ type File struct {
 	Binary         bool
 }
 
-// Facts finds the facts of an attempt that began at a commit. Where the worker has brought in what the session's branch has got since, the base
-// is the last commit that both have, so that the work of others does not count as its own. The tree and its index stay as they are.
-func (r *Repo) Facts(ctx context.Context, t *Tree, began Commit) (Facts, error) {
-	l, err := r.look(ctx, t)
+// Facts finds the facts of an attempt that began at a commit. Where the worker has brought in what the session's branch has got
+// since, the base is the last commit that both have, so that the work of others does not count as its own. The tree and its index
+// stay as they are.
+func (t *Tree) Facts(ctx context.Context, began Commit) (Facts, error) {
+	l, err := t.look(ctx)
 	if err != nil {
 		return Facts{}, err
 	}
 	defer l.close()
 	f := Facts{Head: l.head, Base: began, Nested: l.nested}
-	if err := r.fill(ctx, t, l, &f); err != nil {
+	if err := t.fill(ctx, l, &f); err != nil {
 		return Facts{}, fmt.Errorf("find the facts of %s: %w", t.Attempt, err)
 	}
 	return f, nil
 }
 
-func (r *Repo) fill(ctx context.Context, t *Tree, l *looked, f *Facts) (err error) {
-	g := r.plumbing()
+func (t *Tree) fill(ctx context.Context, l *looked, f *Facts) (err error) {
+	g := t.repo.plumbing()
 	on, _ := l.Line(ctx, "symbolic-ref", "--quiet", "HEAD") // none if no branch is checked out
 	f.Branch = t.Branch != "" && on == "refs/heads/"+t.Branch
-	if shared, err := g.Line(ctx, "merge-base", string(f.Head), r.branch()); err == nil {
+	if shared, err := g.Line(ctx, "merge-base", string(f.Head), t.repo.branch()); err == nil {
 		if _, err := g.Run(ctx, "merge-base", "--is-ancestor", string(f.Base), shared); err == nil {
 			f.Base = Commit(shared)
 		}
 	}
-	count, err := g.Line(ctx, "rev-list", "--count", string(f.Head), "^"+string(f.Base), "^"+r.branch())
+	count, err := g.Line(ctx, "rev-list", "--count", string(f.Head), "^"+string(f.Base), "^"+t.repo.branch())
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (r *Repo) fill(ctx context.Context, t *Tree, l *looked, f *Facts) (err erro
 		f.Touched = append(f.Touched, parseNumstat(line))
 	}
 	sum := sha256.New()
-	f.Diff, err = "", g.Pipe(ctx, nil, sum, "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv",
+	err = g.Pipe(ctx, nil, sum, "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv",
 		"--no-color", "--unified=3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/", string(f.Base), l.tree)
 	f.Diff = hex.EncodeToString(sum.Sum(nil))
 	return err
@@ -92,8 +93,8 @@ func parseNumstat(line string) File {
 	return f
 }
 
-// Missing returns the packages in which no file was touched. A package is the end of a folder's path, such as "auth" or "internal/auth";
-// files in folders below it count.
+// Missing returns the packages in which no file was touched. A package is the end of a folder's path, such as "auth" or
+// "internal/auth"; files in folders below it count.
 func Missing(packages []string, touched []File) []string {
 	return slices.DeleteFunc(slices.Clone(packages), func(p string) bool {
 		want := "/" + strings.Trim(path.Clean(p), "/") + "/"
@@ -107,8 +108,8 @@ type Overlap struct {
 	Files []string // sorted
 }
 
-// Overlaps says who else has touched files that one has touched, by name. A rollback of that one warns of them. only, if not empty, are the
-// files or folders that are to be taken back.
+// Overlaps says who else has touched files that one has touched, by name. A rollback of that one warns of them. only, if not empty,
+// are the files or folders that are to be taken back.
 func Overlaps(of string, touched map[string][]string, only ...string) []Overlap {
 	var found []Overlap
 	mine := slices.DeleteFunc(slices.Clone(touched[of]), func(file string) bool {
@@ -119,7 +120,8 @@ func Overlaps(of string, touched map[string][]string, only ...string) []Overlap 
 			continue
 		}
 		both := slices.DeleteFunc(slices.Clone(files), func(f string) bool {
-			return !slices.ContainsFunc(mine, func(m string) bool { return under(f, m) || under(m, f) }) // a file became a folder, or the other way
+			// One of both ways is a file that became a folder, or the other way round.
+			return !slices.ContainsFunc(mine, func(m string) bool { return under(f, m) || under(m, f) })
 		})
 		if slices.Sort(both); len(both) > 0 {
 			found = append(found, Overlap{with, slices.Compact(both)})

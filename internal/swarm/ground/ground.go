@@ -1,15 +1,15 @@
-// Package ground is the git ground that a swarm stands on: the branch of a session, a working tree for each attempt, snapshots that can be
-// gone back to, and the queue that brings the work of many onto one branch that is always green.
+// Package ground is the git ground that a swarm stands on: the branch of a session, a working tree for each attempt, snapshots that
+// can be gone back to, and the queue that brings the work of many onto one branch that is always green.
 //
-// The checkout of the person is never touched: nothing is checked out, stashed or reset there. [Repo.HandOver], which the person asks for, is
-// the one exception, and it only fast-forwards.
+// The checkout of the person is never touched: nothing is checked out, stashed or reset there. [Repo.HandOver], which the person
+// asks for, is the one exception, and it only fast-forwards.
 //
-// What git itself would lose lies under refs/mycelium: the commits of attempts whose trees are gone, snapshots, undo points. It runs the git
-// program (2.38 or newer) with its settings named one by one: a worker owns its tree, so nothing in the tree, neither its .git file nor a
-// repository inside it, decides where git looks or what git starts.
+// What git itself would lose lies under refs/mycelium: the commits of attempts whose trees are gone, snapshots, undo points. It runs
+// the git program (2.38 or newer) with its settings named one by one: a worker owns its tree, so nothing in the tree, neither its
+// .git file nor a repository inside it, decides where git looks or what git starts.
 //
-// A submodule, or any repository inside a tree, is not looked into: a snapshot has the commit that the index names and none of its files, an
-// undo leaves its files alone, and a tree that holds one is not removed.
+// A submodule, or any repository inside a tree, is not looked into: a snapshot has the commit that the index names and none of its
+// files, an undo leaves its files alone, and a tree that holds one is not removed.
 package ground
 
 import (
@@ -40,8 +40,8 @@ type Options struct {
 	Share   []string // paths below the project that git ignores and that each tree gets a copy of, such as node_modules
 }
 
-// Repo is the ground of one session. It is safe for concurrent use, also by several processes. One attempt's tree belongs to one caller at a
-// time: nothing else may work in it during [Repo.Snapshot], [Repo.Undo] and [Repo.Remove].
+// Repo is the ground of one session. It is safe for concurrent use, also by several processes. One attempt's tree belongs to one
+// caller at a time: nothing else may work in it during [Tree.Snapshot], [Tree.Undo] and [Tree.Remove].
 type Repo struct {
 	opts    Options
 	top     string // of the person's checkout
@@ -53,9 +53,9 @@ type Repo struct {
 	mu sync.Mutex // one working tree is made or removed at a time
 }
 
-// Open finds the repository of a project. It changes nothing in it. It refuses a folder without a repository, a bare repository, one without a
-// commit, a git that is too old, a state that git would take into the project, and names that are not fit for a branch; each says how to mend
-// that.
+// Open finds the repository of a project. It changes nothing in it. It refuses a folder without a repository, a bare repository, one
+// without a commit, a git that is too old, a state that git would take into the project, and names that are not fit for a branch;
+// each says how to mend that.
 func Open(ctx context.Context, o Options) (*Repo, error) {
 	if err := checkName("session", o.Session); err != nil {
 		return nil, err
@@ -162,8 +162,8 @@ func (r *Repo) plumbing(env ...string) git.Git {
 	return git.Git{Dir: empty, Env: env}
 }
 
-// checkName refuses what is not fit to be a part of a branch name, a folder name and a ref. A dot is not allowed, so that the dot between the
-// session and the attempt is the only one.
+// checkName refuses what is not fit to be a part of a branch name, a folder name and a ref. A dot is not allowed, so that the dot
+// between the session and the attempt is the only one.
 func checkName(what, name string) error {
 	good := name != "" && len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 	switch {
@@ -178,9 +178,6 @@ func checkName(what, name string) error {
 // refs of one session.
 func (r *Repo) branch() string                { return "refs/heads/swarm/" + r.opts.Session }
 func (r *Repo) attemptBranch(a string) string { return r.branch() + "." + a }
-func (r *Repo) own(kind, attempt, name string) string {
-	return "refs/mycelium/" + kind + "/" + r.opts.Session + "/" + attempt + "/" + name
-}
 
 // Branch returns the short name of the session's branch.
 func (r *Repo) Branch() string { return "swarm/" + r.opts.Session }

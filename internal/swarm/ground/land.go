@@ -1,10 +1,10 @@
 package ground
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,8 +14,8 @@ import (
 	"mycelium/internal/worktree/git"
 )
 
-// change of a ref, in one transaction with others. An old of zeros means that it must not exist, an empty one that anything may stand there;
-// a new of zeros deletes it.
+// change of a ref, in one transaction with others. An old of zeros means that it must not exist, an empty one that anything may
+// stand there; a new of zeros deletes it.
 type change struct {
 	ref      string
 	new, old Commit
@@ -31,7 +31,8 @@ func (r *Repo) update(ctx context.Context, changes ...change) error {
 		fmt.Fprintf(&in, "update %s\x00%s\x00%s\x00", c.ref, c.new, c.old)
 	}
 	run := func() error {
-		return r.plumbing().Pipe(ctx, strings.NewReader(in.String()), &bytes.Buffer{}, "update-ref", "-m", "mycelium", "--create-reflog", "-z", "--stdin")
+		return r.plumbing().Pipe(ctx, strings.NewReader(in.String()), io.Discard,
+			"update-ref", "-m", "mycelium", "--create-reflog", "-z", "--stdin")
 	}
 	err := run()
 	if err != nil && r.unlockStale(changes) {
@@ -64,9 +65,9 @@ func (e *MovedError) Error() string {
 	return fmt.Sprintf("%s is at %.12s and no longer at %.12s: merge anew", e.Branch, e.Now, e.Old)
 }
 
-// Land moves the session's branch from one commit to another that was made on it, by compare and swap. It fails with a [*MovedError] if the
-// branch is elsewhere, and refuses while somebody has the branch checked out, because their files would no longer be what their branch says.
-// Who calls it has recorded what is to land, and asks [Repo.Landed] after a crash.
+// Land moves the session's branch from one commit to another that was made on it, by compare and swap. It fails with a [*MovedError]
+// if the branch is elsewhere, and refuses while somebody has the branch checked out, because their files would no longer be what
+// their branch says. Who calls it has recorded what is to land, and asks [Repo.Landed] after a crash.
 func (r *Repo) Land(ctx context.Context, old, to Commit) error {
 	at, err := r.checkedOut(ctx, r.branch())
 	if err != nil {
@@ -138,9 +139,9 @@ func (r *Repo) checkedOut(ctx context.Context, ref string) (string, error) {
 	return "", nil
 }
 
-// HandOver moves a branch of the person forward to the session's tip. It is called when the person asks for it. It refuses what is no
-// fast-forward. Where the branch is checked out, git changes the files that differ, and refuses, with nothing changed, if one of them has
-// changes that are not committed or lies where an untracked or ignored file is; other changes stay.
+// HandOver moves a branch of the person forward to the session's tip. It is called when the person asks for it. It refuses what is
+// no fast-forward. Where the branch is checked out, git changes the files that differ, and refuses, with nothing changed, if one of
+// them has changes that are not committed or lies where an untracked or ignored file is; other changes stay.
 func (r *Repo) HandOver(ctx context.Context, branch string) (Commit, error) {
 	tip, err := r.Tip(ctx)
 	if err != nil {

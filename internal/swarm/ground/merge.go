@@ -30,7 +30,8 @@ type Candidate struct {
 
 // Merged is what the merge of a candidate would be.
 type Merged struct {
-	Commit    Commit    // the one commit that lands; empty if there is a conflict. It is the base itself if the candidate brings nothing new
+	// Commit is the one commit that lands. It is empty if there is a conflict, and the base itself if the candidate brings nothing new.
+	Commit    Commit
 	Conflict  *Conflict // why there is none
 	Governing []string  // files that it changes and that govern, sorted
 }
@@ -48,8 +49,8 @@ type Sides struct {
 	Before, Ours, Text string // in the last common commit, on the session's branch, in the candidate
 }
 
-// Merge brings a candidate onto a base: one commit with the base as its only parent. No working tree has a part in it. governing says which
-// files govern; paths begin at the top of the repository. The author is that of the candidate's last commit.
+// Merge brings a candidate onto a base: one commit with the base as its only parent. No working tree has a part in it. governing
+// says which files govern; paths begin at the top of the repository. The author is that of the candidate's last commit.
 func (r *Repo) Merge(ctx context.Context, base Commit, c Candidate, governing func(path string) bool) (Merged, error) {
 	m, err := r.merge(ctx, base, c, governing)
 	if err != nil {
@@ -208,10 +209,10 @@ func (w *beginning) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Checkout brings the queue's working tree to a commit, exactly: changed files return and files that git does not know go, but what it ignores
-// stays, so that caches are warm.
-func (r *Repo) Checkout(ctx context.Context, queue *Tree, c Commit) error {
-	g, err := r.in(queue)
+// Checkout brings the queue's working tree, see [Repo.Queue], to a commit, exactly: changed files return and files that git does not
+// know go, but what it ignores stays, so that caches are warm.
+func (t *Tree) Checkout(ctx context.Context, c Commit) error {
+	g, err := t.in()
 	if err == nil {
 		_, err = g.Run(ctx, "checkout", "--quiet", "--force", "--detach", string(c))
 	}

@@ -43,12 +43,13 @@ type link struct {
 	place  int // among the candidates
 }
 
-// Batch brings candidates onto the tip of a branch in their order. Each becomes a commit on the one before it, and the last is verified. If it
-// is green, all land. If it is red, the longest green prefix is searched by halves: n commits take at most ⌈log2 n⌉ further verifications. What
-// lands is a commit that was itself verified, never its like.
+// Batch brings candidates onto the tip of a branch in their order. Each becomes a commit on the one before it, and the last is
+// verified. If it is green, all land. If it is red, the longest green prefix is searched by halves: n commits take at most ⌈log2 n⌉
+// further verifications. What lands is a commit that was itself verified, never its like.
 //
-// A round with a candidate always gets on: its first one lands, or is returned as bad, in conflict, pending or nothing. So the rounds come to
-// an end. After an error nothing is lost: what has landed is on the branch, and the same candidates may be given again.
+// A round with a candidate always gets on: its first one lands, or is returned as bad, in conflict, pending or nothing. So the
+// rounds come to an end. After an error nothing is lost: what has landed is on the branch, and the same candidates may be given
+// again.
 func Batch(ctx context.Context, l Line, tip Commit, candidates []Candidate) (Round, error) {
 	r := Round{Tip: tip}
 	chain, waits, err := r.chain(ctx, l, candidates)
@@ -110,8 +111,8 @@ func (r *Round) chain(ctx context.Context, l Line, candidates []Candidate) (chai
 	return chain, waits, nil
 }
 
-// prefix returns how many commits of a chain, from its beginning, are good: the last of them was verified green and the next one red. output is
-// of that next one.
+// prefix returns how many commits of a chain, from its beginning, are good: the last of them was verified green and the next one
+// red. output is of that next one.
 func (r *Round) prefix(ctx context.Context, l Line, chain []link) (good int, output string, err error) {
 	red := len(chain) + 1 // the least number of commits that is known to be red
 	for next := len(chain); good+1 < red; next = (good + red) / 2 {

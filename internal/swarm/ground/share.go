@@ -18,11 +18,11 @@ import (
 )
 
 // share copies what is shared into a new tree. A path that is not there is passed over: the project may not have been built yet.
-func (r *Repo) share(ctx context.Context, t *Tree) error {
-	if len(r.opts.Share) == 0 {
+func (t *Tree) share(ctx context.Context) error {
+	if len(t.repo.opts.Share) == 0 {
 		return nil
 	}
-	from, err := os.OpenRoot(r.mainProject())
+	from, err := os.OpenRoot(t.repo.mainProject())
 	if err != nil {
 		return fmt.Errorf("share files of the project: %w", err)
 	}
@@ -33,10 +33,11 @@ func (r *Repo) share(ctx context.Context, t *Tree) error {
 	}
 	defer func() { _ = to.Close() }()
 	var copied []string
-	for _, name := range r.opts.Share {
+	for _, name := range t.repo.opts.Share {
 		name = path.Clean(name)
 		if !fs.ValidPath(name) || name == "." || slices.Contains(strings.Split(name, "/"), ".git") {
-			return text.Hinted(fmt.Errorf("swarm.share has %s, which is no path in the project", strconv.Quote(name)), "name it without .. and .git")
+			return text.Hinted(fmt.Errorf("swarm.share has %s, which is no path in the project", strconv.Quote(name)),
+				"name it without .. and .git")
 		}
 		if _, err := from.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -46,12 +47,12 @@ func (r *Repo) share(ctx context.Context, t *Tree) error {
 		}
 		copied = append(copied, name)
 	}
-	return r.checkIgnored(ctx, t, copied)
+	return t.checkIgnored(ctx, copied)
 }
 
 // checkIgnored refuses shared files that git would take for the work of the attempt.
-func (r *Repo) checkIgnored(ctx context.Context, t *Tree, names []string) error {
-	g, err := r.in(t)
+func (t *Tree) checkIgnored(ctx context.Context, names []string) error {
+	g, err := t.in()
 	if err != nil {
 		return err
 	}
@@ -62,15 +63,15 @@ func (r *Repo) checkIgnored(ctx context.Context, t *Tree, names []string) error 
 			return fmt.Errorf("share %s: %w", strconv.Quote(name), err)
 		}
 		if len(out) > 0 {
-			return text.Hinted(fmt.Errorf("swarm.share has %s, which git does not ignore: it would be the work of every worker", strconv.Quote(name)),
-				"put it into .gitignore, or commit it")
+			return text.Hinted(fmt.Errorf("swarm.share has %s, which git does not ignore, so that every worker would seem to have made it",
+				strconv.Quote(name)), "put it into .gitignore, or commit it")
 		}
 	}
 	return nil
 }
 
-// copyTree copies a file or a folder from one root to the same path in another. Symbolic links stay links, what is there already stays, a
-// file named .env (or .env.local and so on) below the named one is left out, and so is what is no file, folder or link.
+// copyTree copies a file or a folder from one root to the same path in another. Symbolic links stay links, what is there already
+// stays, a file named .env (or .env.local and so on) below the named one is left out, and so is what is no file, folder or link.
 func copyTree(ctx context.Context, from, to *os.Root, name string) error {
 	if dir := path.Dir(name); dir != "." {
 		if err := to.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // as git makes folders
@@ -127,8 +128,8 @@ func copyOne(from, to *os.Root, name string, kind fs.FileMode) (err error) {
 	return err
 }
 
-// copyFile copies a file, so that both share their blocks where the file system can (a reflink). It is never a hard link: a tool that writes
-// in place would write into the project.
+// copyFile copies a file, so that both share their blocks where the file system can (a reflink). It is never a hard link: a tool
+// that writes in place would write into the project.
 func copyFile(from, to *os.Root, name string) (err error) {
 	src, err := from.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that was put in its place does not block
 	if err != nil {

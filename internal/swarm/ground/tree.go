@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"mycelium/internal/atomicfile"
 	"mycelium/internal/text"
 	"mycelium/internal/worktree"
 	"mycelium/internal/worktree/git"
@@ -23,7 +25,8 @@ type Tree struct {
 	Branch  string // its branch, short; empty for the queue's own
 	Half    bool   // it was not made to its end, or not removed to its end: [Repo.Recover] removes it
 
-	own string // its git folder
+	own  string // its git folder
+	repo *Repo
 }
 
 const (
@@ -38,26 +41,53 @@ func (r *Repo) trees() string { return filepath.Join(r.opts.State, "trees") }
 func (r *Repo) tree(attempt string) *Tree {
 	name := r.opts.Session + "." + attempt // git names the folder of a tree by the last element of its path
 	dir := filepath.Join(r.trees(), name)
-	t := &Tree{Attempt: attempt, Dir: dir, Project: r.project(dir), own: filepath.Join(r.common, "worktrees", name)}
+	t := &Tree{Attempt: attempt, Dir: dir, Project: r.project(dir), own: filepath.Join(r.common, "worktrees", name), repo: r}
 	if attempt != queueName {
 		t.Branch = strings.TrimPrefix(r.attemptBranch(attempt), "refs/heads/")
 	}
 	return t
 }
 
-// in is git in a tree. The folders are named, not looked for: what a worker wrote into the tree's .git does not lead us elsewhere. It refuses
-// settings of the tree that git does not make itself, because they could name a program.
-func (r *Repo) in(t *Tree, env ...string) (git.Git, error) {
+// linked reports whether git's folder of the tree names the tree.
+func (t *Tree) linked() bool {
+	back, err := read(filepath.Join(t.own, "gitdir"), mostLine)
+	return err == nil && strings.TrimSuffix(string(back), "\n") == filepath.Join(t.Dir, ".git")
+}
+
+// ref returns a ref of our own: what is kept of the attempt.
+func (t *Tree) ref(kind, name string) string {
+	return "refs/mycelium/" + kind + "/" + t.repo.opts.Session + "/" + t.Attempt + "/" + name
+}
+
+// in is git in a tree. The folders are named, not looked for: what a worker wrote into the tree's .git does not lead us elsewhere.
+// It refuses settings of the tree that git does not make itself, because they could name a program.
+func (t *Tree) in(env ...string) (git.Git, error) {
 	if err := checkSettings(filepath.Join(t.own, "config.worktree")); err != nil {
 		return git.Git{}, err
 	}
-	g := r.plumbing(append([]string{"GIT_DIR=" + t.own, "GIT_COMMON_DIR=" + r.common, "GIT_WORK_TREE=" + t.Dir}, env...)...)
+	g := t.repo.plumbing(append([]string{"GIT_DIR=" + t.own, "GIT_COMMON_DIR=" + t.repo.common, "GIT_WORK_TREE=" + t.Dir}, env...)...)
 	g.Dir = t.Dir
 	return g, nil
 }
 
+// mostLine bounds a file of git's with one line: a path, which Linux bounds by 4096 bytes (linux/limits.h), and a word before it.
+const mostLine = 4096 + 64
+
+// read reads a file that a worker may have written, or may have put something else in the place of.
+func read(file string, most int64) ([]byte, error) {
+	f, info, err := atomicfile.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	if info.IsDir() || info.Size() > most {
+		return nil, fmt.Errorf("%s is larger than any that git makes", file)
+	}
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
 func checkSettings(file string) error {
-	b, err := os.ReadFile(file)
+	b, err := read(file, 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -72,16 +102,17 @@ func checkSettings(file string) error {
 	return nil
 }
 
-// Add makes the working tree of an attempt, with a branch of its own, and copies what is shared. It refuses a name that was used and not
-// removed. What an error leaves behind, [Repo.Recover] removes.
+// Add makes the working tree of an attempt, with a branch of its own, and copies what is shared. It refuses a name that was used and
+// not removed. What an error leaves behind, [Repo.Recover] removes.
 func (r *Repo) Add(ctx context.Context, attempt string, from Commit) (*Tree, error) {
 	if err := checkName("attempt", attempt); err != nil {
 		return nil, err
 	}
-	return r.add(ctx, r.tree(attempt), from)
+	return r.tree(attempt).add(ctx, from)
 }
 
-// Queue returns the queue's own working tree, and makes it at the first time. It is reused, so that caches stay warm; see [Repo.Checkout].
+// Queue returns the queue's own working tree, and makes it at the first time. It is reused, so that caches stay warm; see
+// [Tree.Checkout].
 func (r *Repo) Queue(ctx context.Context) (*Tree, error) {
 	all, err := r.all()
 	if err != nil {
@@ -96,17 +127,17 @@ func (r *Repo) Queue(ctx context.Context) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.add(ctx, r.tree(queueName), tip)
+	return r.tree(queueName).add(ctx, tip)
 }
 
 // add makes a working tree. Until it is whole, it is locked with a reason that says so.
-func (r *Repo) add(ctx context.Context, t *Tree, from Commit) (*Tree, error) {
-	unlock, err := r.lock(ctx)
+func (t *Tree) add(ctx context.Context, from Commit) (*Tree, error) {
+	unlock, err := t.repo.lock(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if err := os.MkdirAll(r.trees(), 0o700); err != nil {
+	if err := os.MkdirAll(t.repo.trees(), 0o700); err != nil {
 		return nil, fmt.Errorf("make a working tree: %w", err)
 	}
 	for _, taken := range []string{t.own, t.Dir} {
@@ -118,14 +149,14 @@ func (r *Repo) add(ctx context.Context, t *Tree, from Commit) (*Tree, error) {
 	if t.Branch != "" {
 		args = append(args[:len(args)-1], "-b", t.Branch)
 	}
-	g := r.plumbing()
+	g := t.repo.plumbing()
 	if _, err := g.Run(ctx, append(args, "--", t.Dir, string(from))...); err != nil {
 		return nil, fmt.Errorf("make the working tree of %s: %w", t.Attempt, err)
 	}
-	if back, err := os.ReadFile(filepath.Join(t.own, "gitdir")); err != nil || strings.TrimSuffix(string(back), "\n") != filepath.Join(t.Dir, ".git") {
+	if !t.linked() {
 		return nil, fmt.Errorf("git has made the working tree %s in another place than %s", t.Dir, t.own)
 	}
-	if err := r.share(ctx, t); err != nil {
+	if err := t.share(ctx); err != nil {
 		return nil, err
 	}
 	if _, err := g.Run(ctx, "worktree", "unlock", "--", t.Dir); err != nil {
@@ -140,8 +171,8 @@ func (r *Repo) List() ([]Tree, error) {
 	return slices.DeleteFunc(all, func(t Tree) bool { return t.Attempt == queueName }), err
 }
 
-// all returns the working trees of the session, the queue's own among them. It reads git's folders of them, because git does not list one that
-// it has only begun to make.
+// all returns the working trees of the session, the queue's own among them. It reads git's folders of them, because git does not
+// list one that it has only begun to make.
 func (r *Repo) all() ([]Tree, error) {
 	entries, err := os.ReadDir(filepath.Join(r.common, "worktrees"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -154,12 +185,12 @@ func (r *Repo) all() ([]Tree, error) {
 			continue
 		}
 		t := r.tree(attempt)
-		back, err := os.ReadFile(filepath.Join(t.own, "gitdir"))
-		if err == nil && strings.TrimSuffix(string(back), "\n") != filepath.Join(t.Dir, ".git") {
+		_, err := os.Lstat(filepath.Join(t.own, "gitdir"))
+		if err == nil && !t.linked() {
 			continue // of another state
 		}
 		_, missing := os.Lstat(t.Dir)
-		locked, _ := os.ReadFile(filepath.Join(t.own, "locked"))
+		locked, _ := read(filepath.Join(t.own, "locked"), mostLine)
 		why := strings.TrimSpace(string(locked))
 		t.Half = err != nil || missing != nil || why == halfMarker || why == gitsMarker
 		found = append(found, *t)
@@ -184,25 +215,25 @@ func (e *UnsavedError) Error() string {
 }
 
 // Remove removes the working tree of an attempt and its branch. The commits stay under refs/mycelium/attempts. It refuses with an
-// [*UnsavedError] if the tree has changed or untracked files that are in no snapshot of the attempt; files that git ignores are not work, and
-// go. To remove what is not there is no error.
-func (r *Repo) Remove(ctx context.Context, t *Tree) error {
-	unlock, err := r.lock(ctx)
+// [*UnsavedError] if the tree has changed or untracked files that are in no snapshot of the attempt; files that git ignores are not
+// work, and go. To remove what is not there is no error.
+func (t *Tree) Remove(ctx context.Context) error {
+	unlock, err := t.repo.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	if _, err := os.Lstat(t.own); errors.Is(err, fs.ErrNotExist) {
-		return r.keep(ctx, t)
+		return t.keep(ctx)
 	}
-	if err := r.checkSaved(ctx, t); err != nil {
+	if err := t.checkSaved(ctx); err != nil {
 		return err
 	}
-	return r.drop(ctx, t)
+	return t.drop(ctx)
 }
 
-func (r *Repo) checkSaved(ctx context.Context, t *Tree) error {
-	state, err := r.look(ctx, t)
+func (t *Tree) checkSaved(ctx context.Context) error {
+	state, err := t.look(ctx)
 	if err != nil {
 		return err
 	}
@@ -210,8 +241,8 @@ func (r *Repo) checkSaved(ctx context.Context, t *Tree) error {
 	if len(state.nested) > 0 {
 		return &UnsavedError{Attempt: t.Attempt, Nested: state.nested}
 	}
-	g := r.plumbing()
-	known, err := g.Run(ctx, "for-each-ref", "--format=%(tree)", r.own("snapshots", t.Attempt, ""), r.own("undo", t.Attempt, ""))
+	g := t.repo.plumbing()
+	known, err := g.Run(ctx, "for-each-ref", "--format=%(tree)", t.ref("snapshots", ""), t.ref("undo", ""))
 	if err != nil {
 		return fmt.Errorf("list snapshots: %w", err)
 	}
@@ -229,13 +260,13 @@ func (r *Repo) checkSaved(ctx context.Context, t *Tree) error {
 }
 
 // drop removes a working tree after its commits are kept.
-func (r *Repo) drop(ctx context.Context, t *Tree) error {
-	if err := os.WriteFile(filepath.Join(t.own, "locked"), []byte(halfMarker), 0o600); err != nil { // if we die, Recover goes on
+func (t *Tree) drop(ctx context.Context) error {
+	if err := atomicfile.Write(filepath.Join(t.own, "locked"), []byte(halfMarker), 0o600); err != nil { // if we die, Recover goes on
 		return fmt.Errorf("remove the working tree of %s: %w", t.Attempt, err)
 	}
-	if head, err := os.ReadFile(filepath.Join(t.own, "HEAD")); err == nil && t.Branch != "" {
+	if head, err := read(filepath.Join(t.own, "HEAD"), mostLine); err == nil && t.Branch != "" {
 		if at := strings.TrimSpace(string(head)); at != "ref: refs/heads/"+t.Branch {
-			if err := r.keepHead(ctx, t, strings.TrimPrefix(at, "ref: ")); err != nil {
+			if err := t.keepHead(ctx, strings.TrimPrefix(at, "ref: ")); err != nil {
 				return err
 			}
 		}
@@ -247,28 +278,29 @@ func (r *Repo) drop(ctx context.Context, t *Tree) error {
 		return fmt.Errorf("remove the working tree of %s: %w", t.Attempt, err)
 	}
 	_ = os.Remove(filepath.Dir(t.own)) // the folder of all of them, if this was the last, as git does
-	return r.keep(ctx, t)
+	return t.keep(ctx)
 }
 
 // keepHead keeps the commit of a tree that is not on its own branch.
-func (r *Repo) keepHead(ctx context.Context, t *Tree, at string) error {
-	commit, err := r.resolve(ctx, at)
+func (t *Tree) keepHead(ctx context.Context, at string) error {
+	commit, err := t.repo.resolve(ctx, at)
 	if err != nil {
 		return nil //nolint:nilerr // a branch without a commit has nothing to keep
 	}
-	return r.update(ctx, change{r.own("attempts", t.Attempt, "head-"+string(commit[:12])), commit, ""})
+	return t.repo.update(ctx, change{t.ref("attempts", "head-"+string(commit[:12])), commit, ""})
 }
 
 // keep turns the branch of an attempt into a ref of our own. The same attempt may be made, removed and made again: each commit is kept.
-func (r *Repo) keep(ctx context.Context, t *Tree) error {
+func (t *Tree) keep(ctx context.Context) error {
 	if t.Branch == "" {
 		return nil
 	}
-	tip, err := r.resolve(ctx, "refs/heads/"+t.Branch)
+	tip, err := t.repo.resolve(ctx, "refs/heads/"+t.Branch)
 	if err != nil {
 		return nil //nolint:nilerr // it is kept already
 	}
-	return r.update(ctx, change{r.own("attempts", t.Attempt, string(tip[:12])), tip, ""}, change{"refs/heads/" + t.Branch, Commit(r.zero), tip})
+	return t.repo.update(ctx, change{t.ref("attempts", string(tip[:12])), tip, ""},
+		change{"refs/heads/" + t.Branch, Commit(t.repo.zero), tip})
 }
 
 // removeAll removes a folder, also one in which folders are read-only, as the module cache of Go makes them.
@@ -293,8 +325,8 @@ func removeAll(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// Recover removes what a crash has left: trees that were not made or not removed to their end, the branches of attempts without a tree, whose
-// commits it keeps, and temporary files. It is called at the start, before anything else works on the ground.
+// Recover removes what a crash has left: trees that were not made or not removed to their end, the branches of attempts without a
+// tree, whose commits it keeps, and temporary files. It is called at the start, before anything else works on the ground.
 func (r *Repo) Recover(ctx context.Context) error {
 	unlock, err := r.lock(ctx)
 	if err != nil {
@@ -309,7 +341,7 @@ func (r *Repo) Recover(ctx context.Context) error {
 	for _, t := range all {
 		has[t.Branch] = !t.Half
 		if t.Half {
-			if err := r.drop(ctx, &t); err != nil {
+			if err := t.drop(ctx); err != nil {
 				return err
 			}
 		}
@@ -321,7 +353,7 @@ func (r *Repo) Recover(ctx context.Context) error {
 	for _, b := range strings.Fields(string(branches)) {
 		attempt := strings.TrimPrefix(b, r.Branch()+".")
 		if !has[b] && checkName("attempt", attempt) == nil {
-			if err := r.keep(ctx, r.tree(attempt)); err != nil {
+			if err := r.tree(attempt).keep(ctx); err != nil {
 				return err
 			}
 		}

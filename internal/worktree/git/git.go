@@ -1,5 +1,6 @@
-// Package git runs the git program for code that must not be led by what surrounds it. No variable of the environment reaches git but those
-// named here, hooks and monitors are switched off, nothing is collected or asked in between, and what git prints is bounded.
+// Package git runs the git program for code that must not be led by what surrounds it. No variable of the environment reaches git
+// but those named here, hooks and monitors are switched off, nothing is collected or asked in between, and what git prints is
+// bounded.
 //
 // What a person has configured for files, filters and merge drivers, does run, because files are not right without them.
 package git
