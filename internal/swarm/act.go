@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/worker"
-	"mycelium/internal/text"
 )
 
 // startable reports whether the features that a feature depends on have landed.
@@ -48,8 +46,7 @@ func (d *Driver) start(ctx context.Context) error {
 			if err != nil {
 				return nil, err
 			}
-			a := &book.Attempt{N: len(f.Attempts) + 1, State: book.Starting, Base: base, Began: time.Now()}
-			a.Tree = d.Ground.Place(f.ID + "-" + strconv.Itoa(a.N))
+			a := &book.Attempt{N: len(f.Attempts) + 1, State: book.Starting, Base: string(base), Began: time.Now()}
 			a.Folder = d.folderOf(s.ID, f.ID, a.N, 0)
 			a.Window = "cc-worker-" + f.ID + "-" + strconv.FormatInt(a.Began.UnixMilli(), 36)
 			f.Attempts, f.State = append(f.Attempts, a), book.Going
@@ -62,7 +59,6 @@ func (d *Driver) start(ctx context.Context) error {
 		return err
 	}
 	for _, f := range next {
-		f.Attempts, f.State = slices.Clip(f.Attempts), book.Going
 		d.launch(ctx, f, f.Last(), promptOf(s, without(f)))
 	}
 	return nil
@@ -78,24 +74,40 @@ func without(f *book.Feature) *book.Feature {
 // launch makes the worktree of an attempt and starts its worker. What was made already stays.
 func (d *Driver) launch(ctx context.Context, f *book.Feature, a *book.Attempt, prompt string) {
 	d.begin(ctx, f.ID, func(ctx context.Context) error {
-		err := d.Ground.Add(ctx, a.Tree, a.Base)
+		t, err := d.tree(f.ID, a.N)
+		if err == nil && t == nil {
+			t, err = d.Ground.Add(ctx, nameOf(f.ID, a.N), ground.Commit(a.Base))
+		}
 		if err == nil {
-			err = d.give(ctx, f, a, prompt, "")
+			err = d.give(ctx, t, f, a, prompt, "")
 		}
 		if err == nil || ctx.Err() != nil {
 			return nil
 		}
 		d.Logger.Warn("a worker did not start", "feature", f.ID, "error", err)
-		s, readErr := d.Book.Read(ctx, d.id)
-		if readErr != nil {
-			return errors.Join(err, readErr)
-		}
-		return d.giveUp(ctx, s, f, a, verdict{renew, "its worker could not be started: " + err.Error()}, func(*book.Attempt) {})
+		return d.giveUp(ctx, f, a, verdict{renew, "its worker could not be started: " + err.Error()}, func(*book.Attempt) {})
 	})
 }
 
+// nameOf is the name of an attempt in the ground.
+func nameOf(feature string, n int) string { return feature + "-" + strconv.Itoa(n) }
+
+// tree is the worktree of an attempt; nil: it has none.
+func (d *Driver) tree(feature string, n int) (*ground.Tree, error) {
+	all, err := d.Ground.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		if t.Attempt == nameOf(feature, n) && !t.Half {
+			return &t, nil
+		}
+	}
+	return nil, nil
+}
+
 // give writes the order of a worker and starts it.
-func (d *Driver) give(ctx context.Context, f *book.Feature, a *book.Attempt, prompt, resume string) error {
+func (d *Driver) give(ctx context.Context, t *ground.Tree, f *book.Feature, a *book.Attempt, prompt, resume string) error {
 	s, err := d.Book.Read(ctx, d.id)
 	if err != nil {
 		return err
@@ -105,8 +117,9 @@ func (d *Driver) give(ctx context.Context, f *book.Feature, a *book.Attempt, pro
 		role = s.Settings.Role
 	}
 	folder := worker.Folder(a.Folder)
-	err = folder.Give(worker.Order{Session: s.ID, Feature: f.ID, Attempt: a.N, Runner: s.Settings.Runner, Command: s.Settings.Command, Tree: a.Tree,
-		Role: role, Skills: f.Skills, Model: s.Settings.Model, Budget: f.Budget, Anywhere: d.Anywhere, Resume: resume}, prompt)
+	err = folder.Give(worker.Order{Session: s.ID, Feature: f.ID, Attempt: a.N, Runner: s.Settings.Runner, Command: s.Settings.Command,
+		Tree: t.Project, Role: role, Skills: f.Skills, Model: s.Settings.Model, Budget: f.Budget.USD, Seconds: f.Budget.Minutes.Duration().Seconds(),
+		Anywhere: d.Anywhere, Resume: resume}, prompt)
 	if err != nil {
 		return err
 	}
@@ -114,53 +127,59 @@ func (d *Driver) give(ctx context.Context, f *book.Feature, a *book.Attempt, pro
 }
 
 // enqueue puts the work of an attempt into the merge queue.
-func (d *Driver) enqueue(ctx context.Context, f *book.Feature, a *book.Attempt, account func(*book.Attempt)) error {
-	tip, err := d.Ground.Keep(ctx, a.Tree, f.ID+"-"+strconv.Itoa(a.N))
-	if err != nil {
-		return err
-	}
+func (d *Driver) enqueue(ctx context.Context, f *book.Feature, a *book.Attempt, tip ground.Commit, account func(*book.Attempt)) error {
 	return d.changeAttempt(ctx, f.ID, a.N, func(f *book.Feature, a *book.Attempt) book.Event {
 		account(a)
-		a.State, a.Tip, a.Ended = book.Queued, tip, time.Now()
+		a.State, a.Tip, a.Ended = book.Queued, string(tip), time.Now()
 		f.State, f.Reason = book.Queued, ""
 		return book.Event{Kind: "feature", Text: "its work is committed and waits to be merged"}
 	})
 }
 
-// sendBack has a worker go on in the same worktree, with what is missing.
-func (d *Driver) sendBack(ctx context.Context, s *book.Session, f *book.Feature, a *book.Attempt, e *worker.Ended, why string,
-	account func(*book.Attempt),
-) error {
-	if err := d.changeAttempt(ctx, f.ID, a.N, func(_ *book.Feature, a *book.Attempt) book.Event {
+// sendBack has a worker go on in the same worktree, with what is missing. The attempt is at work, or its work is queued.
+func (d *Driver) sendBack(ctx context.Context, feature string, n int, why string, account func(*book.Attempt)) error {
+	resume := ""
+	s, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
+		f, err := s.Feature(feature)
+		if err != nil {
+			return nil, err
+		}
+		a := f.Last()
+		if a == nil || a.N != n || !a.Live() && a.State != book.Queued {
+			return nil, errMoved
+		}
 		account(a)
+		if e, err := worker.Folder(a.Folder).Ended(); err == nil && e != nil {
+			resume = e.Conversation
+		}
 		a.Asked++
-		a.State, a.Folder = book.Starting, d.folderOf(s.ID, f.ID, a.N, a.Asked)
+		a.State, a.Ended, a.Folder = book.Starting, time.Time{}, d.folderOf(s.ID, f.ID, a.N, a.Asked)
 		a.Window, _, _ = strings.Cut(a.Window, "+")
 		a.Window += "+" + strconv.Itoa(a.Asked)
-		return book.Event{Kind: "feature", Text: "its worker is asked to go on: " + why}
-	}); err != nil {
-		return err
-	}
-	now, err := d.Book.Read(ctx, d.id)
-	if err != nil {
-		return err
-	}
-	of, err := now.Feature(f.ID)
-	if err != nil {
-		return err
-	}
-	live := of.Live()
-	if live == nil || live.N != a.N {
+		f.State = book.Going
+		return []book.Event{{Kind: "feature", Feature: feature, Attempt: n, Text: "its worker is asked to go on: " + why}}, nil
+	})
+	if errors.Is(err, errMoved) {
 		return nil
 	}
-	resume := ""
-	if e != nil {
-		resume = e.Conversation
+	if err != nil {
+		return err
+	}
+	f, err := s.Feature(feature)
+	if err != nil {
+		return err
 	}
 	if resume == "" {
-		why = promptOf(now, without(of)) + "\n# What is missing\n\n" + why + "\n"
+		why = promptOf(s, without(f)) + "\n# What is missing\n\n" + why + "\n"
 	}
-	return d.give(ctx, of, live, why, resume)
+	t, err := d.tree(feature, n)
+	if err == nil && t == nil {
+		t, err = d.Ground.Add(ctx, nameOf(feature, n), ground.Commit(f.Last().Tip))
+	}
+	if err != nil {
+		return err
+	}
+	return d.give(ctx, t, f, f.Last(), why, resume)
 }
 
 // The wait before a feature is tried again: it doubles with each attempt.
@@ -170,12 +189,9 @@ const (
 )
 
 // giveUp ends an attempt. What its worker has made and not committed is kept as a snapshot.
-func (d *Driver) giveUp(ctx context.Context, _ *book.Session, f *book.Feature, a *book.Attempt, v verdict, account func(*book.Attempt)) error {
-	name := f.ID + "-" + strconv.Itoa(a.N)
-	if err := d.Ground.Save(ctx, a.Tree, name); err != nil {
-		d.Logger.Warn("the work of an attempt is kept in its worktree, because it could not be saved", "tree", a.Tree, "error", err)
-	} else if err := d.Ground.Remove(ctx, a.Tree); err != nil {
-		d.Logger.Warn("a worktree stays", "tree", a.Tree, "error", err)
+func (d *Driver) giveUp(ctx context.Context, f *book.Feature, a *book.Attempt, v verdict, account func(*book.Attempt)) error {
+	if err := d.clear(ctx, f.ID, a.N); err != nil {
+		d.Logger.Warn("the worktree of an attempt stays, with its work", "feature", f.ID, "attempt", a.N, "error", err)
 	}
 	_, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		of, err := s.Feature(f.ID)
@@ -199,6 +215,29 @@ func (d *Driver) giveUp(ctx context.Context, _ *book.Session, f *book.Feature, a
 		return []book.Event{{Kind: "feature", Feature: f.ID, Attempt: a.N, Text: "it is tried again in " + wait.String() + ": " + v.Reason}}, nil
 	})
 	return err
+}
+
+// clear removes the worktree of an attempt. What is committed there stays, and what is not becomes a snapshot.
+func (d *Driver) clear(ctx context.Context, feature string, n int) error {
+	t, err := d.save(ctx, feature, n)
+	if err != nil || t == nil {
+		return err
+	}
+	return t.Remove(ctx)
+}
+
+// save makes a snapshot of what is not committed in the worktree of an attempt.
+func (d *Driver) save(ctx context.Context, feature string, n int) (*ground.Tree, error) {
+	t, err := d.tree(feature, n)
+	if err != nil || t == nil {
+		return nil, err
+	}
+	f, err := t.Facts(ctx, "HEAD")
+	if err != nil || len(f.Uncommitted) == 0 {
+		return t, err
+	}
+	_, err = t.Snapshot(ctx, "end-"+strconv.FormatInt(time.Now().UnixMilli(), 36))
+	return t, err
 }
 
 // queued are the features whose work waits to be merged, the longest first.
@@ -226,7 +265,7 @@ func (d *Driver) halt(ctx context.Context, s *book.Session) (over bool) {
 		}
 		d.begin(ctx, f.ID, func(ctx context.Context) error {
 			d.stop(ctx, worker.Folder(a.Folder))
-			if err := d.Ground.Save(ctx, a.Tree, f.ID+"-"+strconv.Itoa(a.N)); err != nil {
+			if err := d.clear(ctx, f.ID, a.N); err != nil {
 				return err
 			}
 			return d.changeAttempt(ctx, f.ID, a.N, func(f *book.Feature, a *book.Attempt) book.Event {
@@ -239,19 +278,3 @@ func (d *Driver) halt(ctx context.Context, s *book.Session) (over bool) {
 	defer d.mu.Unlock()
 	return over && len(d.jobs) == 0
 }
-
-// message is the commit message of a feature that lands: what its worker wrote last, with where it comes from.
-func message(f *book.Feature, said string) string {
-	a := f.Last()
-	subject, body, _ := strings.Cut(strings.TrimSpace(said), "\n")
-	if subject == "" {
-		subject = "feat: " + text.Cell(f.Description, 60)
-	}
-	out := subject + "\n"
-	if body = strings.TrimSpace(body); body != "" {
-		out += "\n" + body + "\n"
-	}
-	return out + fmt.Sprintf("\nSwarm-Feature: %s\nSwarm-Attempt: %d\nSwarm-Worker: %s\n", f.ID, a.N, filepath.Base(a.Window))
-}
-
-var _ = ground.Repo{}

@@ -93,7 +93,7 @@ func judgeEnd(f facts) verdict {
 		return verdict{refuse, "the model refused the task"}
 	case agent.StopBudget:
 		return verdict{refuse, "its budget is spent"}
-	case agent.StopEnd, agent.StopMaxTurns:
+	case agent.StopEnd, agent.StopTurns:
 	default:
 		return verdict{renew, fmt.Sprintf("its worker ended (%s): %s", e.Stop, text.Cell(e.Error, 300))}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
+	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
 )
@@ -108,7 +109,7 @@ func (d *Driver) look(ctx context.Context, s *book.Session, f *book.Feature, a *
 		})
 	}
 	if !alive {
-		d.begin(ctx, f.ID, func(ctx context.Context) error { return d.settle(ctx, s, f, a) })
+		d.begin(ctx, f.ID, func(ctx context.Context) error { return d.settle(ctx, f, a) })
 		return nil
 	}
 	known := facts{Alive: true, Begun: w.begun, Waits: w.waits, Told: !w.told.IsZero() && time.Since(w.told) > patience}
@@ -124,7 +125,7 @@ func (d *Driver) look(ctx context.Context, s *book.Session, f *book.Feature, a *
 	case v.act == renew:
 		d.begin(ctx, f.ID, func(ctx context.Context) error {
 			d.stop(ctx, folder)
-			return d.settle(ctx, s, f, a)
+			return d.settle(ctx, f, a)
 		})
 	}
 	return nil
@@ -141,7 +142,7 @@ func (d *Driver) tell(ctx context.Context, f *book.Feature, a *book.Attempt, mes
 }
 
 // settle judges an attempt whose worker has ended, and does what becomes of it.
-func (d *Driver) settle(ctx context.Context, s *book.Session, f *book.Feature, a *book.Attempt) error {
+func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) error {
 	folder := worker.Folder(a.Folder)
 	ended, err := folder.Ended()
 	if err != nil {
@@ -152,17 +153,22 @@ func (d *Driver) settle(ctx context.Context, s *book.Session, f *book.Feature, a
 		return err
 	}
 	known := facts{Begun: w.begun, Age: time.Since(a.Began), Ended: ended, Sent: a.Asked}
-	if known.Begun || ended != nil {
-		git, err := d.Ground.Facts(ctx, a.Tree, a.Base)
+	t, err := d.tree(f.ID, a.N)
+	if err != nil {
+		return err
+	}
+	var tip ground.Commit
+	if t != nil && (known.Begun || ended != nil) {
+		git, err := t.Facts(ctx, ground.Commit(a.Base))
 		if err != nil {
 			return fmt.Errorf("look at the work of %s: %w", f.ID, err)
 		}
-		known.Commits, known.Dirty = len(git.Commits), git.Uncommitted
+		known.Commits, known.Dirty, tip = git.Commits, git.Uncommitted, git.Head
 	}
 	v := judge(known)
 	if v.act == check {
 		known.Checked = true
-		if known.Output, err = d.check(ctx, a.Tree, ownChecks(f)); err != nil {
+		if known.Output, err = d.check(ctx, t.Project, ownChecks(f)); err != nil {
 			return err
 		}
 		v = judge(known)
@@ -175,11 +181,11 @@ func (d *Driver) settle(ctx context.Context, s *book.Session, f *book.Feature, a
 	}
 	switch v.act {
 	case queue:
-		return d.enqueue(ctx, f, a, account)
+		return d.enqueue(ctx, f, a, tip, account)
 	case back:
-		return d.sendBack(ctx, s, f, a, ended, v.Reason, account)
+		return d.sendBack(ctx, f.ID, a.N, v.Reason, account)
 	case renew, refuse:
-		return d.giveUp(ctx, s, f, a, v, account)
+		return d.giveUp(ctx, f, a, v, account)
 	}
 	return nil
 }

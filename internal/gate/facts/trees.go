@@ -1,16 +1,15 @@
 package facts
 
 import (
-	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/worktree/git"
 )
 
 // Bounds of what git is asked for one call.
@@ -45,9 +44,9 @@ func (t *trees) complete(part *policy.Part) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
 	defer cancel()
-	g := git{ctx: ctx, dir: t.at.Dir, home: t.at.Home}
+	g := gitIn{ctx, git.Git{Dir: t.at.Dir, Home: t.at.Home, Most: gitOutput}}
 	if part.Dir != "" {
-		g.dir = part.Dir
+		g.Dir = part.Dir
 	}
 	var added []string
 	for _, tree := range part.Trees {
@@ -80,7 +79,7 @@ func (t *trees) complete(part *policy.Part) {
 }
 
 // moves notes that HEAD goes to a revision. What is none is the name of a file.
-func (t *trees) moves(g git, revision string) {
+func (t *trees) moves(g gitIn, revision string) {
 	if commit, ok := g.commit(revision); ok {
 		t.heads = append(t.heads, commit)
 	}
@@ -97,7 +96,7 @@ func changesIgnores(part *policy.Part) bool {
 
 // takeIn judges the files that git takes in and does not know yet: whoever may ask git sees them afterwards. A folder without a repository
 // is one that the same command makes.
-func (t *trees) takeIn(g git, part *policy.Part, specs []string) {
+func (t *trees) takeIn(g gitIn, part *policy.Part, specs []string) {
 	args := []string{"ls-files", "-z", "--others", "--full-name"}
 	if !t.ignores {
 		args = append(args, "--exclude-standard")
@@ -111,7 +110,7 @@ func (t *trees) takeIn(g git, part *policy.Part, specs []string) {
 		}
 		defer func() { _ = os.RemoveAll(scratch) }()
 		g.run("init", "-q", "--bare", "--template=", scratch)
-		root, args = g.dir, append([]string{"--git-dir=" + scratch, "--work-tree=" + g.dir}, args...)
+		root, args = g.Dir, append([]string{"--git-dir=" + scratch, "--work-tree=" + g.Dir}, args...)
 	}
 	args = append(args, "--")
 	for _, s := range specs {
@@ -138,13 +137,13 @@ func (t *trees) takeIn(g git, part *policy.Part, specs []string) {
 }
 
 // names returns the files that a command changes, as absolute paths.
-func (t *trees) names(g git, tree string) (names []string, known bool) {
+func (t *trees) names(g gitIn, tree string) (names []string, known bool) {
 	kind, revision, _ := strings.Cut(tree, " ")
 	root, ok := g.line("rev-parse", "--show-toplevel")
 	if !ok {
 		return nil, kind != policy.TreeUnknown // git will fail as well
 	}
-	g.dir, t.root = root, root
+	g.Dir, t.root = root, root
 	switch kind {
 	case policy.TreePut:
 		return t.put(g, revision == "all")
@@ -178,7 +177,7 @@ func (t *trees) names(g git, tree string) (names []string, known bool) {
 }
 
 // put lists the changes that are not committed.
-func (t *trees) put(g git, all bool) (names []string, known bool) {
+func (t *trees) put(g gitIn, all bool) (names []string, known bool) {
 	g = g.withoutFilters() // git reads files that it is not sure of through their filter
 	names, known = g.list("diff-files", "-z", "--name-only")
 	staged, ok := g.list("diff-index", "-z", "--name-only", "--cached", "HEAD")
@@ -191,7 +190,7 @@ func (t *trees) put(g git, all bool) (names []string, known bool) {
 }
 
 // picked lists the changes of commits: one, or a range.
-func (t *trees) picked(g git, revision string) (names []string, known bool) {
+func (t *trees) picked(g gitIn, revision string) (names []string, known bool) {
 	args := []string{"log", "-m", "-z", "--name-only", "--format=", "--no-ext-diff"}
 	from, to, isRange := strings.Cut(revision, "..")
 	if !isRange {
@@ -210,14 +209,14 @@ func (t *trees) picked(g git, revision string) (names []string, known bool) {
 }
 
 // compared lists the files in which a revision differs from HEAD.
-func (t *trees) compared(g git, kind, revision string) (names []string, known bool) {
+func (t *trees) compared(g gitIn, kind, revision string) (names []string, known bool) {
 	if t.fetched && !strings.HasPrefix(revision, "HEAD") && !g.local(revision) {
 		return nil, false
 	}
 	commit, ok := g.commit(revision)
 	if !ok && kind == policy.TreeOf { // checkout takes the branch of a remote, or a file
 		if commit, ok = g.commit("origin/" + revision); !ok {
-			if _, err := os.Lstat(filepath.Join(g.dir, revision)); err == nil {
+			if _, err := os.Lstat(filepath.Join(g.Dir, revision)); err == nil {
 				return []string{revision}, true
 			}
 		}
@@ -235,7 +234,7 @@ func (t *trees) compared(g git, kind, revision string) (names []string, known bo
 }
 
 // submodules lists files that a submodule could have, if its folder is one in which agents look for their settings.
-func submodules(g git) (names []string, known bool) {
+func submodules(g gitIn) (names []string, known bool) {
 	all, known := g.list("ls-files", "-z", "--stage")
 	for _, line := range all {
 		_, name, _ := strings.Cut(line, "\t")
@@ -301,16 +300,15 @@ func governing() (specs []string) {
 	return specs
 }
 
-// git asks git in a folder. Neither the repository nor the environment can make it run a program: hooks, monitors and other differs are
-// switched off, and it gets no variable of ours.
-type git struct {
-	ctx       context.Context //nolint:containedctx // one value for the questions of one call
-	dir, home string
-	settings  []string // besides those of run
+// gitIn asks git in a folder. Neither the repository nor the environment can make it run a program: hooks, monitors and other differs are
+// switched off by the runner, filters by withoutFilters, and it gets no variable of ours.
+type gitIn struct {
+	ctx context.Context //nolint:containedctx // one value for the questions of one call
+	git.Git
 }
 
 // withoutFilters returns git with the filters of the repository switched off.
-func (g git) withoutFilters() git {
+func (g gitIn) withoutFilters() gitIn {
 	names, _ := g.list("config", "-z", "--name-only", "--get-regexp", `^filter\..*\.(clean|process|required)$`)
 	for _, name := range names {
 		if strings.HasSuffix(name, ".required") {
@@ -318,45 +316,32 @@ func (g git) withoutFilters() git {
 		} else {
 			name += "="
 		}
-		g.settings = append(g.settings[:len(g.settings):len(g.settings)], "-c", name)
+		g.Settings = append(g.Settings[:len(g.Settings):len(g.Settings)], "-c", name)
 	}
 	return g
 }
 
 // run returns what git prints. ok is false if it fails, takes too long or prints too much.
-func (g git) run(args ...string) (out []byte, ok bool) {
-	args = append([]string{"-C", g.dir, "--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null",
-		"-c", "diff.external=", "-c", "log.showSignature=false", "-c", "core.quotePath=false"}, append(g.settings, args...)...)
-	cmd := exec.CommandContext(g.ctx, "git", args...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.home, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1"}
-	cmd.WaitDelay = time.Second
-	var stdout bytes.Buffer
-	cmd.Stdout = &limited{&stdout, gitOutput}
-	err := cmd.Run()
-	return stdout.Bytes(), err == nil
+func (g gitIn) run(args ...string) (out []byte, ok bool) {
+	out, err := g.Run(g.ctx, args...)
+	return out, err == nil
 }
 
 // line returns the one line that git prints.
-func (g git) line(args ...string) (string, bool) {
+func (g gitIn) line(args ...string) (string, bool) {
 	out, ok := g.run(args...)
 	s := strings.TrimSuffix(string(out), "\n")
 	return s, ok && s != ""
 }
 
 // list returns the names that git prints with -z.
-func (g git) list(args ...string) ([]string, bool) {
+func (g gitIn) list(args ...string) ([]string, bool) {
 	out, ok := g.run(args...)
-	var names []string
-	for name := range strings.SplitSeq(string(out), "\x00") {
-		if name = strings.TrimPrefix(name, "\n"); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names, ok
+	return git.Names(out), ok
 }
 
 // commit returns the hash of a revision.
-func (g git) commit(revision string) (string, bool) {
+func (g gitIn) commit(revision string) (string, bool) {
 	if revision == "" {
 		return "", false
 	}
@@ -364,20 +349,7 @@ func (g git) commit(revision string) (string, bool) {
 }
 
 // local reports whether a revision is a branch or a tag of this repository, which a fetch leaves alone.
-func (g git) local(revision string) bool {
+func (g gitIn) local(revision string) bool {
 	_, ok := g.line("rev-parse", "--verify", "--quiet", "--end-of-options", "refs/heads/"+revision)
 	return ok
-}
-
-// limited is a buffer that refuses more than a number of bytes.
-type limited struct {
-	*bytes.Buffer
-	left int
-}
-
-func (l *limited) Write(b []byte) (int, error) {
-	if l.left -= len(b); l.left < 0 {
-		return 0, bytes.ErrTooLarge
-	}
-	return l.Buffer.Write(b)
 }

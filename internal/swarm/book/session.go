@@ -76,37 +76,38 @@ type Landing struct {
 	Old      string   `json:"old"`
 	New      string   `json:"new"`
 	Features []string `json:"features"`
-	Commits  []string `json:"commits"` // of the features, in their order
 }
 
 // Feature is a unit of work with what came of it.
 type Feature struct {
 	plan.Feature
-	State    State      `json:"state"`
-	Reason   string     `json:"reason,omitempty"` // why it failed or waits
-	Tried    int        `json:"tried,omitzero"`   // attempts that count against the limit
-	Retry    time.Time  `json:"retry,omitzero"`   // it is not tried again before
-	Commit   string     `json:"commit,omitempty"` // that landed
+	State  State     `json:"state"`
+	Reason string    `json:"reason,omitempty"` // why it failed or waits
+	Tried  int       `json:"tried,omitzero"`   // attempts that count against the limit
+	Retry  time.Time `json:"retry,omitzero"`   // it is not tried again before
+	Commit string    `json:"commit,omitempty"` // that landed
+	// Accepted is the tip of an attempt that a person lets land although it changes files that govern agents.
+	Accepted string     `json:"accepted,omitempty"`
 	Attempts []*Attempt `json:"attempts,omitempty"`
 }
 
 // Attempt is the work of one worker on a feature.
 type Attempt struct {
-	N       int       `json:"n"` // from 1
-	State   State     `json:"state"`
-	Reason  string    `json:"reason,omitempty"`
-	Base    string    `json:"base"`           // commit that it began from
-	Tip     string    `json:"tip,omitempty"`  // its last commit, when it was queued
-	Tree    string    `json:"tree"`           // its worktree
-	Folder  string    `json:"folder"`         // what its worker reads and writes
-	Window  string    `json:"window"`         // its tmux session
-	Asked   int       `json:"asked,omitzero"` // how often it was sent back for what was missing
-	Began   time.Time `json:"began"`
-	Ended   time.Time `json:"ended,omitzero"`
-	Session string    `json:"session,omitempty"` // id of its session at the door
-	Cost    float64   `json:"costUSD,omitzero"`
-	Turns   int       `json:"turns,omitzero"`
-	Result  string    `json:"result,omitempty"` // what it said at the end
+	N         int       `json:"n"` // from 1
+	State     State     `json:"state"`
+	Reason    string    `json:"reason,omitempty"`
+	Base      string    `json:"base"`               // commit that it began from
+	Tip       string    `json:"tip,omitempty"`      // its last commit, when it was queued
+	Folder    string    `json:"folder"`             // what its worker reads and writes
+	Window    string    `json:"window"`             // its tmux session
+	Asked     int       `json:"asked,omitzero"`     // how often it was sent back for what was missing
+	Conflicts int       `json:"conflicts,omitzero"` // how often it was sent back because of a conflict
+	Began     time.Time `json:"began"`
+	Ended     time.Time `json:"ended,omitzero"`
+	Session   string    `json:"session,omitempty"` // id of its session at the door
+	Cost      float64   `json:"costUSD,omitzero"`
+	Turns     int       `json:"turns,omitzero"`
+	Result    string    `json:"result,omitempty"` // what it said at the end
 }
 
 // Live reports whether the worker of an attempt may be at work.

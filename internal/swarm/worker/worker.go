@@ -260,7 +260,7 @@ type Work struct {
 }
 
 // takeWithin is how long a worker waits for its lock: as long as somebody looks at it.
-const takeWithin = 5 * time.Second
+const takeWithin = 1 * time.Second
 
 // Begin takes the folder for this process. It is refused while another worker has it, and after one has ended.
 func (f Folder) Begin() (*Work, error) {

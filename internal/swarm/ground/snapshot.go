@@ -1,0 +1,389 @@
+package ground
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mycelium/internal/text"
+	"mycelium/internal/worktree/git"
+)
+
+// scratchPrefix begins the names of temporary folders in the state.
+const scratchPrefix = "scratch-"
+
+// mostIndex bounds an index: 100 bytes for each of ten million files.
+const mostIndex = 1 << 30
+
+// looked is what a working tree is now, as git objects. The index and the branch of the tree are as they were.
+type looked struct {
+	git.Git          // in the tree, with an index of our own that agrees with the tree
+	head    Commit   // of the tree
+	tree    string   // the tree object with all that is not ignored
+	nested  []string // repositories inside, which are not looked into
+	scratch string   // the folder of that index
+}
+
+func (l *looked) close() { _ = os.RemoveAll(l.scratch) }
+
+func (l *looked) index() string { return filepath.Join(l.scratch, "index") }
+
+// look makes the tree object of all files that git does not ignore.
+func (t *Tree) look(ctx context.Context) (_ *looked, err error) {
+	l := &looked{}
+	if l.scratch, err = os.MkdirTemp(t.repo.opts.State, scratchPrefix); err != nil {
+		return nil, fmt.Errorf("look at the working tree of %s: %w", t.Attempt, err)
+	}
+	defer func() {
+		if err != nil {
+			l.close()
+			err = fmt.Errorf("look at the working tree of %s: %w", t.Attempt, err)
+		}
+	}()
+	if l.Git, err = t.in("GIT_INDEX_FILE=" + l.index()); err != nil {
+		return nil, err
+	}
+	head, err := l.Line(ctx, "rev-parse", "--verify", "HEAD^{commit}")
+	if err != nil {
+		return nil, err
+	}
+	l.head = Commit(head)
+	b, err := read(filepath.Join(t.own, "index"), mostIndex)
+	if err == nil {
+		err = os.WriteFile(l.index(), b, 0o600)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		_, err = l.Run(ctx, "read-tree", "HEAD")
+	}
+	if err == nil {
+		err = l.take(ctx, t)
+	}
+	return l, err
+}
+
+// take brings the index to what lies in the tree.
+func (l *looked) take(ctx context.Context, t *Tree) error {
+	links, err := l.unhide(ctx)
+	if err != nil {
+		return err
+	}
+	args := []string{"add", "-A", "--", "."}
+	for _, path := range links {
+		if _, err := os.Lstat(filepath.Join(t.Dir, path, ".git")); err == nil {
+			args = append(args, ":(exclude,top,literal)"+path) // or git would start itself in there, with the settings there
+			l.nested = append(l.nested, path)
+		}
+	}
+	if _, err := l.Run(ctx, args...); err != nil {
+		return err
+	}
+	if l.tree, err = l.Line(ctx, "write-tree"); err != nil {
+		return err
+	}
+	now, err := l.gitlinks(ctx)
+	for _, path := range now { // a repository that is new
+		if _, err := os.Lstat(filepath.Join(t.Dir, path, ".git")); err == nil && !slices.Contains(l.nested, path) {
+			l.nested = append(l.nested, path)
+		}
+	}
+	return err
+}
+
+// unhide takes back the marks by which git passes over changed files, unless the checkout is sparse and needs them. It returns the
+// paths of the repositories that the index knows.
+func (l *looked) unhide(ctx context.Context) (links []string, err error) {
+	out, err := l.List(ctx, "ls-files", "-z", "-v", "--stage")
+	if err != nil {
+		return nil, err
+	}
+	sparse, err := l.Line(ctx, "config", "--type=bool", "--default=false", "core.sparseCheckout")
+	if err != nil {
+		return nil, err
+	}
+	var assumed, skipped bytes.Buffer
+	for _, line := range out {
+		info, path, ok := strings.Cut(line, "\t")
+		tag, mode, found := strings.Cut(info, " ")
+		switch {
+		case !ok || !found:
+			return nil, fmt.Errorf("git ls-files printed %q", text.Truncate(line, 200))
+		case strings.HasPrefix(mode, "160000 "):
+			links = append(links, path)
+		case tag == "h" || tag == "s":
+			assumed.WriteString(path + "\x00")
+		}
+		if (tag == "S" || tag == "s") && sparse != "true" {
+			skipped.WriteString(path + "\x00")
+		}
+	}
+	if assumed.Len() > 0 {
+		err = l.Pipe(ctx, &assumed, io.Discard, "update-index", "--no-assume-unchanged", "-z", "--stdin")
+	}
+	if err == nil && skipped.Len() > 0 {
+		err = l.Pipe(ctx, &skipped, io.Discard, "update-index", "--no-skip-worktree", "-z", "--stdin")
+	}
+	return links, err
+}
+
+// gitlinks returns the paths of the repositories inside the tree that was written.
+func (l *looked) gitlinks(ctx context.Context) (paths []string, err error) {
+	out, err := l.List(ctx, "ls-files", "-z", "--stage")
+	for _, line := range out {
+		if info, path, ok := strings.Cut(line, "\t"); ok && strings.HasPrefix(info, "160000 ") {
+			paths = append(paths, path)
+		}
+	}
+	return paths, err
+}
+
+// commit makes a commit of the tree as it is now, on its head.
+func (l *looked) commit(ctx context.Context, message string) (Commit, error) {
+	line, err := l.Line(ctx, "commit-tree", "-p", string(l.head), "-m", message, l.tree)
+	return Commit(line), err
+}
+
+// Snapshot makes a commit of all files in a tree that git does not ignore, committed or not, and keeps it as name:
+// refs/mycelium/snapshots. Its parent is the commit that the tree is on. The tree, its index and its branch stay as they are. A name
+// is used once: a second snapshot of that name is refused, so that no retry overwrites the first.
+//
+// It takes 0.1 s on 5,000 files, most of it git reading the state of each file (measured, see TestFigures).
+func (t *Tree) Snapshot(ctx context.Context, name string) (Commit, error) {
+	if err := checkName("snapshot", name); err != nil {
+		return "", err
+	}
+	l, err := t.look(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer l.close()
+	return t.save(ctx, l, t.ref("snapshots", name), "Snapshot "+name+" of "+t.Attempt)
+}
+
+func (t *Tree) save(ctx context.Context, l *looked, ref, message string) (Commit, error) {
+	c, err := l.commit(ctx, message)
+	if err != nil {
+		return "", fmt.Errorf("make %s: %w", ref, err)
+	}
+	return c, t.repo.update(ctx, change{ref, c, Commit(t.repo.zero)})
+}
+
+// Undo takes a tree back to a snapshot or an undo point, and returns an undo point: going back to that undoes the undo. Files that
+// came since go, files that were changed or deleted return, files that git ignores stay. The branch of the tree moves to the commit
+// that the snapshot was made on; what is staged is not kept.
+//
+// With files, paths in the tree with slashes, only these are taken back, whole folders too, and the branch stays. A path that is
+// absolute, leaves the tree, leads through a symbolic link or is in neither is refused before anything changes.
+//
+// After a crash, the same call with the same name finishes it and returns the first undo point. It takes 0.2 s on 5,000 files.
+func (t *Tree) Undo(ctx context.Context, name string, to Commit, files ...string) (Commit, error) {
+	if err := checkName("undo point", name); err != nil {
+		return "", err
+	}
+	if t.Branch == "" {
+		return "", errors.New("the queue's working tree has no attempt to undo")
+	}
+	l, err := t.look(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer l.close()
+	then, err := t.repo.resolve(ctx, string(to))
+	if err != nil {
+		return "", fmt.Errorf("find what to go back to: %w", err)
+	}
+	if err := t.checkPaths(ctx, l, then, files); err != nil {
+		return "", err
+	}
+	l.Settings = append(l.Settings, "--literal-pathspecs")
+	if err := l.cover(ctx, t, then, files); err != nil {
+		return "", fmt.Errorf("save what the undo would overwrite: %w", err)
+	}
+	point, err := t.undoPoint(ctx, l, name)
+	if err != nil {
+		return "", err
+	}
+	if len(files) > 0 {
+		args := []string{"restore", "--quiet", "--worktree", "--staged", "--source=" + string(then), "--"}
+		_, err = l.Run(ctx, append(args, files...)...)
+	} else {
+		err = t.goBack(ctx, l, then)
+	}
+	if err != nil {
+		return point, fmt.Errorf("take the working tree of %s back: %w", t.Attempt, err)
+	}
+	return point, nil
+}
+
+// undoPoint keeps what the tree is now. What an undo that was broken off has left is kept too, beside its undo point.
+func (t *Tree) undoPoint(ctx context.Context, l *looked, name string) (Commit, error) {
+	ref := t.ref("undo", name)
+	first, err := t.repo.resolve(ctx, ref)
+	if err != nil {
+		return t.save(ctx, l, ref, "Undo point "+name+" of "+t.Attempt)
+	}
+	again, err := l.commit(ctx, "Rest of undo "+name+" of "+t.Attempt)
+	if err != nil {
+		return "", fmt.Errorf("make %s: %w", ref, err)
+	}
+	return first, t.repo.update(ctx, change{ref + "-" + string(again[:12]), again, ""})
+}
+
+// cover takes ignored files into the tree object that lie where the undo will put others, so that its undo point has them.
+func (l *looked) cover(ctx context.Context, t *Tree, then Commit, files []string) error {
+	come, err := l.changed(ctx, "A", l.tree, string(then), files)
+	if err != nil {
+		return err
+	}
+	var covered bytes.Buffer
+	last := ""
+	for _, path := range come {
+		if at := occupied(t.Dir, path); at != "" && at != last {
+			covered.WriteString(at + "\x00")
+			last = at
+		}
+	}
+	if covered.Len() == 0 {
+		return nil
+	}
+	if err := l.Pipe(ctx, &covered, io.Discard, "add", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
+		return err
+	}
+	l.tree, err = l.Line(ctx, "write-tree")
+	return err
+}
+
+// occupied returns what is in the way of a path in a tree: the path itself, or something other than a folder above it; empty if
+// nothing is.
+func occupied(top, path string) string {
+	for i, c := range path {
+		if c != '/' {
+			continue
+		}
+		info, err := os.Lstat(filepath.Join(top, path[:i]))
+		if err != nil {
+			return ""
+		}
+		if !info.IsDir() {
+			return path[:i]
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(top, path)); err != nil {
+		return ""
+	}
+	return path
+}
+
+// changed lists the files that are added (A) or deleted (D) from one tree object to another.
+func (l *looked) changed(ctx context.Context, filter, from, to string, files []string) ([]string, error) {
+	args := []string{"diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=" + filter, from, to, "--"}
+	return l.List(ctx, append(args, files...)...)
+}
+
+// bringBack returns files that went because the snapshot has none of them, and that its rules ignore: they are no part of what it is a
+// snapshot of.
+func (l *looked) bringBack(ctx context.Context, then Commit) error {
+	gone, err := l.changed(ctx, "D", l.tree, string(then), nil)
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	var ignored bytes.Buffer
+	err = l.Pipe(ctx, strings.NewReader(strings.Join(gone, "\x00")+"\x00"), &ignored, "check-ignore", "-z", "--stdin")
+	if git.Code(err) > 1 || git.Code(err) < 0 {
+		return err
+	}
+	if ignored.Len() == 0 {
+		return nil
+	}
+	return l.Pipe(ctx, &ignored, io.Discard, "restore", "--quiet", "--worktree", "--source="+l.tree,
+		"--pathspec-from-file=-", "--pathspec-file-nul")
+}
+
+// goBack changes the files, then the branch and the index. Nothing but us works in the tree, so a lock in its git folder is of a
+// program that was killed.
+func (t *Tree) goBack(ctx context.Context, l *looked, then Commit) error {
+	base, err := t.repo.resolve(ctx, string(then)+"^")
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"index.lock", "HEAD.lock"} {
+		_ = os.Remove(filepath.Join(t.own, name))
+	}
+	if _, err := l.Run(ctx, "read-tree", "--reset", "-u", string(then)); err != nil {
+		return err
+	}
+	if err := l.bringBack(ctx, then); err != nil {
+		return err
+	}
+	if _, err := l.Run(ctx, "read-tree", "--reset", string(base)); err != nil {
+		return err
+	}
+	if err := t.moveBranch(ctx, l, base); err != nil {
+		return err
+	}
+	for _, name := range []string{"MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
+		_ = os.Remove(filepath.Join(t.own, name)) // a merge under way was of the commit that we leave
+	}
+	return os.Rename(l.index(), filepath.Join(t.own, "index"))
+}
+
+// moveBranch puts the tree on its own branch, at a commit. A commit that would be lost by that is kept: the one of the branch if the worker had
+// left it. The branch that the worker had gone to stays where it is, because it may be somebody else's.
+func (t *Tree) moveBranch(ctx context.Context, l *looked, to Commit) error {
+	ref := "refs/heads/" + t.Branch
+	changes := []change{{ref, to, ""}}
+	if tip, err := t.repo.resolve(ctx, ref); err == nil && tip != l.head {
+		changes = append(changes, change{t.ref("attempts", string(tip[:12])), tip, ""})
+	}
+	if err := t.repo.update(ctx, changes...); err != nil {
+		return err
+	}
+	_, err := l.Run(ctx, "symbolic-ref", "-m", "mycelium: undo", "HEAD", ref)
+	return err
+}
+
+// checkPaths refuses files that are not to be taken back.
+func (t *Tree) checkPaths(ctx context.Context, l *looked, then Commit, files []string) error {
+	for _, f := range files {
+		if err := checkPath(t.Dir, f); err != nil {
+			return err
+		}
+		known := false
+		for _, in := range []string{l.tree, string(then)} {
+			if _, err := l.Run(ctx, "cat-file", "-e", in+":"+f); err == nil {
+				known = true
+			}
+		}
+		if !known {
+			return text.Hinted(fmt.Errorf("%s is neither in the working tree nor in the snapshot", strconv.Quote(f)),
+				"name a file that git does not ignore, from the top of the tree")
+		}
+	}
+	return nil
+}
+
+// checkPath refuses a path that does not name a file in a tree.
+func checkPath(top, path string) error {
+	clean := strings.TrimSuffix(path, "/")
+	isGit := func(name string) bool { return strings.EqualFold(name, ".git") }
+	if !fs.ValidPath(clean) || clean == "." || slices.ContainsFunc(strings.Split(clean, "/"), isGit) {
+		return text.Hinted(fmt.Errorf("%s is not the path of a file in the tree", strconv.Quote(path)),
+			"name it from the top, without .. and .git")
+	}
+	for i, c := range clean {
+		if c != '/' {
+			continue
+		}
+		if info, err := os.Lstat(filepath.Join(top, clean[:i])); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return text.Hinted(fmt.Errorf("%s leads through the symbolic link %s", strconv.Quote(path), strconv.Quote(clean[:i])),
+				"name the link, or the file that it leads to")
+		}
+	}
+	return nil
+}

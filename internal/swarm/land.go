@@ -1,0 +1,272 @@
+package swarm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/ground"
+	"mycelium/internal/text"
+)
+
+// line is the merge queue at work on one batch; see ground.Line.
+type line struct {
+	*Driver
+	features map[string]*book.Feature
+	verify   [][]string
+	merged   map[ground.Commit][]string // the features in a commit of the chain
+}
+
+// Merge brings a candidate onto a base, and remembers which features the commit has.
+func (l *line) Merge(ctx context.Context, base ground.Commit, c ground.Candidate) (ground.Merged, error) {
+	m, err := l.Ground.Merge(ctx, base, c, l.Governs)
+	if err == nil && m.Commit != "" && m.Commit != base {
+		l.merged[m.Commit] = append(slices.Clone(l.merged[base]), c.ID)
+	}
+	return m, err
+}
+
+// Verify runs the commands of the session and of each feature in a commit, in the worktree of the queue.
+func (l *line) Verify(ctx context.Context, c ground.Commit) (ok bool, output string, err error) {
+	commands := slices.Clone(l.verify)
+	for _, id := range l.merged[c] {
+		for _, own := range ownChecks(l.features[id]) {
+			if !slices.ContainsFunc(commands, func(argv []string) bool { return slices.Equal(argv, own) }) {
+				commands = append(commands, own)
+			}
+		}
+	}
+	if len(commands) == 0 {
+		return true, "", nil
+	}
+	t, err := l.Ground.Queue(ctx)
+	if err == nil {
+		err = t.Checkout(ctx, c)
+	}
+	if err != nil {
+		return false, "", err
+	}
+	output, err = l.check(ctx, t.Project, commands)
+	return output == "", output, err
+}
+
+// Land records what is to land, and moves the branch.
+func (l *line) Land(ctx context.Context, old, to ground.Commit, landed []ground.Candidate) error {
+	intent := &book.Landing{Old: string(old), New: string(to)}
+	for _, c := range landed {
+		intent.Features = append(intent.Features, c.ID)
+	}
+	if _, err := l.change(ctx, func(s *book.Session) ([]book.Event, error) {
+		s.Landing = intent
+		return []book.Event{{Kind: "merge", Text: "lands: " + strings.Join(intent.Features, ", ")}}, nil
+	}); err != nil {
+		return err
+	}
+	return l.Ground.Land(ctx, old, to)
+}
+
+// land runs one batch of the merge queue.
+func (d *Driver) land(ctx context.Context) error {
+	s, err := d.Book.Read(ctx, d.id)
+	if err != nil {
+		return err
+	}
+	l := &line{Driver: d, features: map[string]*book.Feature{}, verify: s.Settings.Verify, merged: map[ground.Commit][]string{}}
+	var candidates []ground.Candidate
+	for _, f := range queued(s) {
+		l.features[f.ID] = f
+		said, err := d.Ground.Message(ctx, ground.Commit(f.Last().Tip))
+		if err != nil {
+			return err
+		}
+		candidates = append(candidates, candidate(f, said))
+	}
+	tip, err := d.Ground.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := ground.Batch(ctx, l, tip, candidates)
+	if err != nil {
+		return err
+	}
+	if err := d.landed(ctx, l, r); err != nil {
+		return err
+	}
+	return d.returned(ctx, l, r)
+}
+
+// candidate is a feature in the merge queue. Its commit says where it comes from.
+func candidate(f *book.Feature, said string) ground.Candidate {
+	a := f.Last()
+	if said = strings.TrimSpace(said); said == "" {
+		said = "feat: " + text.Cell(f.Description, 60)
+	}
+	return ground.Candidate{ID: f.ID, Commit: ground.Commit(a.Tip), Message: said, Accepted: f.Accepted == a.Tip,
+		Trailers: []string{"Swarm-Feature: " + f.ID, "Swarm-Attempt: " + strconv.Itoa(a.N), "Swarm-Worker: " + a.Window}}
+}
+
+// landed records what has landed, and removes the worktrees that are not needed any more.
+func (d *Driver) landed(ctx context.Context, l *line, r ground.Round) error {
+	done := slices.Concat(r.Landed, r.Nothing)
+	if len(done) == 0 {
+		return nil
+	}
+	commits := map[string]string{}
+	for c, ids := range l.merged {
+		if len(ids) > 0 {
+			commits[ids[len(ids)-1]] = string(c)
+		}
+	}
+	if _, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
+		s.Landing = nil
+		var events []book.Event
+		for _, c := range r.Landed {
+			events = append(events, complete(s, c.ID, commits[c.ID], "it has landed"))
+		}
+		for _, c := range r.Nothing {
+			events = append(events, complete(s, c.ID, "", "the branch has all of it already"))
+		}
+		return events, nil
+	}); err != nil {
+		return err
+	}
+	for _, c := range done {
+		d.tidy(ctx, c.ID, l.features[c.ID].Last().N)
+	}
+	return nil
+}
+
+// tidy removes the worktree of an attempt whose work has landed.
+func (d *Driver) tidy(ctx context.Context, feature string, n int) {
+	if err := d.clear(ctx, feature, n); err != nil {
+		d.Logger.Warn("a worktree stays", "feature", feature, "attempt", n, "error", err)
+	}
+}
+
+// complete marks a feature as completed.
+func complete(s *book.Session, id, commit, text string) book.Event {
+	f, err := s.Feature(id)
+	if err != nil {
+		return book.Event{Kind: "merge", Text: err.Error()}
+	}
+	f.State, f.Commit, f.Reason = book.Completed, commit, ""
+	a := f.Last()
+	a.State = book.Landed
+	return book.Event{Kind: "feature", Feature: id, Attempt: a.N, Text: text}
+}
+
+// returned takes care of what did not land.
+func (d *Driver) returned(ctx context.Context, l *line, r ground.Round) error {
+	for _, c := range r.Conflicts {
+		if err := d.conflict(ctx, l.features[c.ID], c.Conflict); err != nil {
+			return err
+		}
+	}
+	for _, c := range r.Pending {
+		why := "it changes files that govern agents (" + text.Cell(strings.Join(c.Governing, ", "), 200) + "): myc swarm merge " + c.ID +
+			" lets it land"
+		if err := d.hold(ctx, l.features[c.ID], why); err != nil {
+			return err
+		}
+	}
+	if r.Bad == nil {
+		return nil
+	}
+	f := l.features[r.Bad.ID]
+	why := "Your commit passes its own checks, and the branch is red with it:\n\n" + r.Bad.Output + "\n\nBring the branch in (git merge " +
+		d.Ground.Branch() + "), mend the cause and commit."
+	if a := f.Last(); a.Asked < sendBack {
+		return d.sendBack(ctx, f.ID, a.N, why, func(*book.Attempt) {})
+	}
+	return d.hold(ctx, f, "its commit makes the branch red: "+text.Cell(r.Bad.Output, 300))
+}
+
+// conflict sends a candidate back to its worker once, with both sides; then a person decides.
+func (d *Driver) conflict(ctx context.Context, f *book.Feature, c *ground.Conflict) error {
+	if f.Last().Conflicts > 0 {
+		return d.hold(ctx, f, "it conflicts with what has landed in "+text.Cell(strings.Join(c.Names, ", "), 200))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "What you committed conflicts with what others have landed, in %s.\n\n%s\n", strings.Join(c.Names, ", "), c.Says)
+	for _, side := range c.Files {
+		fmt.Fprintf(&b, "\n## %s\n\nOn the branch:\n\n%s\n\nYours:\n\n%s\n", side.Path, side.Ours, side.Text)
+	}
+	fmt.Fprintf(&b, "\nBring the branch in (git merge %s), keep what both sides want, and commit the merge.", d.Ground.Branch())
+	return d.sendBack(ctx, f.ID, f.Last().N, text.Middle(b.String(), 32<<10), func(a *book.Attempt) { a.Conflicts++ })
+}
+
+// hold has a feature wait for a person.
+func (d *Driver) hold(ctx context.Context, f *book.Feature, why string) error {
+	_, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
+		f, err := s.Feature(f.ID)
+		if err != nil || f.State != book.Queued {
+			return nil, err
+		}
+		f.State, f.Reason = book.Waiting, why
+		return []book.Event{{Kind: "feature", Feature: f.ID, Attempt: f.Last().N, Text: "it waits for a person: " + why}}, nil
+	})
+	return err
+}
+
+// recover finishes a landing that a driver before this one has begun. The ref says whether it took place.
+func (d *Driver) recover(ctx context.Context, i *book.Landing) error {
+	whether, err := d.Ground.Landed(ctx, ground.Commit(i.Old), ground.Commit(i.New))
+	if err != nil {
+		return err
+	}
+	_, err = d.change(ctx, func(s *book.Session) ([]book.Event, error) {
+		s.Landing = nil
+		if whether != ground.Yes {
+			return []book.Event{{Kind: "merge", Text: "a landing was broken off and is made again: " + strings.Join(i.Features, ", ")}}, nil
+		}
+		var events []book.Event
+		for _, id := range i.Features {
+			events = append(events, complete(s, id, i.New, "it had landed when the driver ended"))
+		}
+		return events, nil
+	})
+	if err != nil || whether != ground.Yes {
+		return err
+	}
+	s, err := d.Book.Read(ctx, d.id)
+	if err != nil {
+		return err
+	}
+	for _, id := range i.Features {
+		if f, err := s.Feature(id); err == nil {
+			d.tidy(ctx, id, f.Last().N)
+		}
+	}
+	return nil
+}
+
+// ownChecks are the commands that a feature itself must pass.
+func ownChecks(f *book.Feature) [][]string {
+	v := f.Validation
+	if v == nil || !v.Enabled || len(v.VerifyCommand) == 0 {
+		return nil
+	}
+	return [][]string{v.VerifyCommand}
+}
+
+// ready are the features that may be given to workers now, the first first, as many as workers are free.
+func (d *Driver) ready(s *book.Session) (ids []string) {
+	free := s.Settings.Workers
+	for _, f := range s.Features {
+		if f.Live() != nil {
+			free--
+		}
+	}
+	now := time.Now()
+	for _, f := range s.Features {
+		if free > 0 && f.State == book.Pending && startable(s, f) && !now.Before(f.Retry) && !d.busy(f.ID) {
+			ids = append(ids, f.ID)
+			free--
+		}
+	}
+	return ids
+}
