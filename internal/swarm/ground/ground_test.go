@@ -45,8 +45,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// tester is what a test and a round of a property test have in common.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // run runs git as a person or a worker does, in a folder, and returns what it prints.
-func run(t testing.TB, dir string, args ...string) string {
+func run(t tester, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
@@ -85,7 +92,7 @@ func exists(path ...string) bool {
 	return err == nil
 }
 
-func must[T any](t testing.TB) func(T, error) T {
+func must[T any](t tester) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
 		if err != nil {

@@ -288,13 +288,17 @@ func (l *looked) changed(ctx context.Context, filter, from, to string, files []s
 
 // bringBack returns files that went because the snapshot has none of them, and that its rules ignore: they are no part of what it is a
 // snapshot of.
-func (l *looked) bringBack(ctx context.Context, then Commit) error {
+func (l *looked) bringBack(ctx context.Context, t *Tree, then Commit) error {
 	gone, err := l.changed(ctx, "D", l.tree, string(then), nil)
+	gone = slices.DeleteFunc(gone, func(path string) bool { return occupied(t.Dir, path) != "" })
 	if err != nil || len(gone) == 0 {
 		return err
 	}
 	var ignored bytes.Buffer
-	err = l.Pipe(ctx, strings.NewReader(strings.Join(gone, "\x00")+"\x00"), &ignored, "check-ignore", "-z", "--stdin")
+	names := "./" + strings.Join(gone, "\x00./") + "\x00" // a name may begin with a colon, which has a meaning, and cannot be taken literally here
+	ask := l.Git
+	ask.Settings = nil
+	err = ask.Pipe(ctx, strings.NewReader(names), &ignored, "check-ignore", "-z", "--stdin")
 	if git.Code(err) > 1 || git.Code(err) < 0 {
 		return err
 	}
@@ -318,7 +322,7 @@ func (t *Tree) goBack(ctx context.Context, l *looked, then Commit) error {
 	if _, err := l.Run(ctx, "read-tree", "--reset", "-u", string(then)); err != nil {
 		return err
 	}
-	if err := l.bringBack(ctx, then); err != nil {
+	if err := l.bringBack(ctx, t, then); err != nil {
 		return err
 	}
 	if _, err := l.Run(ctx, "read-tree", "--reset", string(base)); err != nil {
