@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -36,6 +37,7 @@ func TestMain(m *testing.M) {
 	for _, hook := range []string{"post-checkout", "post-merge", "pre-commit", "reference-transaction", "post-index-change"} {
 		_ = os.WriteFile(home+"/hooks/"+hook, []byte("#!/bin/sh\ntouch "+home+"/hook-ran\nexit 1\n"), 0o700) //nolint:gosec // a hook
 	}
+	_ = flag.Set("rapid.checks", "12") // a round of the law takes 0.3 s; the command line may ask for more
 	code := m.Run()
 	if _, err := os.Stat(home + "/hook-ran"); err == nil {
 		fmt.Println("a hook has run")
@@ -55,16 +57,21 @@ type tester interface {
 // run runs git as a person or a worker does, in a folder, and returns what it prints.
 func run(t tester, dir string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@localhost",
-		"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@localhost", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=protocol.file.allow",
-		"GIT_CONFIG_VALUE_0=always"}
-	out, err := cmd.CombinedOutput()
+	out, err := runs(dir, args...)
 	if err != nil {
 		t.Fatalf("git %q: %v\n%s", args, err, out)
 	}
-	return strings.TrimSuffix(string(out), "\n")
+	return out
+}
+
+func runs(dir string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ann",
+		"GIT_AUTHOR_EMAIL=ann@localhost", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@localhost",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=protocol.file.allow", "GIT_CONFIG_VALUE_0=always"}
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSuffix(string(out), "\n"), err
 }
 
 func write(t testing.TB, text string, path ...string) {

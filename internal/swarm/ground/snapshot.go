@@ -376,7 +376,7 @@ func (t *Tree) checkPaths(ctx context.Context, l *looked, then Commit, files []s
 func checkPath(top, path string) error {
 	clean := strings.TrimSuffix(path, "/")
 	isGit := func(name string) bool { return strings.EqualFold(name, ".git") }
-	if !fs.ValidPath(clean) || clean == "." || slices.ContainsFunc(strings.Split(clean, "/"), isGit) {
+	if !fs.ValidPath(clean) || clean == "." || strings.Contains(clean, "\x00") || slices.ContainsFunc(strings.Split(clean, "/"), isGit) {
 		return text.Hinted(fmt.Errorf("%s is not the path of a file in the tree", strconv.Quote(path)),
 			"name it from the top, without .. and .git")
 	}
