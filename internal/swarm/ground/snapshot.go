@@ -56,16 +56,30 @@ func (t *Tree) look(ctx context.Context) (_ *looked, err error) {
 		return nil, err
 	}
 	l.head = Commit(head)
-	b, err := read(filepath.Join(t.own, "index"), mostIndex)
-	if err == nil {
-		err = os.WriteFile(l.index(), b, 0o600)
-	} else if errors.Is(err, fs.ErrNotExist) {
+	if err = copyIndex(filepath.Join(t.own, "index"), l.index()); errors.Is(err, fs.ErrNotExist) {
 		_, err = l.Run(ctx, "read-tree", "HEAD")
 	}
 	if err == nil {
 		err = l.take(ctx, t)
 	}
 	return l, err
+}
+
+// copyIndex copies an index with the time at which it was written. A file that was changed at that very time looks like what the index knows,
+// and by that time git knows that it must read the file. With a later time, the change would be missed.
+func copyIndex(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	b, err := read(from, mostIndex)
+	if err == nil {
+		err = os.WriteFile(to, b, 0o600)
+	}
+	if err == nil {
+		err = os.Chtimes(to, info.ModTime(), info.ModTime())
+	}
+	return err
 }
 
 // take brings the index to what lies in the tree.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -114,6 +115,30 @@ func testSnapshot(t *testing.T, format string) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(p.opts.State, scratchPrefix+"*")); len(left) > 0 {
 		t.Errorf("left: %q", left)
+	}
+}
+
+// TestChangeAtTheTimeOfTheIndex: a file of the same size, changed in the same moment in which git wrote its index, is in the snapshot.
+func TestChangeAtTheTimeOfTheIndex(t *testing.T) {
+	t.Parallel()
+	top := repository(t)
+	run(t, top, "config", "core.trustctime", "false") // it cannot be set back
+	p := stand(t, top)
+	tree, moment := add(t, p, "w"), time.Now().Add(-time.Hour)
+	stamp := func(file string) {
+		if err := os.Chtimes(file, moment, moment); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(tree.Dir, "a")
+	stamp(file)
+	run(t, tree.Dir, "update-index", "--refresh")
+	stamp(filepath.Join(tree.own, "index"))
+	write(t, "x\ny\nz\n", file)
+	stamp(file)
+	snap := must[Commit](t)(tree.Snapshot(t.Context(), "s"))
+	if got := run(t, top, "show", string(snap)+":a"); got != "x\ny\nz" {
+		t.Errorf("%q", got)
 	}
 }
 
