@@ -60,6 +60,12 @@ func (r *Repo) Merge(ctx context.Context, base Commit, c Candidate, governing fu
 }
 
 func (r *Repo) merge(ctx context.Context, base Commit, c Candidate, governing func(path string) bool) (m Merged, err error) {
+	if c.Commit, err = r.resolve(ctx, string(c.Commit)); err != nil { // merge-tree ends as with a conflict if it does not know it
+		return m, err
+	}
+	if base, err = r.resolve(ctx, string(base)); err != nil {
+		return m, err
+	}
 	scratch, err := os.MkdirTemp(r.opts.State, scratchPrefix)
 	if err != nil {
 		return m, err

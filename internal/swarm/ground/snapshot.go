@@ -56,16 +56,30 @@ func (t *Tree) look(ctx context.Context) (_ *looked, err error) {
 		return nil, err
 	}
 	l.head = Commit(head)
-	b, err := read(filepath.Join(t.own, "index"), mostIndex)
-	if err == nil {
-		err = os.WriteFile(l.index(), b, 0o600)
-	} else if errors.Is(err, fs.ErrNotExist) {
+	if err = copyIndex(filepath.Join(t.own, "index"), l.index()); errors.Is(err, fs.ErrNotExist) {
 		_, err = l.Run(ctx, "read-tree", "HEAD")
 	}
 	if err == nil {
 		err = l.take(ctx, t)
 	}
 	return l, err
+}
+
+// copyIndex copies an index with the time at which it was written. A file that was changed at that very time looks like what the index knows,
+// and by that time git knows that it must read the file. With a later time, the change would be missed.
+func copyIndex(from, to string) error {
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	b, err := read(from, mostIndex)
+	if err == nil {
+		err = os.WriteFile(to, b, 0o600)
+	}
+	if err == nil {
+		err = os.Chtimes(to, info.ModTime(), info.ModTime())
+	}
+	return err
 }
 
 // take brings the index to what lies in the tree.
@@ -288,13 +302,17 @@ func (l *looked) changed(ctx context.Context, filter, from, to string, files []s
 
 // bringBack returns files that went because the snapshot has none of them, and that its rules ignore: they are no part of what it is a
 // snapshot of.
-func (l *looked) bringBack(ctx context.Context, then Commit) error {
+func (l *looked) bringBack(ctx context.Context, t *Tree, then Commit) error {
 	gone, err := l.changed(ctx, "D", l.tree, string(then), nil)
+	gone = slices.DeleteFunc(gone, func(path string) bool { return occupied(t.Dir, path) != "" })
 	if err != nil || len(gone) == 0 {
 		return err
 	}
 	var ignored bytes.Buffer
-	err = l.Pipe(ctx, strings.NewReader(strings.Join(gone, "\x00")+"\x00"), &ignored, "check-ignore", "-z", "--stdin")
+	names := "./" + strings.Join(gone, "\x00./") + "\x00" // a name may begin with a colon, which has a meaning, and cannot be taken literally here
+	ask := l.Git
+	ask.Settings = nil
+	err = ask.Pipe(ctx, strings.NewReader(names), &ignored, "check-ignore", "-z", "--stdin")
 	if git.Code(err) > 1 || git.Code(err) < 0 {
 		return err
 	}
@@ -318,7 +336,7 @@ func (t *Tree) goBack(ctx context.Context, l *looked, then Commit) error {
 	if _, err := l.Run(ctx, "read-tree", "--reset", "-u", string(then)); err != nil {
 		return err
 	}
-	if err := l.bringBack(ctx, then); err != nil {
+	if err := l.bringBack(ctx, t, then); err != nil {
 		return err
 	}
 	if _, err := l.Run(ctx, "read-tree", "--reset", string(base)); err != nil {
@@ -372,7 +390,7 @@ func (t *Tree) checkPaths(ctx context.Context, l *looked, then Commit, files []s
 func checkPath(top, path string) error {
 	clean := strings.TrimSuffix(path, "/")
 	isGit := func(name string) bool { return strings.EqualFold(name, ".git") }
-	if !fs.ValidPath(clean) || clean == "." || slices.ContainsFunc(strings.Split(clean, "/"), isGit) {
+	if !fs.ValidPath(clean) || clean == "." || strings.Contains(clean, "\x00") || slices.ContainsFunc(strings.Split(clean, "/"), isGit) {
 		return text.Hinted(fmt.Errorf("%s is not the path of a file in the tree", strconv.Quote(path)),
 			"name it from the top, without .. and .git")
 	}

@@ -62,6 +62,10 @@ func (t *Tree) ref(kind, name string) string {
 // in is git in a tree. The folders are named, not looked for: what a worker wrote into the tree's .git does not lead us elsewhere.
 // It refuses settings of the tree that git does not make itself, because they could name a program.
 func (t *Tree) in(env ...string) (git.Git, error) {
+	common, err := read(filepath.Join(t.own, "commondir"), mostLine) // git looks for branches there whatever it is told
+	if err != nil || strings.TrimSuffix(string(common), "\n") != "../.." {
+		return git.Git{}, fmt.Errorf("%s does not lead to the repository any more", filepath.Join(t.own, "commondir"))
+	}
 	if err := checkSettings(filepath.Join(t.own, "config.worktree")); err != nil {
 		return git.Git{}, err
 	}
@@ -150,6 +154,7 @@ func (t *Tree) add(ctx context.Context, from Commit) (*Tree, error) {
 		args = append(args[:len(args)-1], "-b", t.Branch)
 	}
 	g := t.repo.plumbing()
+	g.Settings = []string{"-c", "worktree.useRelativePaths=false"} // git 2.48; see linked
 	if _, err := g.Run(ctx, append(args, "--", t.Dir, string(from))...); err != nil {
 		return nil, fmt.Errorf("make the working tree of %s: %w", t.Attempt, err)
 	}

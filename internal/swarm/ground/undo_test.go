@@ -1,0 +1,249 @@
+package ground
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"mycelium/internal/text"
+)
+
+// TestUndoFiles: only the files that are named go back, folders whole; the branch and everything else stay; and that is undone too.
+func TestUndoFiles(t *testing.T) {
+	t.Parallel()
+	p := stand(t, repository(t))
+	tree, ctx := add(t, p, "w"), t.Context()
+	write(t, "draft", tree.Dir, "draft")
+	write(t, "old ignored", tree.Dir, "sub/x.log")
+	snap := must[Commit](t)(tree.Snapshot(ctx, "s"))
+	head := commit(t, tree, map[string]string{"a": "changed", "sub/new": "new", "sub/b": "changed", "draft": "changed", ":(top)odd": "odd"})
+	write(t, "ignored", tree.Dir, "sub/x.log")
+	now := contents(t, tree.Dir)
+	point := must[Commit](t)(tree.Undo(ctx, "u", snap, "sub/", "draft", ":(top)odd"))
+	for name, want := range map[string]string{"draft": "draft", "sub/b": "b\n", "sub/x.log": "ignored", "a": "changed"} {
+		if got := read1(t, tree.Dir, name); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if exists(tree.Dir, "sub/new") || exists(tree.Dir, ":(top)odd") {
+		t.Error("files that came since are there")
+	}
+	if got := run(t, tree.Dir, "rev-parse", "HEAD"); got != string(head) {
+		t.Errorf("the branch has moved to %s", got)
+	}
+	must[Commit](t)(tree.Undo(ctx, "uu", point, "sub", "draft", ":(top)odd"))
+	same(t, "undone", contents(t, tree.Dir), now)
+}
+
+// TestUndoRefuses: a path that leaves the tree, and one that nobody knows, before anything has changed.
+func TestUndoRefuses(t *testing.T) {
+	t.Parallel()
+	p := stand(t, repository(t))
+	tree, ctx := add(t, p, "w"), t.Context()
+	snap := must[Commit](t)(tree.Snapshot(ctx, "s"))
+	write(t, "changed", tree.Dir, "a")
+	if err := os.Symlink("/etc", filepath.Join(tree.Dir, "out")); err != nil {
+		t.Fatal(err)
+	}
+	now := contents(t, tree.Dir)
+	for path, want := range map[string]string{"../a": "not the path", "/etc/passwd": "not the path", "sub/../../a": "not the path", ".": "not the path",
+		"": "not the path", ".git/config": "not the path", "sub/.GIT/x": "not the path", "out/passwd": "symbolic link", "absent": "neither", "*": "neither",
+		"sub//b": "not the path", "\x00": "not the path"} {
+		if _, err := tree.Undo(ctx, "u", snap, "a", path); err == nil || !strings.Contains(err.Error(), want) || text.HintOf(err) == "" {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+	for _, to := range []Commit{"", "absent", "--all", Commit(strings.Repeat("1", 40))} {
+		if _, err := tree.Undo(ctx, "u", to); err == nil {
+			t.Errorf("went back to %q", to)
+		}
+	}
+	if _, err := must[*Tree](t)(p.Queue(ctx)).Undo(ctx, "u", snap); err == nil {
+		t.Error("undid the queue")
+	}
+	same(t, "after refusals", contents(t, tree.Dir), now)
+	if refs := run(t, p.top, "for-each-ref", "refs/mycelium/undo"); refs != "" {
+		t.Errorf("an undo point: %s", refs)
+	}
+	must[Commit](t)(tree.Undo(ctx, "u", snap, "out")) // the link itself
+	if exists(tree.Dir, "out") {
+		t.Error("the link is there")
+	}
+}
+
+// TestUndoMidway: in the middle of a merge, on another branch, with locks of a git that was killed, and an undo that was broken off.
+func TestUndoMidway(t *testing.T) {
+	t.Parallel()
+	p := stand(t, repository(t))
+	tree, ctx := add(t, p, "w"), t.Context()
+	write(t, "draft", tree.Dir, "draft")
+	snap := must[Commit](t)(tree.Snapshot(ctx, "s"))
+	want := contents(t, tree.Dir)
+	own := commit(t, tree, map[string]string{"a": "own"})
+	run(t, tree.Dir, "checkout", "-q", "-b", "aside", string(p.base))
+	aside := commit(t, tree, map[string]string{"a": "aside"})
+	if out, err := runs(tree.Dir, "merge", tree.Branch); err == nil || !strings.Contains(out, "CONFLICT") {
+		t.Fatalf("no conflict: %s", out)
+	}
+	for _, lock := range []string{"index.lock", "HEAD.lock"} {
+		write(t, "", tree.own, lock)
+	}
+	now := contents(t, tree.Dir)
+	point := must[Commit](t)(tree.Undo(ctx, "u", snap))
+	same(t, "undone", contents(t, tree.Dir), want)
+	if got := run(t, tree.Dir, "status", "--porcelain=2", "--branch"); !strings.Contains(got, "# branch.oid "+string(p.base)+"\n# branch.head "+tree.Branch+"\n") ||
+		exists(tree.own, "MERGE_HEAD") || !strings.HasSuffix(got, "? draft") {
+		t.Errorf("after the undo:\n%s", got)
+	}
+	if got := run(t, tree.Dir, "rev-parse", "aside"); got != string(aside) {
+		t.Errorf("the other branch is at %s", got)
+	}
+	if got := run(t, p.top, "rev-parse", "refs/mycelium/attempts/s-1/w/"+string(own[:12])); got != string(own) {
+		t.Errorf("the work on its own branch is lost: %s", got)
+	}
+	must[Commit](t)(tree.Undo(ctx, "uu", point))
+	same(t, "the undo is undone", contents(t, tree.Dir), now)
+
+	if err := os.Remove(filepath.Join(tree.Dir, "sub/b")); err != nil { // as if the undo "v" had been killed after its undo point
+		t.Fatal(err)
+	}
+	whole := contents(t, tree.Dir)
+	first := must[Commit](t)(tree.Undo(ctx, "v", point))
+	write(t, "half", tree.Dir, "half")
+	if again := must[Commit](t)(tree.Undo(ctx, "v", snap)); again != first {
+		t.Errorf("the undo point is %s, want the first, %s", again, first)
+	}
+	same(t, "finished", contents(t, tree.Dir), want)
+	must[Commit](t)(tree.Undo(ctx, "vv", first))
+	same(t, "the first undo point", contents(t, tree.Dir), whole)
+	if got := run(t, p.top, "for-each-ref", "--format=%(objectname)", "refs/mycelium/undo/s-1/w/"); !strings.Contains(got, "\n") {
+		t.Errorf("the half way is not kept: %s", got)
+	}
+}
+
+// TestUndoKeepsIgnored: what is ignored now and lay in the snapshot is overwritten, and comes back with the undo of the undo.
+func TestUndoKeepsIgnored(t *testing.T) {
+	t.Parallel()
+	p := stand(t, repository(t))
+	tree, ctx := add(t, p, "w"), t.Context()
+	write(t, "one", tree.Dir, "local")
+	write(t, "one", tree.Dir, "dir")
+	snap := must[Commit](t)(tree.Snapshot(ctx, "s"))
+	write(t, "local\ndir/\n", tree.Dir, ".gitignore")
+	write(t, "two", tree.Dir, "local")
+	_ = os.Remove(filepath.Join(tree.Dir, "dir"))
+	write(t, "deep", tree.Dir, "dir/deep")
+	now := contents(t, tree.Dir)
+	point := must[Commit](t)(tree.Undo(ctx, "u", snap))
+	if read1(t, tree.Dir, "local") != "one" || read1(t, tree.Dir, "dir") != "one" {
+		t.Error("the snapshot is not back")
+	}
+	must[Commit](t)(tree.Undo(ctx, "uu", point))
+	same(t, "undone", contents(t, tree.Dir), now)
+}
+
+// TestFiltersAndSparse: line ends, a filter of the person's and a sparse checkout: what was on the disk comes back, what was not does not come.
+func TestFiltersAndSparse(t *testing.T) {
+	t.Parallel()
+	top := repository(t)
+	write(t, "*.txt text eol=crlf\n*.up filter=up\n", top, ".gitattributes")
+	write(t, "one\r\n", top, "lines.txt")
+	write(t, "far", top, "far/away")
+	run(t, top, "config", "filter.up.clean", "tr a-z A-Z")
+	run(t, top, "config", "filter.up.smudge", "tr A-Z a-z")
+	run(t, top, "add", ".")
+	run(t, top, "commit", "-q", "-m", "filters")
+	run(t, top, "sparse-checkout", "set", "--no-cone", "/*", "!/far/")
+	p := stand(t, top)
+	tree, ctx := add(t, p, "w"), t.Context()
+	if exists(tree.Dir, "far") {
+		t.Fatal("the tree is not sparse")
+	}
+	write(t, "two\r\n", tree.Dir, "lines.txt")
+	write(t, "shout\n", tree.Dir, "x.up")
+	want := contents(t, tree.Dir)
+	snap := must[Commit](t)(tree.Snapshot(ctx, "s"))
+	if got := run(t, p.top, "show", string(snap)+":x.up") + run(t, p.top, "show", string(snap)+":far/away"); got != "SHOUTfar" {
+		t.Errorf("in the snapshot: %q", got)
+	}
+	write(t, "three\r\n", tree.Dir, "lines.txt")
+	_ = os.Remove(filepath.Join(tree.Dir, "x.up"))
+	must[Commit](t)(tree.Undo(ctx, "u", snap))
+	same(t, "undone", contents(t, tree.Dir), want)
+	if f := must[Facts](t)(tree.Facts(ctx, p.base)); fmt.Sprint(f.Uncommitted) != "[lines.txt x.up]" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestHostileTree: nothing that a worker writes into its tree, or into git's folder of it, leads us elsewhere or starts a program of its own.
+func TestHostileTree(t *testing.T) {
+	t.Parallel()
+	p := stand(t, repository(t))
+	tree, ctx := add(t, p, "w"), t.Context()
+	ran := filepath.Join(filepath.Dir(p.top), "ran")
+	evil := "touch '" + ran + "'; cat"
+	nest := func(name string) {
+		dir := filepath.Join(tree.Dir, name)
+		write(t, "* filter=evil\n", dir, ".gitattributes")
+		write(t, "one", dir, "f")
+		run(t, dir, "init", "-q")
+		run(t, dir, "add", ".")
+		run(t, dir, "commit", "-q", "-m", "nested")
+		run(t, dir, "config", "filter.evil.clean", evil)
+		run(t, dir, "config", "core.fsmonitor", evil)
+		write(t, "two", dir, "f")
+	}
+	nest("known")
+	run(t, tree.Dir, "-c", "advice.addEmbeddedRepo=false", "add", "known")
+	run(t, tree.Dir, "commit", "-q", "-m", "a repository inside")
+	nest("fresh")
+	write(t, "work", tree.Dir, "work")
+	snap := must[Commit](t)(tree.Snapshot(ctx, "s"))
+	f := must[Facts](t)(tree.Facts(ctx, p.base))
+	if fmt.Sprint(f.Nested) != "[known fresh]" {
+		t.Errorf("nested: %q", f.Nested)
+	}
+	_ = os.Remove(filepath.Join(tree.Dir, "work"))
+	must[Commit](t)(tree.Undo(ctx, "u", snap))
+	if read1(t, tree.Dir, "known/f") != "two" || read1(t, tree.Dir, "fresh/f") != "two" || read1(t, tree.Dir, "work") != "work" {
+		t.Error("the undo has changed a repository inside")
+	}
+	if err := tree.Remove(ctx); err == nil || !strings.Contains(err.Error(), "repository of its own") {
+		t.Errorf("removed: %v", err)
+	}
+
+	fake := filepath.Join(filepath.Dir(p.top), "fake")
+	write(t, "* filter=evil\n", fake, ".gitattributes")
+	run(t, fake, "init", "-q")
+	run(t, fake, "config", "filter.evil.clean", evil)
+	run(t, fake, "config", "core.fsmonitor", evil)
+	write(t, "gitdir: "+fake+"/.git\n", tree.Dir, ".git")
+	write(t, "* filter=evil\n", tree.Dir, ".gitattributes")
+	common := read1(t, tree.own, "commondir")
+	write(t, fake+"/.git\n", tree.own, "commondir")
+	if _, err := tree.Snapshot(ctx, "elsewhere"); err == nil || !strings.Contains(err.Error(), "does not lead") {
+		t.Errorf("with another repository: %v", err)
+	}
+	write(t, common, tree.own, "commondir")
+	if got := must[Commit](t)(tree.Snapshot(ctx, "forged")); run(t, p.top, "cat-file", "-t", string(got)) != "commit" {
+		t.Error("the snapshot is elsewhere")
+	}
+	write(t, "[core]\n\tsparseCheckout = false\n[filter \"evil\"]\n\tclean = "+evil+"\n", tree.own, "config.worktree")
+	if _, err := tree.Snapshot(ctx, "settings"); err == nil || !strings.Contains(err.Error(), "filter.clean") {
+		t.Errorf("with settings of its own: %v", err)
+	}
+	_ = os.Remove(filepath.Join(tree.own, "config.worktree"))
+	_ = os.Remove(filepath.Join(tree.own, "index"))
+	if err := syscall.Mkfifo(filepath.Join(tree.own, "index"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tree.Snapshot(ctx, "pipe"); err == nil {
+		t.Error("read a pipe")
+	}
+	if exists(ran) {
+		t.Error("a program of the worker has run")
+	}
+}
