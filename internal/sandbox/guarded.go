@@ -12,6 +12,11 @@ import (
 
 // Guarded are the paths of a project that a command inside finds otherwise than the rest, although the project is writable.
 type Guarded struct {
+	// What the command may write, which was looked at; see Command.
+	Project  string
+	Write    []string
+	Worktree *Worktree
+
 	Fixed   []string // read-only: what governs agents, hooks of git, and the settings of every agent's hook
 	Hidden  []string // they look empty: what no agent may open, and folders that cannot be read
 	Configs []string // the configurations of git repositories: the command finds a private copy of each
@@ -54,14 +59,16 @@ func (g *Guarded) Since(before *Guarded) (governed, configs []string) {
 }
 
 // within returns what another look has found too. What a run that lasts has made is not there for the runs that begin meanwhile: its
-// end takes the file away, and whoever makes it again has made it.
+// end takes the file away, and whoever makes it again has made it. What that run cannot write is none of its work, such as the files of
+// another worktree.
 func (g *Guarded) within(other *Guarded) *Guarded {
 	has := set(other.Fixed, other.Hidden, other.Configs)
-	absent := func(path string) bool { return !has[path] }
+	roots := other.roots()
+	absent := func(path string) bool { return !has[path] && other.writes(roots, path) }
 	out := *g
 	out.Through = map[string]string{}
 	for path, link := range g.Through {
-		if other.Through[path] != "" {
+		if other.Through[path] != "" || !other.writes(roots, path) {
 			out.Through[path] = link
 		}
 	}
@@ -69,6 +76,23 @@ func (g *Guarded) within(other *Guarded) *Guarded {
 	out.Hidden = slices.DeleteFunc(slices.Clone(g.Hidden), absent)
 	out.Configs = slices.DeleteFunc(slices.Clone(g.Configs), absent)
 	return &out
+}
+
+// roots are those of the command; see Command.roots.
+func (g *Guarded) roots() []string {
+	return (&Command{Project: g.Project, Write: g.Write, Worktree: g.Worktree}).roots()
+}
+
+// writes reports whether the command may write a path, by its roots: the innermost root that has the path is not in a folder that is
+// read-only as a whole.
+func (g *Guarded) writes(roots []string, path string) bool {
+	inner := ""
+	for _, r := range roots {
+		if below(path, r) && len(r) > len(inner) {
+			inner = r
+		}
+	}
+	return inner != "" && !slices.ContainsFunc(g.Fixed, func(f string) bool { return path != f && below(path, f) && len(f) > len(inner) })
 }
 
 // sort puts the lists in order, without repetitions.

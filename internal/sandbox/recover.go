@@ -112,9 +112,11 @@ func (c *Command) recover(ctx context.Context, folder string) (lasting *Guarded,
 	if before == nil {
 		return nil, w.end()
 	}
-	now, err := c.look(ctx, before)
+	of := *c // it may have been in another worktree
+	of.Project, of.Write, of.Worktree = before.Project, before.Write, before.Worktree
+	now, err := of.look(ctx, before)
 	if err == nil {
-		_, err = c.putAway(ctx, now, before)
+		_, err = of.putAway(ctx, now, before)
 	}
 	if err != nil {
 		return nil, errors.Join(err, w.close())

@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"mycelium/internal/agent"
@@ -114,7 +115,7 @@ func missing(f facts) string {
 		return "The checks of this feature fail on what you committed:\n\n" + f.Output + "\n\nMend the cause and commit."
 	case len(f.Dirty) > 0:
 		return fmt.Sprintf("You ended with %s that are changed and not committed: %s. Commit what belongs to the feature, and remove or "+
-			"ignore the rest.", text.Count(len(f.Dirty), "file"), text.List(f.Dirty, 10))
+			"ignore the rest.", text.Count(len(f.Dirty), "file"), text.Cell(strings.Join(f.Dirty, ", "), 500))
 	}
 	return "You ended without a commit, so there is nothing to take over. Do the work of the feature and commit it. If the feature cannot be " +
 		"done, say why in one sentence."

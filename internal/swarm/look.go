@@ -80,7 +80,7 @@ func actOf(tool string) confidence.Act {
 func Judge(f worker.Folder) (confidence.Judgement, error) {
 	w := &watch{}
 	err := w.read(f)
-	return w.Judge(time.Now(), confidence.Options{}), err
+	return w.Judge(time.Now(), confidence.None, confidence.Threshold), err
 }
 
 // patience is how long a worker has to do something else once it was told that it looks stuck.
@@ -113,7 +113,7 @@ func (d *Driver) look(ctx context.Context, s *book.Session, f *book.Feature, a *
 		return nil
 	}
 	known := facts{Alive: true, Begun: w.begun, Waits: w.waits, Told: !w.told.IsZero() && time.Since(w.told) > patience}
-	if j := w.Judge(time.Now(), confidence.Options{}); j.Verdict == confidence.Stuck {
+	if j := w.Judge(time.Now(), confidence.None, confidence.Threshold); j.Verdict == confidence.Stuck {
 		known.Stuck = j.Reason
 	} else {
 		w.told = time.Time{}

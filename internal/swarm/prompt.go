@@ -13,6 +13,12 @@ func promptOf(s *book.Session, f *book.Feature) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You work on one feature of a larger task, in a git worktree of your own. Other workers work on other features in theirs.\n\n"+
 		"# Feature %s\n\n%s\n", f.ID, strings.TrimSpace(f.Description))
+	if f.Details != "" {
+		fmt.Fprintf(&b, "\n%s\n", f.Details)
+	}
+	if len(f.Files) > 0 {
+		fmt.Fprintf(&b, "\nThe plan names these files: %s\n", strings.Join(f.Files, ", "))
+	}
 	if s.Task != "" {
 		fmt.Fprintf(&b, "\nThe larger task, for orientation only: %s\n", text.Truncate(s.Task, 2000))
 	}

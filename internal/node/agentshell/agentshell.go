@@ -74,16 +74,16 @@ func Prepare(folder, myc string, n Note, environ []string) error {
 	if n.Named { // a hook has the agent's PATH
 		git, _ = find("git")
 	}
-	identify(git, filepath.Join(folder, gitName), environ)
+	Identify(git, filepath.Join(folder, gitName), environ)
 	if err := os.Symlink(myc, Program(folder)); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("put a program before the agent's shell: %w", err)
 	}
 	return nil
 }
 
-// identify writes a configuration of git with the name and address of the person. Without them git makes no commit, and the person's own
+// Identify writes a configuration of git with the name and address of the person. Without them git makes no commit, and the person's own
 // configuration, which can name programs, is not in the sandbox. If there is no git, or no name, there is none inside either.
-func identify(git, file string, environ []string) {
+func Identify(git, file string, environ []string) {
 	for _, key := range []string{"user.name", "user.email", "init.defaultBranch"} {
 		get := exec.Command(git, "config", "--global", "--get", key) //nolint:noctx // it reads one file
 		get.Env = environ

@@ -35,6 +35,7 @@ type Commit string
 // Options say what a ground is.
 type Options struct {
 	Project string   // a folder in a working tree of the repository, absolute
+	Trees   string   // where the working trees lie, absolute: workers write there, so it is no part of the state; empty: trees in State
 	State   string   // a folder of our own, outside the checkout or ignored by it; it is created if it is not there
 	Session string   // letters, digits, - and _; at most 64
 	Share   []string // paths below the project that git ignores and that each tree gets a copy of, such as node_modules
@@ -56,7 +57,7 @@ type Repo struct {
 // Open finds the repository of a project. It changes nothing in it. It refuses a folder without a repository, a bare repository, one
 // without a commit, a git that is too old, a state that git would take into the project, and names that are not fit for a branch;
 // each says how to mend that.
-func Open(ctx context.Context, o Options) (*Repo, error) {
+func Open(ctx context.Context, o Options) (_ *Repo, err error) {
 	if err := checkName("session", o.Session); err != nil {
 		return nil, err
 	}
@@ -68,21 +69,36 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if err := r.find(ctx, ask); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Join(o.State, "empty"), 0o700); err != nil {
+	if r.opts.Trees == "" {
+		r.opts.Trees = filepath.Join(o.State, "trees")
+	}
+	for _, folder := range []*string{&r.opts.State, &r.opts.Trees} {
+		if *folder, err = r.folder(ctx, ask, *folder); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(r.opts.State, "empty"), 0o700); err != nil {
 		return nil, fmt.Errorf("make the state of the swarm: %w", err)
 	}
-	state, err := filepath.EvalSymlinks(o.State)
-	if err != nil {
-		return nil, fmt.Errorf("find the state of the swarm: %w", err)
+	return r, nil
+}
+
+// folder makes a folder of ours, and returns its path without links. It refuses one that git would take into the project.
+func (r *Repo) folder(ctx context.Context, ask git.Git, path string) (string, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return "", fmt.Errorf("make a folder of the swarm: %w", err)
 	}
-	r.opts.State = state
-	if rel, err := filepath.Rel(r.top, state); err == nil && filepath.IsLocal(rel) {
-		if _, err := ask.Run(ctx, "check-ignore", "-q", "--", state); err != nil {
-			return nil, text.Hinted(fmt.Errorf("the state %s lies in the project, and git would take it in", state),
+	resolved, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", fmt.Errorf("find a folder of the swarm: %w", err)
+	}
+	if rel, err := filepath.Rel(r.top, resolved); err == nil && filepath.IsLocal(rel) {
+		if _, err := ask.Run(ctx, "check-ignore", "-q", "--", resolved); err != nil {
+			return "", text.Hinted(fmt.Errorf("the state %s lies in the project, and git would take it in", resolved),
 				"put it outside, or into .gitignore")
 		}
 	}
-	return r, nil
+	return resolved, nil
 }
 
 // oldest is the first git with merge-tree --write-tree (its release notes, 2.38.0).

@@ -36,7 +36,7 @@ const (
 )
 
 // trees is the folder with the working trees.
-func (r *Repo) trees() string { return filepath.Join(r.opts.State, "trees") }
+func (r *Repo) trees() string { return r.opts.Trees }
 
 func (r *Repo) tree(attempt string) *Tree {
 	name := r.opts.Session + "." + attempt // git names the folder of a tree by the last element of its path

@@ -32,6 +32,7 @@ import (
 	"mycelium/cmd/myc/internal/server"
 	"mycelium/cmd/myc/internal/session"
 	"mycelium/cmd/myc/internal/skill"
+	"mycelium/cmd/myc/internal/swarm"
 	"mycelium/cmd/myc/internal/tools"
 	"mycelium/internal/node/failure"
 	loaded "mycelium/internal/node/project"
@@ -130,7 +131,7 @@ func groups(a *base.App) []group {
 	return []group{
 		{"Start here:", []*cobra.Command{demo.Command(a), project.Init(a, agents.Install(a)), agents.Claude(a), approvals.Command(a),
 			audit.Command(a), project.Doctor(a, agents.Check(a), sandbox.Check(a), memory.Check(a), engine.Check(a))}},
-		{"Agents of our own:", []*cobra.Command{modes.Workflow(a, Main), modes.Adhoc(a, Main), modes.Run(a)}},
+		{"Agents of our own:", []*cobra.Command{modes.Workflow(a, Main), modes.Adhoc(a, Main), modes.Run(a), swarm.Command(a)}},
 		{"What agents may do:", []*cobra.Command{roles, skills, policy.Command(a), project.Trust(a), project.Edit(a),
 			project.Watch(a)}},
 		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a), memory.Command(a), chat.Command(a),

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"mycelium/internal/agent"
+	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/swarm/worker"
@@ -42,6 +44,8 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 	t.write(worker.Event{Kind: worker.Began, Text: strings.Join(o.Command, " ")})
 	c.Argv, c.Dir, c.Profile, c.In = o.Command, o.Tree, profile, strings.NewReader(prompt)
 	c.Grace = 5
+	c.GitConfig = filepath.Join(string(w.Folder), "gitconfig")
+	agentshell.Identify("git", c.GitConfig, a.Environ)
 	out := io.MultiWriter(a.Out, said, lines{t})
 	c.Out, c.Err = out, out
 	r, err := sandboxed.Run(ctx, p, &c)

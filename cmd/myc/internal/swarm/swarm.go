@@ -91,9 +91,14 @@ func (a *app) open(ctx context.Context, act string) (*opened, error) {
 	return o, nil
 }
 
+// trees is where the worktrees lie: beside the root of the state, in which no agent may write.
+func (o *opened) trees() string {
+	return filepath.Join(string(o.paths.Root)+"-trees", filepath.Base(o.paths.Folder()))
+}
+
 // ground is the repository of a session.
 func (o *opened) ground(ctx context.Context, session string) (*ground.Repo, error) {
-	return ground.Open(ctx, ground.Options{Project: o.dir, State: o.folder(), Session: session})
+	return ground.Open(ctx, ground.Options{Project: o.dir, State: o.folder(), Trees: o.trees(), Session: session})
 }
 
 // current is the session that is open, else the last one.

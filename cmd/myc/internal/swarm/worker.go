@@ -24,7 +24,7 @@ import (
 // workerCmd is what the swarm starts in the terminal of a worker.
 func (a *app) workerCmd() *cobra.Command {
 	return &cobra.Command{Use: "worker FOLDER", Short: "Work on the feature that a folder of the swarm orders", Hidden: true,
-		Args: base.ExactArgs(1, "the folder of an attempt"),
+		Args: base.ArgRange(1, 1, "the folder of an attempt"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := a.NeedPerson("start a worker"); err != nil {
 				return err
