@@ -19,7 +19,8 @@ import (
 	"mycelium/internal/worktree/git"
 )
 
-// TestMain surrounds every test with what must not lead git: variables of a hook that we were started in, and an account without a name.
+// TestMain surrounds every test with what must not lead git: variables of a hook that we were started in, and an account without a
+// name.
 func TestMain(m *testing.M) {
 	home, err := os.MkdirTemp("", "ground")
 	if err != nil {
@@ -351,7 +352,8 @@ func testTrees(t *testing.T, format string) {
 	}
 }
 
-// TestTreesSideBySide: many who make and remove trees at once, with repositories of their own as other processes have them, wait for each other.
+// TestTreesSideBySide: many who make and remove trees at once, with repositories of their own as other processes have them, wait for
+// each other.
 func TestTreesSideBySide(t *testing.T) {
 	t.Parallel()
 	p := stand(t, repository(t))
