@@ -10,7 +10,8 @@ import (
 
 // FuzzGit: what git prints is read without a panic, whatever it is, and nothing is invented.
 func FuzzGit(f *testing.F) {
-	f.Add("git version 2.39.5 (Apple Git-154)", "3\t1\tname", "1\x00a\x00Auto-merging\x00Auto-merging a\n\x001\x00a\x00CONFLICT (contents)\x00CONFLICT in a\n")
+	f.Add("git version 2.39.5 (Apple Git-154)", "3\t1\tname",
+		"1\x00a\x00Auto-merging\x00Auto-merging a\n\x001\x00a\x00CONFLICT (contents)\x00CONFLICT in a\n")
 	f.Add("git version 2", "-\t-\tb\tc", "99999999999999999999\x00")
 	f.Add("", "\t\t", "-1\x00\x00\x00")
 	f.Fuzz(func(t *testing.T, version, line, said string) {
@@ -33,7 +34,8 @@ func FuzzPath(f *testing.F) {
 	if err := os.Symlink("/", filepath.Join(top, "out")); err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range []string{"a", "a/b/", "../a", "/a", "out", "out/etc", "a/../../b", ".git/x", "a/.GiT", "a\x00", "日本/語", "", ".", "-x", ":(top)x"} {
+	for _, seed := range []string{"a", "a/b/", "../a", "/a", "out", "out/etc", "a/../../b", ".git/x", "a/.GiT", "a\x00",
+		"日本/語", "", ".", "-x", ":(top)x"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, path string) {

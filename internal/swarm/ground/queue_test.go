@@ -237,7 +237,8 @@ func TestQueue(t *testing.T) {
 		t.Errorf("%d verifications, the bound is %d", l.count, most)
 	}
 	t.Logf("%d verifications of %d candidates, the bound is %d", l.count, n, bisection(n, 2))
-	log := strings.Split(run(t, p.top, "log", "--reverse", "--format=%(trailers:key=Feature,valueonly,separator=) %P", string(p.base)+".."+p.Branch()), "\n")
+	log := strings.Split(run(t, p.top, "log", "--reverse", "--format=%(trailers:key=Feature,valueonly,separator=) %P",
+		string(p.base)+".."+p.Branch()), "\n")
 	if len(log) != n-2-4-1 {
 		t.Errorf("landed: %q", log)
 	}
@@ -246,8 +247,8 @@ func TestQueue(t *testing.T) {
 			t.Errorf("not one parent: %s", line)
 		}
 	}
-	if err := l.Checkout(ctx, must[Commit](t)(p.Tip(ctx))); err != nil || read1(t, l.queue.Dir, "a") != "4\n" || exists(l.queue.Dir, "report") ||
-		!exists(l.queue.Dir, "x.log") {
+	if err := l.Checkout(ctx, must[Commit](t)(p.Tip(ctx))); err != nil || read1(t, l.queue.Dir, "a") != "4\n" ||
+		exists(l.queue.Dir, "report") || !exists(l.queue.Dir, "x.log") {
 		t.Errorf("the queue's tree is not its commit, or its caches are gone: %v", err)
 	}
 }
@@ -301,7 +302,8 @@ func TestEnd(t *testing.T) {
 	if err := p.End(ctx); err == nil || !strings.Contains(err.Error(), tree.Dir) {
 		t.Errorf("ended with an attempt: %v", err)
 	}
-	c := must[Merged](t)(p.Merge(ctx, p.base, Candidate{ID: "x", Commit: commit(t, tree, map[string]string{"x": "x"}), Message: "x"}, nil)).Commit
+	work := commit(t, tree, map[string]string{"x": "x"})
+	c := must[Merged](t)(p.Merge(ctx, p.base, Candidate{ID: "x", Commit: work, Message: "x"}, nil)).Commit
 	if err := errors.Join(p.Land(ctx, p.base, c), tree.Remove(ctx), p.End(ctx), p.End(ctx)); err != nil {
 		t.Fatal(err)
 	}

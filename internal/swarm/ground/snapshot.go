@@ -346,13 +346,18 @@ func (l *looked) bringBack(ctx context.Context, t *Tree, then, base Commit) erro
 	if err != nil {
 		return err
 	}
-	deleted, err := l.changed(ctx, "D", string(base), string(then), nil)
-	gone = slices.DeleteFunc(gone, func(path string) bool { return occupied(t.Dir, path) != "" || slices.Contains(deleted, path) })
+	was, err := l.changed(ctx, "D", string(base), string(then), nil)
+	deleted := map[string]bool{}
+	for _, path := range was {
+		deleted[path] = true
+	}
+	gone = slices.DeleteFunc(gone, func(path string) bool { return deleted[path] || occupied(t.Dir, path) != "" })
 	if err != nil || len(gone) == 0 {
 		return err
 	}
 	var ignored bytes.Buffer
-	names := "./" + strings.Join(gone, "\x00./") + "\x00" // a name may begin with a colon, which has a meaning, and cannot be taken literally here
+	// A name may begin with a colon, which has a meaning, and check-ignore takes no name literally.
+	names := "./" + strings.Join(gone, "\x00./") + "\x00"
 	ask := l.Git
 	ask.Settings = nil
 	err = ask.Pipe(ctx, strings.NewReader(names), &ignored, "check-ignore", "-z", "--stdin")

@@ -49,8 +49,9 @@ func TestUndoRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := contents(t, tree.Dir)
-	for path, want := range map[string]string{"../a": "not the path", "/etc/passwd": "not the path", "sub/../../a": "not the path", ".": "not the path",
-		"": "not the path", ".git/config": "not the path", "sub/.GIT/x": "not the path", "out/passwd": "symbolic link", "absent": "neither", "*": "neither",
+	for path, want := range map[string]string{"../a": "not the path", "/etc/passwd": "not the path", "sub/../../a": "not the path",
+		".": "not the path", "": "not the path", ".git/config": "not the path", "sub/.GIT/x": "not the path", "out/passwd": "symbolic link",
+		"absent": "neither", "*": "neither",
 		"sub//b": "not the path", "\x00": "not the path"} {
 		if _, err := tree.Undo(ctx, "u", snap, "a", path); err == nil || !strings.Contains(err.Error(), want) || text.HintOf(err) == "" {
 			t.Errorf("%q: %v", path, err)
@@ -94,7 +95,8 @@ func TestUndoMidway(t *testing.T) {
 	now := contents(t, tree.Dir)
 	point := must[Commit](t)(tree.Undo(ctx, "u", snap))
 	same(t, "undone", contents(t, tree.Dir), want)
-	if got := run(t, tree.Dir, "status", "--porcelain=2", "--branch"); !strings.Contains(got, "# branch.oid "+string(p.base)+"\n# branch.head "+tree.Branch+"\n") ||
+	on := "# branch.oid " + string(p.base) + "\n# branch.head " + tree.Branch + "\n"
+	if got := run(t, tree.Dir, "status", "--porcelain=2", "--branch"); !strings.Contains(got, on) ||
 		exists(tree.own, "MERGE_HEAD") || !strings.HasSuffix(got, "? draft") {
 		t.Errorf("after the undo:\n%s", got)
 	}
@@ -160,7 +162,8 @@ func TestCommit(t *testing.T) {
 	_ = os.Remove(filepath.Join(tree.Dir, "a"))
 	except := []string{".claude", "claude-progress.txt", "init.sh"}
 	c := must[Commit](t)(tree.Commit(ctx, "Progress\n\nbody", except...))
-	if got := run(t, tree.Dir, "log", "-1", "--format=%P %s %b", "--name-status", tree.Branch); got != string(p.base)+" Progress body\n\n\nD\ta\nA\tnew" {
+	got := run(t, tree.Dir, "log", "-1", "--format=%P %s %b", "--name-status", tree.Branch)
+	if got != string(p.base)+" Progress body\n\n\nD\ta\nA\tnew" {
 		t.Errorf("%q", got)
 	}
 	if got := run(t, tree.Dir, "status", "--porcelain"); got != "?? .claude/\n?? claude-progress.txt" {
