@@ -19,7 +19,8 @@ import (
 	"mycelium/internal/worktree/git"
 )
 
-// TestMain surrounds every test with what must not lead git: variables of a hook that we were started in, and an account without a name.
+// TestMain surrounds every test with what must not lead git: variables of a hook that we were started in, and an account without a
+// name.
 func TestMain(m *testing.M) {
 	home, err := os.MkdirTemp("", "ground")
 	if err != nil {
@@ -121,7 +122,8 @@ func repository(t testing.TB, options ...string) (top string) {
 	t.Helper()
 	dir := must[string](t)(filepath.EvalSymlinks(t.TempDir()))
 	top = filepath.Join(dir, "my project") // with a space
-	for name, text := range map[string]string{"a": "1\n2\n3\n", "sub/b": "b\n", "日本/語.txt": "こ\n", ".gitignore": "*.log\nnode_modules/\n.env\n"} {
+	for name, text := range map[string]string{"a": "1\n2\n3\n", "sub/b": "b\n", "日本/語.txt": "こ\n",
+		".gitignore": "*.log\nnode_modules/\n.env\n"} {
 		write(t, text, top, name)
 	}
 	run(t, top, append([]string{"init", "-q", "-b", "main"}, options...)...)
@@ -148,7 +150,8 @@ func stand(t testing.TB, top string, share ...string) place {
 
 func open(t testing.TB, top string, share ...string) place {
 	t.Helper()
-	r := must[*Repo](t)(Open(t.Context(), Options{Project: top, State: filepath.Join(filepath.Dir(top), "state"), Session: "s-1", Share: share}))
+	r := must[*Repo](t)(Open(t.Context(), Options{
+		Project: top, State: filepath.Join(filepath.Dir(top), "state"), Session: "s-1", Share: share}))
 	head, branch, err := r.Head(t.Context())
 	if err != nil || branch != "main" {
 		t.Fatalf("branch %q: %v", branch, err)
@@ -251,7 +254,8 @@ func TestOpenRefuses(t *testing.T) {
 // TestOldGit: not parallel, because it changes the path.
 func TestOldGit(t *testing.T) {
 	top, bin := repository(t), t.TempDir()
-	for version, ok := range map[string]bool{"2.37.9": false, "1.99.1": false, "2.38.0": true, "2.39.5 (Apple Git-154)": true, "3.0": true, "odd": false} {
+	for version, ok := range map[string]bool{"2.37.9": false, "1.99.1": false, "2.38.0": true, "2.39.5 (Apple Git-154)": true,
+		"3.0": true, "odd": false} {
 		real := must[string](t)(exec.LookPath("git"))
 		script := "#!/bin/sh\nfor a; do [ \"$a\" = version ] && { echo 'git version " + version + "'; exit; }; done\nexec " + real + " \"$@\"\n"
 		write(t, script, bin, "git")
@@ -302,7 +306,8 @@ func testTrees(t *testing.T, format string) {
 	ctx := t.Context()
 	sub := must[*Repo](t)(Open(ctx, Options{Project: filepath.Join(p.top, "sub"), State: p.opts.State, Session: "s-1"}))
 	tree := must[*Tree](t)(sub.Add(ctx, "f-1", p.base))
-	if tree.Project != filepath.Join(tree.Dir, "sub") || read1(t, tree.Project, "b") != "b\n" || run(t, tree.Dir, "branch", "--show-current") != tree.Branch {
+	if tree.Project != filepath.Join(tree.Dir, "sub") || read1(t, tree.Project, "b") != "b\n" ||
+		run(t, tree.Dir, "branch", "--show-current") != tree.Branch {
 		t.Errorf("%+v", tree)
 	}
 	if got := worktree.Main(tree.Project); got != filepath.Join(p.top, "sub") {
@@ -351,7 +356,8 @@ func testTrees(t *testing.T, format string) {
 	}
 }
 
-// TestTreesSideBySide: many who make and remove trees at once, with repositories of their own as other processes have them, wait for each other.
+// TestTreesSideBySide: many who make and remove trees at once, with repositories of their own as other processes have them, wait for
+// each other.
 func TestTreesSideBySide(t *testing.T) {
 	t.Parallel()
 	p := stand(t, repository(t))
@@ -387,7 +393,8 @@ func TestShare(t *testing.T) {
 	write(t, "#!/bin/sh\n", top, "node_modules/.bin/tool")
 	write(t, "token", top, ".env")
 	write(t, "log", top, "sub/deep/build.log")
-	for _, err := range []error{os.Chmod(filepath.Join(top, "node_modules/.bin/tool"), 0o700), os.Chmod(filepath.Join(top, "node_modules/x"), 0o500),
+	for _, err := range []error{os.Chmod(filepath.Join(top, "node_modules/.bin/tool"), 0o700),
+		os.Chmod(filepath.Join(top, "node_modules/x"), 0o500),
 		os.Symlink("../x/x.js", filepath.Join(top, "node_modules/.bin/x")), os.Symlink("/etc", filepath.Join(top, "node_modules/etc"))} {
 		if err != nil {
 			t.Fatal(err)
@@ -423,7 +430,8 @@ func TestShare(t *testing.T) {
 	if tree := add(t, named, "env"); read1(t, tree.Dir, ".env") != "token" {
 		t.Error("a secret that was named is not shared")
 	}
-	for path, want := range map[string]string{"../x": "no path", "/etc": "no path", ".git/config": "no path", "loose": "does not ignore", "out/x": "escapes"} {
+	for path, want := range map[string]string{"../x": "no path", "/etc": "no path", ".git/config": "no path",
+		"loose": "does not ignore", "out/x": "escapes"} {
 		t.Run(path, func(t *testing.T) {
 			p := stand(t, looseEnds(t), path)
 			if _, err := p.Add(t.Context(), "w", p.base); err == nil || !strings.Contains(err.Error(), want) {
@@ -482,8 +490,9 @@ func TestRecover(t *testing.T) {
 		}
 	}
 	refs := run(t, p.top, "for-each-ref", "--format=%(refname)")
-	for ref, want := range map[string]bool{"refs/heads/swarm/s-1.good": true, "refs/heads/swarm/s-2.other": true, "refs/heads/swarm/s-1.early": false,
-		"refs/heads/swarm/s-1.half": false, "refs/mycelium/attempts/s-1/early/" + string(lost[:12]): true,
+	for ref, want := range map[string]bool{"refs/heads/swarm/s-1.good": true, "refs/heads/swarm/s-2.other": true,
+		"refs/heads/swarm/s-1.early": false,
+		"refs/heads/swarm/s-1.half":  false, "refs/mycelium/attempts/s-1/early/" + string(lost[:12]): true,
 		"refs/mycelium/attempts/s-1/gone/" + string(lost[:12]): true} {
 		if slices.Contains(strings.Fields(refs), ref) != want {
 			t.Errorf("%s: want %v\n%s", ref, want, refs)

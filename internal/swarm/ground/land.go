@@ -169,6 +169,35 @@ func (r *Repo) HandOver(ctx context.Context, branch string) (Commit, error) {
 	return tip, fastForward(ctx, at, branch, tip)
 }
 
+// End ends the session: it removes the queue's working tree and the session's branch. The commits stay under refs/mycelium/sessions.
+// It refuses while an attempt has a working tree, and while somebody has the branch checked out. Nothing of another session is
+// touched.
+func (r *Repo) End(ctx context.Context) error {
+	all, err := r.all()
+	if err != nil {
+		return err
+	}
+	for _, t := range all {
+		if t.Attempt != queueName {
+			return text.Hinted(fmt.Errorf("the attempt %s has a working tree still: %s", t.Attempt, t.Dir), "remove it first")
+		}
+	}
+	if at, err := r.checkedOut(ctx, r.branch()); err != nil || at != "" {
+		return errors.Join(err, text.Hinted(fmt.Errorf("the branch %s is checked out in %q", r.Branch(), at), "switch to another branch there"))
+	}
+	for _, t := range all {
+		if err := t.Remove(ctx); err != nil {
+			return err
+		}
+	}
+	tip, err := r.Tip(ctx)
+	if err != nil {
+		return nil //nolint:nilerr // it has ended already
+	}
+	kept := "refs/mycelium/sessions/" + r.opts.Session + "/" + string(tip[:12])
+	return r.update(ctx, change{kept, tip, ""}, change{r.branch(), Commit(r.zero), tip})
+}
+
 // fastForward moves the branch that a working tree has checked out.
 func fastForward(ctx context.Context, dir, branch string, tip Commit) error {
 	g := git.Git{Dir: dir, Settings: []string{"-c", "merge.autoStash=false", "-c", "merge.verifySignatures=false"}}

@@ -164,7 +164,7 @@ func (r *Repo) conflict(ctx context.Context, out []byte) (*Conflict, error) {
 	}
 	slices.Sort(c.Names)
 	c.Names = slices.Compact(c.Names)
-	c.Says = bound(messages(said))
+	c.Says = cut(messages(said))
 	return c, nil
 }
 
@@ -191,12 +191,12 @@ func (r *Repo) blob(ctx context.Context, mode, object string) (string, error) {
 	head := &beginning{most: mostConflictText}
 	err := r.plumbing().Pipe(ctx, nil, head, "cat-file", "blob", object)
 	if head.full {
-		return bound(string(head.b)) + "\n[cut]\n", nil
+		return cut(string(head.b)) + "\n[cut]\n", nil
 	}
 	return string(head.b), err
 }
 
-func bound(s string) string { return strings.ToValidUTF8(s[:min(len(s), mostConflictText)], "\uFFFD") }
+func cut(s string) string { return strings.ToValidUTF8(s[:min(len(s), mostConflictText)], "\uFFFD") }
 
 // beginning keeps the first bytes that are written to it, and then ends the writer.
 type beginning struct {

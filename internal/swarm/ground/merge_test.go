@@ -29,13 +29,15 @@ func TestFacts(t *testing.T) {
 	write(t, "log", tree.Dir, "x.log")
 	_ = os.Remove(filepath.Join(tree.Dir, "sub/b"))
 	f := must[Facts](t)(tree.Facts(ctx, p.base))
-	want := []File{{Path: "a", Added: 1, Deleted: 3}, {Path: "bin", Binary: true}, {Path: "new 日本\nx", Added: 1}, {Path: "pkg/auth/x.go", Added: 1},
+	want := []File{{Path: "a", Added: 1, Deleted: 3}, {Path: "bin", Binary: true}, {Path: "new 日本\nx", Added: 1},
+		{Path: "pkg/auth/x.go", Added: 1},
 		{Path: "sub/b", Deleted: 1}}
 	if !slices.Equal(f.Touched, want) || f.Commits != 2 || f.Head != head || f.Base != p.base || len(f.Diff) != 64 || f.Diff == none.Diff ||
 		!slices.Equal(f.Uncommitted, []string{"a", "new 日本\nx", "sub/b"}) || !slices.Equal(f.Untracked, []string{"new 日本\nx"}) {
 		t.Errorf("%+v", f)
 	}
-	if got := Missing([]string{"auth", "pkg/auth", "pkg", "x.go", "uth", "pkg/other", "auth/"}, f.Touched); !slices.Equal(got, []string{"x.go", "uth", "pkg/other"}) {
+	packages := []string{"auth", "pkg/auth", "pkg", "x.go", "uth", "pkg/other", "auth/"}
+	if got := Missing(packages, f.Touched); !slices.Equal(got, []string{"x.go", "uth", "pkg/other"}) {
 		t.Errorf("missing: %q", got)
 	}
 	if again := must[Facts](t)(tree.Facts(ctx, p.base)); again.Diff != f.Diff {
@@ -53,14 +55,16 @@ func TestFactsOfOthers(t *testing.T) {
 	p := stand(t, repository(t))
 	mine, other, ctx := add(t, p, "mine"), add(t, p, "other"), t.Context()
 	commit(t, mine, map[string]string{"mine": "m\n"})
-	m := must[Merged](t)(p.Merge(ctx, p.base, Candidate{ID: "o", Commit: commit(t, other, map[string]string{"theirs": "t\n"}), Message: "o"}, nil))
+	theirs := commit(t, other, map[string]string{"theirs": "t\n"})
+	m := must[Merged](t)(p.Merge(ctx, p.base, Candidate{ID: "o", Commit: theirs, Message: "o"}, nil))
 	if err := p.Land(ctx, p.base, m.Commit); err != nil {
 		t.Fatal(err)
 	}
 	before := must[Facts](t)(mine.Facts(ctx, p.base))
 	run(t, mine.Dir, "merge", "-q", p.Branch())
 	after := must[Facts](t)(mine.Facts(ctx, p.base))
-	if len(after.Touched) != 1 || after.Touched[0].Path != "mine" || after.Base != m.Commit || before.Base != p.base || after.Diff != before.Diff {
+	if len(after.Touched) != 1 || after.Touched[0].Path != "mine" || after.Base != m.Commit ||
+		before.Base != p.base || after.Diff != before.Diff {
 		t.Errorf("before: %+v\nafter: %+v", before, after)
 	}
 }
@@ -93,7 +97,8 @@ func TestMerge(t *testing.T) {
 	a := commit(t, first, map[string]string{"deep/CHANGELOG": "1\nfirst\n2\n"})
 	commit(t, second, map[string]string{"deep/CHANGELOG": "1\nsecond\n2\n"})
 	b := commit(t, second, map[string]string{".claude/settings.json": "{}", "日本/new": "n"})
-	one := must[Merged](t)(p.Merge(ctx, p.base, Candidate{ID: "1", Commit: a, Message: "First\n\nwhy\n", Trailers: []string{"Feature: f-1", "Model: m"}}, nil))
+	one := must[Merged](t)(p.Merge(ctx, p.base, Candidate{ID: "1", Commit: a, Message: "First\n\nwhy\n",
+		Trailers: []string{"Feature: f-1", "Model: m"}}, nil))
 	if got := run(t, top, "log", "-1", "--format=%P|%an|%cn|%B|%(trailers:key=Feature,valueonly)", string(one.Commit)); got !=
 		string(p.base)+"|Ann|Mycelium|First\n\nwhy\n\nFeature: f-1\nModel: m\n|f-1\n" {
 		t.Errorf("%q", got)
@@ -134,7 +139,8 @@ func TestConflict(t *testing.T) {
 		}
 	}
 	for _, f := range m.Conflict.Files {
-		if f.Path == "long" && (len(f.Text) > mostConflictText+20 || !strings.HasSuffix(f.Text, "[cut]\n") || !strings.HasPrefix(long, f.Text[:900])) {
+		if f.Path == "long" && (len(f.Text) > mostConflictText+20 || !strings.HasSuffix(f.Text, "[cut]\n") ||
+			!strings.HasPrefix(long, f.Text[:900])) {
 			t.Errorf("%d bytes: %q…", len(f.Text), f.Text[max(0, len(f.Text)-20):])
 		}
 	}
@@ -235,8 +241,10 @@ func TestHandOver(t *testing.T) {
 			write(t, "*.x", top, ".git/info/exclude")
 			write(t, "mine", top, "new.x")
 		}, "would be overwritten"},
-		"a commit of the person":    {func(t *testing.T, top string) { run(t, top, "commit", "-q", "--allow-empty", "-m", "x") }, "cannot be moved forward"},
-		"in the middle of a merge":  {func(t *testing.T, top string) { write(t, strings.Repeat("1", 40), top, ".git/MERGE_HEAD") }, "in the middle"},
+		"a commit of the person": {func(t *testing.T, top string) { run(t, top, "commit", "-q", "--allow-empty", "-m", "x") },
+			"cannot be moved forward"},
+		"in the middle of a merge": {func(t *testing.T, top string) { write(t, strings.Repeat("1", 40), top, ".git/MERGE_HEAD") },
+			"in the middle"},
 		"in the middle of a rebase": {func(t *testing.T, top string) { write(t, "", top, ".git/rebase-merge/x") }, "in the middle"},
 		"on another branch": {func(t *testing.T, top string) {
 			run(t, top, "checkout", "-q", "-b", "other")
@@ -259,7 +267,8 @@ func TestHandOver(t *testing.T) {
 				if err != nil || now != tip || string(to) != tip {
 					t.Errorf("main at %s: %v", now, err)
 				}
-				if name != "on another branch" && read1(t, p.top, "a") != "changed\n" || strings.Contains(name, "other files") && read1(t, p.top, "sub/b") != "mine" {
+				if name != "on another branch" && read1(t, p.top, "a") != "changed\n" ||
+					strings.Contains(name, "other files") && read1(t, p.top, "sub/b") != "mine" {
 					t.Error("the checkout is not what the branch says, or work is lost")
 				}
 				return

@@ -36,8 +36,8 @@ func (l *looked) close() { _ = os.RemoveAll(l.scratch) }
 
 func (l *looked) index() string { return filepath.Join(l.scratch, "index") }
 
-// look makes the tree object of all files that git does not ignore.
-func (t *Tree) look(ctx context.Context) (_ *looked, err error) {
+// look makes the tree object of all files that git does not ignore. Of the paths except, it has what the head has.
+func (t *Tree) look(ctx context.Context, except ...string) (_ *looked, err error) {
 	l := &looked{}
 	if l.scratch, err = os.MkdirTemp(t.repo.opts.State, scratchPrefix); err != nil {
 		return nil, fmt.Errorf("look at the working tree of %s: %w", t.Attempt, err)
@@ -59,14 +59,17 @@ func (t *Tree) look(ctx context.Context) (_ *looked, err error) {
 	if err = copyIndex(filepath.Join(t.own, "index"), l.index()); errors.Is(err, fs.ErrNotExist) {
 		_, err = l.Run(ctx, "read-tree", "HEAD")
 	}
+	if err == nil && len(except) > 0 {
+		_, err = l.Run(ctx, "read-tree", "--reset", "HEAD") // what is staged of them goes
+	}
 	if err == nil {
-		err = l.take(ctx, t)
+		err = l.take(ctx, t, except)
 	}
 	return l, err
 }
 
-// copyIndex copies an index with the time at which it was written. A file that was changed at that very time looks like what the index knows,
-// and by that time git knows that it must read the file. With a later time, the change would be missed.
+// copyIndex copies an index with the time at which it was written. A file that was changed at that very time looks like what the
+// index knows, and by that time git knows that it must read the file. With a later time, the change would be missed.
 func copyIndex(from, to string) error {
 	info, err := os.Stat(from)
 	if err != nil {
@@ -83,12 +86,15 @@ func copyIndex(from, to string) error {
 }
 
 // take brings the index to what lies in the tree.
-func (l *looked) take(ctx context.Context, t *Tree) error {
+func (l *looked) take(ctx context.Context, t *Tree, except []string) error {
 	links, err := l.unhide(ctx)
 	if err != nil {
 		return err
 	}
 	args := []string{"add", "-A", "--", "."}
+	for _, path := range except {
+		args = append(args, ":(exclude,top,literal)"+path)
+	}
 	for _, path := range links {
 		if _, err := os.Lstat(filepath.Join(t.Dir, path, ".git")); err == nil {
 			args = append(args, ":(exclude,top,literal)"+path) // or git would start itself in there, with the settings there
@@ -159,8 +165,9 @@ func (l *looked) gitlinks(ctx context.Context) (paths []string, err error) {
 
 // commit makes a commit of the tree as it is now, on its head.
 func (l *looked) commit(ctx context.Context, message string) (Commit, error) {
-	line, err := l.Line(ctx, "commit-tree", "-p", string(l.head), "-m", message, l.tree)
-	return Commit(line), err
+	var out bytes.Buffer
+	err := l.Pipe(ctx, strings.NewReader(strings.TrimSpace(message)+"\n"), &out, "commit-tree", "-p", string(l.head), "-F", "-", l.tree)
+	return Commit(strings.TrimSpace(out.String())), err
 }
 
 // Snapshot makes a commit of all files in a tree that git does not ignore, committed or not, and keeps it as name:
@@ -186,6 +193,37 @@ func (t *Tree) save(ctx context.Context, l *looked, ref, message string) (Commit
 		return "", fmt.Errorf("make %s: %w", ref, err)
 	}
 	return c, t.repo.update(ctx, change{ref, c, Commit(t.repo.zero)})
+}
+
+// Commit commits all files in a tree that git does not ignore, except some paths from its top, such as views of our own state, which
+// must not get into a project. It returns the commit that the tree is on then: the one before if there is nothing to commit. What is
+// staged of the excepted paths is staged no more. It refuses if the worker has left the branch of the attempt.
+func (t *Tree) Commit(ctx context.Context, message string, except ...string) (Commit, error) {
+	l, err := t.look(ctx, except...)
+	if err != nil {
+		return "", err
+	}
+	defer l.close()
+	ref := "refs/heads/" + t.Branch
+	if on, err := l.Line(ctx, "symbolic-ref", "--quiet", "HEAD"); err != nil || on != ref || t.Branch == "" {
+		return "", text.Hinted(fmt.Errorf("the working tree of %s is not on the branch %s", t.Attempt, t.Branch), "switch back to it there")
+	}
+	old, err := l.Line(ctx, "rev-parse", "HEAD^{tree}")
+	if err != nil || old == l.tree {
+		return l.head, err
+	}
+	c, err := l.commit(ctx, message)
+	if err == nil {
+		err = t.repo.update(ctx, change{ref, c, l.head})
+	}
+	if err == nil {
+		_ = os.Remove(filepath.Join(t.own, "index.lock")) // nobody else works here, so it is of a program that was killed
+		err = os.Rename(l.index(), filepath.Join(t.own, "index"))
+	}
+	if err != nil {
+		return "", fmt.Errorf("commit the work of %s: %w", t.Attempt, err)
+	}
+	return c, nil
 }
 
 // Undo takes a tree back to a snapshot or an undo point, and returns an undo point: going back to that undoes the undo. Files that
@@ -301,15 +339,25 @@ func (l *looked) changed(ctx context.Context, filter, from, to string, files []s
 }
 
 // bringBack returns files that went because the snapshot has none of them, and that its rules ignore: they are no part of what it is a
-// snapshot of.
-func (l *looked) bringBack(ctx context.Context, t *Tree, then Commit) error {
+// snapshot of. A file that was committed when it was made had been deleted,
+// whatever the rules say.
+func (l *looked) bringBack(ctx context.Context, t *Tree, then, base Commit) error {
 	gone, err := l.changed(ctx, "D", l.tree, string(then), nil)
-	gone = slices.DeleteFunc(gone, func(path string) bool { return occupied(t.Dir, path) != "" })
+	if err != nil {
+		return err
+	}
+	was, err := l.changed(ctx, "D", string(base), string(then), nil)
+	deleted := map[string]bool{}
+	for _, path := range was {
+		deleted[path] = true
+	}
+	gone = slices.DeleteFunc(gone, func(path string) bool { return deleted[path] || occupied(t.Dir, path) != "" })
 	if err != nil || len(gone) == 0 {
 		return err
 	}
 	var ignored bytes.Buffer
-	names := "./" + strings.Join(gone, "\x00./") + "\x00" // a name may begin with a colon, which has a meaning, and cannot be taken literally here
+	// A name may begin with a colon, which has a meaning, and check-ignore takes no name literally.
+	names := "./" + strings.Join(gone, "\x00./") + "\x00"
 	ask := l.Git
 	ask.Settings = nil
 	err = ask.Pipe(ctx, strings.NewReader(names), &ignored, "check-ignore", "-z", "--stdin")
@@ -336,7 +384,7 @@ func (t *Tree) goBack(ctx context.Context, l *looked, then Commit) error {
 	if _, err := l.Run(ctx, "read-tree", "--reset", "-u", string(then)); err != nil {
 		return err
 	}
-	if err := l.bringBack(ctx, t, then); err != nil {
+	if err := l.bringBack(ctx, t, then, base); err != nil {
 		return err
 	}
 	if _, err := l.Run(ctx, "read-tree", "--reset", string(base)); err != nil {
@@ -351,8 +399,8 @@ func (t *Tree) goBack(ctx context.Context, l *looked, then Commit) error {
 	return os.Rename(l.index(), filepath.Join(t.own, "index"))
 }
 
-// moveBranch puts the tree on its own branch, at a commit. A commit that would be lost by that is kept: the one of the branch if the worker had
-// left it. The branch that the worker had gone to stays where it is, because it may be somebody else's.
+// moveBranch puts the tree on its own branch, at a commit. A commit that would be lost by that is kept: the one of the branch if the
+// worker had left it. The branch that the worker had gone to stays where it is, because it may be somebody else's.
 func (t *Tree) moveBranch(ctx context.Context, l *looked, to Commit) error {
 	ref := "refs/heads/" + t.Branch
 	changes := []change{{ref, to, ""}}

@@ -142,8 +142,8 @@ func TestChangeAtTheTimeOfTheIndex(t *testing.T) {
 	}
 }
 
-// TestUndoLaw: after any edits, commits among them, a snapshot brings every file back that it has, what is ignored stays, and the undo of the
-// undo brings back exactly what was, ignored files too.
+// TestUndoLaw: after any edits, commits among them, a snapshot brings every file back that it has, what is ignored stays, and the
+// undo of the undo brings back exactly what was, ignored files too.
 func TestUndoLaw(t *testing.T) {
 	t.Parallel()
 	p := stand(t, repository(t))

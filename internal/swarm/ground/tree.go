@@ -231,8 +231,10 @@ func (t *Tree) Remove(ctx context.Context) error {
 	if _, err := os.Lstat(t.own); errors.Is(err, fs.ErrNotExist) {
 		return t.keep(ctx)
 	}
-	if err := t.checkSaved(ctx); err != nil {
-		return err
+	if t.Branch != "" { // in the queue's own, only verifications work
+		if err := t.checkSaved(ctx); err != nil {
+			return err
+		}
 	}
 	return t.drop(ctx)
 }

@@ -49,8 +49,9 @@ func TestUndoRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := contents(t, tree.Dir)
-	for path, want := range map[string]string{"../a": "not the path", "/etc/passwd": "not the path", "sub/../../a": "not the path", ".": "not the path",
-		"": "not the path", ".git/config": "not the path", "sub/.GIT/x": "not the path", "out/passwd": "symbolic link", "absent": "neither", "*": "neither",
+	for path, want := range map[string]string{"../a": "not the path", "/etc/passwd": "not the path", "sub/../../a": "not the path",
+		".": "not the path", "": "not the path", ".git/config": "not the path", "sub/.GIT/x": "not the path", "out/passwd": "symbolic link",
+		"absent": "neither", "*": "neither",
 		"sub//b": "not the path", "\x00": "not the path"} {
 		if _, err := tree.Undo(ctx, "u", snap, "a", path); err == nil || !strings.Contains(err.Error(), want) || text.HintOf(err) == "" {
 			t.Errorf("%q: %v", path, err)
@@ -94,7 +95,8 @@ func TestUndoMidway(t *testing.T) {
 	now := contents(t, tree.Dir)
 	point := must[Commit](t)(tree.Undo(ctx, "u", snap))
 	same(t, "undone", contents(t, tree.Dir), want)
-	if got := run(t, tree.Dir, "status", "--porcelain=2", "--branch"); !strings.Contains(got, "# branch.oid "+string(p.base)+"\n# branch.head "+tree.Branch+"\n") ||
+	on := "# branch.oid " + string(p.base) + "\n# branch.head " + tree.Branch + "\n"
+	if got := run(t, tree.Dir, "status", "--porcelain=2", "--branch"); !strings.Contains(got, on) ||
 		exists(tree.own, "MERGE_HEAD") || !strings.HasSuffix(got, "? draft") {
 		t.Errorf("after the undo:\n%s", got)
 	}
@@ -132,10 +134,11 @@ func TestUndoKeepsIgnored(t *testing.T) {
 	write(t, "one", tree.Dir, "local")
 	write(t, "one", tree.Dir, "dir")
 	snap := must[Commit](t)(tree.Snapshot(ctx, "s"))
-	write(t, "local\ndir/\n", tree.Dir, ".gitignore")
+	write(t, "local\ndir/\na\n", tree.Dir, ".gitignore")
 	write(t, "two", tree.Dir, "local")
 	_ = os.Remove(filepath.Join(tree.Dir, "dir"))
 	write(t, "deep", tree.Dir, "dir/deep")
+	_ = os.Remove(filepath.Join(tree.Dir, "a")) // committed, ignored and deleted
 	now := contents(t, tree.Dir)
 	point := must[Commit](t)(tree.Undo(ctx, "u", snap))
 	if read1(t, tree.Dir, "local") != "one" || read1(t, tree.Dir, "dir") != "one" {
@@ -145,7 +148,38 @@ func TestUndoKeepsIgnored(t *testing.T) {
 	same(t, "undone", contents(t, tree.Dir), now)
 }
 
-// TestFiltersAndSparse: line ends, a filter of the person's and a sparse checkout: what was on the disk comes back, what was not does not come.
+// TestCommit: all work but the views of our state; nothing to commit is no error; a worker that is on another branch is not
+// committed for.
+func TestCommit(t *testing.T) {
+	t.Parallel()
+	p := stand(t, repository(t))
+	tree, ctx := add(t, p, "w"), t.Context()
+	write(t, "x", tree.Dir, "new")
+	write(t, "x", tree.Dir, ".claude/x")
+	write(t, "x", tree.Dir, "claude-progress.txt")
+	write(t, "x", tree.Dir, "x.log")
+	run(t, tree.Dir, "add", ".claude")
+	_ = os.Remove(filepath.Join(tree.Dir, "a"))
+	except := []string{".claude", "claude-progress.txt", "init.sh"}
+	c := must[Commit](t)(tree.Commit(ctx, "Progress\n\nbody", except...))
+	got := run(t, tree.Dir, "log", "-1", "--format=%P %s %b", "--name-status", tree.Branch)
+	if got != string(p.base)+" Progress body\n\n\nD\ta\nA\tnew" {
+		t.Errorf("%q", got)
+	}
+	if got := run(t, tree.Dir, "status", "--porcelain"); got != "?? .claude/\n?? claude-progress.txt" {
+		t.Errorf("%q", got)
+	}
+	if again := must[Commit](t)(tree.Commit(ctx, "Nothing", except...)); again != c {
+		t.Errorf("an empty commit: %s", again)
+	}
+	run(t, tree.Dir, "checkout", "-q", "-b", "aside")
+	if _, err := tree.Commit(ctx, "Aside"); err == nil || !strings.Contains(err.Error(), "not on the branch") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestFiltersAndSparse: line ends, a filter of the person's and a sparse checkout: what was on the disk comes back, what was not
+// does not come.
 func TestFiltersAndSparse(t *testing.T) {
 	t.Parallel()
 	top := repository(t)
@@ -178,7 +212,8 @@ func TestFiltersAndSparse(t *testing.T) {
 	}
 }
 
-// TestHostileTree: nothing that a worker writes into its tree, or into git's folder of it, leads us elsewhere or starts a program of its own.
+// TestHostileTree: nothing that a worker writes into its tree, or into git's folder of it, leads us elsewhere or starts a program of
+// its own.
 func TestHostileTree(t *testing.T) {
 	t.Parallel()
 	p := stand(t, repository(t))

@@ -64,13 +64,16 @@ func Code(err error) int {
 
 // Run returns what git prints. The error is an [*Error]; one that wraps [bytes.ErrTooLarge] if git prints more than the bound.
 func (g Git) Run(ctx context.Context, args ...string) ([]byte, error) {
-	var out bytes.Buffer
 	most := g.Most
 	if most == 0 {
 		most = mostOutput
 	}
-	err := g.Pipe(ctx, nil, &limited{&out, most}, args...)
-	return out.Bytes(), err
+	bounded := &limited{left: most}
+	err := g.Pipe(ctx, nil, bounded, args...)
+	if e, ok := errors.AsType[*Error](err); ok && bounded.left < 0 { // git may have died of the pipe that was closed
+		e.err = bytes.ErrTooLarge
+	}
+	return bounded.b.Bytes(), err
 }
 
 // Line returns the one line that git prints, without its end.
@@ -144,9 +147,9 @@ func (g Git) environ() []string {
 	return append(env, g.Env...)
 }
 
-// limited is a buffer that refuses more than a number of bytes.
+// limited is a buffer that refuses more than a number of bytes. It does not embed the buffer, whose ReadFrom would go around the bound.
 type limited struct {
-	*bytes.Buffer
+	b    bytes.Buffer
 	left int
 }
 
@@ -154,7 +157,7 @@ func (l *limited) Write(b []byte) (int, error) {
 	if l.left -= len(b); l.left < 0 {
 		return 0, bytes.ErrTooLarge
 	}
-	return l.Buffer.Write(b)
+	return l.b.Write(b)
 }
 
 // ending keeps the last bytes that are written to it.
