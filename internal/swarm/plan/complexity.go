@@ -71,11 +71,11 @@ func Score(f Feature) Complexity {
 }
 
 // find returns which of the listed words a text has.
-func find(list string, words []string, text string) []string {
+func find(list string, words []string, s string) []string {
 	var out []string
 	for _, beginning := range strings.Fields(list) {
 		if beginning[0] >= 0x80 {
-			if strings.Contains(text, beginning) {
+			if strings.Contains(s, beginning) {
 				out = append(out, beginning)
 			}
 			continue
