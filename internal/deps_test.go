@@ -144,7 +144,8 @@ func roomOf(pkg string) string {
 
 func TestPureRoomsNeverReadTheClock(t *testing.T) {
 	for dir, files := range packages(t) {
-		if !under(dir, "internal/policy") && !under(dir, "internal/shell") && !strings.Contains(narrow, strings.TrimPrefix(dir, "internal/")+" ") {
+		if !under(dir, "internal/policy") && !under(dir, "internal/shell") && !strings.Contains(narrow, strings.TrimPrefix(dir,
+			"internal/")+" ") {
 			continue
 		}
 		for _, f := range files {

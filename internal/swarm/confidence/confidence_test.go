@@ -78,7 +78,8 @@ func TestTrend(t *testing.T) {
 }
 
 func TestLevels(t *testing.T) {
-	for score, want := range map[int]Level{100: "high", 80: "high", 79: "medium", 50: "medium", 49: "low", 25: "low", 24: "critical", 0: "critical"} {
+	for score, want := range map[int]Level{100: "high", 80: "high", 79: "medium", 50: "medium", 49: "low", 25: "low", 24: "critical",
+		0: "critical"} {
 		if got := LevelOf(score); got != want {
 			t.Errorf("%d is %s, want %s", score, got, want)
 		}
@@ -231,7 +232,8 @@ func TestJudgeLaws(t *testing.T) {
 
 // FuzzStable: what is removed from a result is removed whole, so nothing is left to remove.
 func FuzzStable(f *testing.F) {
-	for _, s := range []string{"1 failed in 0.12s", "12:30:01 x", "2026-11-26T12:30:00Z", "0xc000012345", "/tmp/x/y:12", "1m30s", "3 s", "試験 2 秒",
+	for _, s := range []string{"1 failed in 0.12s", "12:30:01 x", "2026-11-26T12:30:00Z", "0xc000012345", "/tmp/x/y:12", "1m30s", "3 s",
+		"試験 2 秒",
 		"\xff\xfe", "0.1.2.3 seconds", strings.Repeat("1", 99)} {
 		f.Add(s)
 	}

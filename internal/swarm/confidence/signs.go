@@ -31,10 +31,12 @@ func signsOf(s string) signs {
 		sign  signs
 		words []string
 	}{
-		{success, []string{"tests pass", "test passes", "all green", "successfully", "build succeeded", "works now", "成功", "合格", "通りました"}},
+		{success, []string{"tests pass", "test passes", "all green", "successfully", "build succeeded", "works now", "成功", "合格",
+			"通りました"}},
 		{completion, []string{"is complete", "are complete", "completed", "is done", "done.", "all done", "finished", "完了", "完成"}},
 		{retry, []string{"try again", "trying again", "retry", "once more", "another attempt", "もう一度", "再試行", "やり直"}},
-		{frustration, []string{"i am stuck", "i'm stuck", "still fails", "still failing", "doesn't work", "does not work", "no idea why", "not sure why",
+		{frustration, []string{"i am stuck", "i'm stuck", "still fails", "still failing", "doesn't work", "does not work", "no idea why",
+			"not sure why",
 			"keeps failing", "行き詰", "うまくいきません", "まだ失敗", "わかりません"}},
 	} {
 		for _, w := range word.words {

@@ -159,7 +159,8 @@ func (c *checker) figures(i int, id string, f Feature) {
 		field string
 		value float64
 		most  float64
-	}{{"estimate", float64(f.Estimate), maxEstimate}, {"budget", f.Budget.USD, math.MaxFloat64}, {"budget", float64(f.Budget.Tokens), math.MaxInt64},
+	}{{"estimate", float64(f.Estimate), maxEstimate}, {"budget", f.Budget.USD, math.MaxFloat64}, {"budget", float64(f.Budget.Tokens),
+		math.MaxInt64},
 		{"budget", float64(f.Budget.Minutes), math.MaxInt32}} {
 		if !(n.value >= 0 && n.value <= n.most) { // also what is not a number
 			c.report(i, n.field, "", "feature %s: its %s is out of range: %v", id, n.field, n.value)

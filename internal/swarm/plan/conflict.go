@@ -135,7 +135,8 @@ func placesOf(f Feature) places {
 	for _, c := range componentsOf(f.Description) {
 		add(&p.components, c)
 	}
-	p.actions = find(`refactor rewrit restructur redesign overhaul migrat リファクタ 書き直 再構成 再設計 刷新 移行`, wordsOf(f.Description), f.Description)
+	p.actions = find(major,
+		wordsOf(f.Description), f.Description)
 	return p
 }
 
@@ -179,8 +180,9 @@ func isPath(word string) bool {
 }
 
 const (
-	extensions = " go mod sum py rb rs js jsx ts tsx mjs cjs java kt swift c h cc cpp hpp cs php ex exs dart scala sh sql html css scss vue svelte" +
-		" json yaml yml toml xml md proto graphql tf gradle lock txt cfg ini env tmpl "
+	major      = `refactor rewrit restructur redesign overhaul migrat リファクタ 書き直 再構成 再設計 刷新 移行`
+	extensions = " go mod sum py rb rs js jsx ts tsx mjs cjs java kt swift c h cc cpp hpp cs php ex exs dart scala sh sql html css scss" +
+		" vue svelte json yaml yml toml xml md proto graphql tf gradle lock txt cfg ini env tmpl "
 	roots = " src lib app apps pkg cmd internal test tests docs web api server client components packages public scripts config db migrations "
 )
 
@@ -195,7 +197,8 @@ func componentsOf(description string) []string {
 			continue
 		}
 		noun := strings.TrimSuffix(strings.ToLower(w), "s")
-		if i > 0 && strings.Contains(nouns, " "+noun+" ") && !strings.Contains(fillers, " "+strings.ToLower(words[i-1])+" ") && !isCamel(words[i-1]) {
+		if i > 0 && strings.Contains(nouns, " "+noun+" ") && !strings.Contains(fillers, " "+strings.ToLower(words[i-1])+" ") &&
+			!isCamel(words[i-1]) {
 			out = append(out, strings.ToLower(words[i-1])+noun) // "user service" is UserService
 		}
 		for _, suffix := range [...]string{"コンポーネント", "モジュール", "サービス", "画面", "テーブル", "ページ"} {

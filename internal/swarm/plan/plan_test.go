@@ -45,9 +45,11 @@ func TestFromTask(t *testing.T) {
 		existing   []string
 		want       string
 	}{
-		{"numbered", "We need:\n1. A parser\n2) A printer\n(3) A checker\n", nil, "feature-1: A parser\nfeature-2: A printer\nfeature-3: A checker\n"},
+		{"numbered", "We need:\n1. A parser\n2) A printer\n(3) A checker\n", nil,
+			"feature-1: A parser\nfeature-2: A printer\nfeature-3: A checker\n"},
 		{"bulleted", "- Add login\n* Add logout\n• Sessions\n", nil, "feature-1: Add login\nfeature-2: Add logout\nfeature-3: Sessions\n"},
-		{"verb-led", "The shop is old.\nAdd a cart\nFix the checkout\nIt must be fast.", nil, "feature-1: Add a cart\nfeature-2: Fix the checkout\n"},
+		{"verb-led", "The shop is old.\nAdd a cart\nFix the checkout\nIt must be fast.", nil,
+			"feature-1: Add a cart\nfeature-2: Fix the checkout\n"},
 		{"nested items are details", "- Add login\n  - with a form\n\n  and a page\n- Add logout", nil,
 			"feature-1: Add login | \"- with a form\\nand a page\"\nfeature-2: Add logout\n"},
 		{"prose", "The shop needs a cart.", nil, "feature-1: The shop needs a cart.\n"},
@@ -55,7 +57,8 @@ func TestFromTask(t *testing.T) {
 		{"ticked ones are done", "- [x] Add login\n- [ ] Add logout", nil, "feature-1: Add logout\n"},
 		{"Japanese numbers", "次のとおり。\n１．解析器\n２、印刷\n", nil, "feature-1: 解析器\nfeature-2: 印刷\n"},
 		{"Japanese bullets", "・ログインを追加する\n・ログアウト\n", nil, "feature-1: ログインを追加する\nfeature-2: ログアウト\n"},
-		{"Japanese verbs come last", "店の話です。\nカートを実装する。\n会計を修正してください\n", nil, "feature-1: カートを実装する。\nfeature-2: 会計を修正してください\n"},
+		{"Japanese verbs come last", "店の話です。\nカートを実装する。\n会計を修正してください\n", nil,
+			"feature-1: カートを実装する。\nfeature-2: 会計を修正してください\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, problems := FromTask(c.task, c.existing)
@@ -100,7 +103,8 @@ Some words.
 ## Notes
 - nothing
 `, "feature-2: Add the cart | \"- with a limit of 100 lines\"\n" +
-			"feature-3: Add the checkout | after feature-2 | role backend | files shop/checkout.go shop/cart.go | verify [\"go\" \"test\" \"./shop\"] | 90m\n"},
+			"feature-3: Add the checkout | after feature-2 | role backend | files shop/checkout.go shop/cart.go" +
+			" | verify [\"go\" \"test\" \"./shop\"] | 90m\n"},
 		{"numbered list", "1. Parser\n2. Printer (depends on: 1)\n3. **Checker** (after Parser, 2)\n\n   It checks.\n", "feature-1: Parser\n" +
 			"feature-2: Printer | after feature-1\nfeature-3: Checker | after feature-1 feature-2 | \"It checks.\"\n"},
 		{"numbered headings", `# Plan
@@ -118,17 +122,25 @@ More.
 **Skills:** go-testing, printing
 ## Risks
 None.
-`, "feature-1: Parser | \"Reads the file.\\n- fast\\n### Notes of the parser\\nMore.\"\nfeature-2: Printer | after feature-1 | skills go-testing printing\n"},
-		{"labelled headings", "### Feature 1: Parser\n### Feature 2: Printer\ndepends on: Feature 1\n", "feature-1: Parser\nfeature-2: Printer | after feature-1\n"},
-		{"headings with lines about them", "# P\n## Parser\nid: parser\n## Printer\nid: printer\nafter: parser\n", "parser: Parser\nprinter: Printer | after parser\n"},
+`, "feature-1: Parser | \"Reads the file.\\n- fast\\n### Notes of the parser\\nMore.\"\n" +
+			"feature-2: Printer | after feature-1 | skills go-testing printing\n"},
+		{"labelled headings", "### Feature 1: Parser\n### Feature 2: Printer\ndepends on: Feature 1\n",
+			"feature-1: Parser\nfeature-2: Printer | after feature-1\n"},
+		{"headings with lines about them", "# P\n## Parser\nid: parser\n## Printer\nid: printer\nafter: parser\n",
+			"parser: Parser\nprinter: Printer | after parser\n"},
 		{"headings alone", "# P\n## Overview\nWords.\n## Parser\n## Printer\n", "feature-1: Parser\nfeature-2: Printer\n"},
-		{"ids", "- `parser`: Read the file\n- **printer**: Print it (after parser)\n", "parser: Read the file\nprinter: Print it | after parser\n"},
-		{"code is not a feature", "- Parser\n  ```sh\n  - not this\n  role: x\n  ```\n- Printer\n", "feature-1: Parser | \"```sh\\n- not this\\nrole: x\\n```\"\nfeature-2: Printer\n"},
+		{"ids", "- `parser`: Read the file\n- **printer**: Print it (after parser)\n",
+			"parser: Read the file\nprinter: Print it | after parser\n"},
+		{"code is not a feature", "- Parser\n  ```sh\n  - not this\n  role: x\n  ```\n- Printer\n",
+			"feature-1: Parser | \"```sh\\n- not this\\nrole: x\\n```\"\nfeature-2: Printer\n"},
 		{"front matter", "---\ntitle: x\n---\n- Parser\n", "feature-1: Parser\n"},
 		{"no list at all", "Add a cart to the shop.", "feature-1: Add a cart to the shop.\n"},
 		{"none depends on nothing", "- A\n  depends on: none\n- B\n  depends on: なし\n", "feature-1: A\nfeature-2: B\n"},
-		{"Japanese", "# 計画\n## 概要\n説明。\n## 機能1：解析器を作る\n役割：backend\nファイル：src/解析.go、src/字句.go\n## 機能2：印刷\n依存：1\n見積：45分\n検証：go test ./...\n",
-			"feature-1: 解析器を作る | role backend | files src/解析.go src/字句.go\nfeature-2: 印刷 | after feature-1 | verify [\"go\" \"test\" \"./...\"] | 45m\n"},
+		{"Japanese",
+			"# 計画\n## 概要\n説明。\n## 機能1：解析器を作る\n役割：backend\n" +
+				"ファイル：src/解析.go、src/字句.go\n## 機能2：印刷\n依存：1\n見積：45分\n検証：go test ./...\n",
+			"feature-1: 解析器を作る | role backend | files src/解析.go src/字句.go\n" +
+				"feature-2: 印刷 | after feature-1 | verify [\"go\" \"test\" \"./...\"] | 45m\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, problems := Read("plan.md", []byte(c.plan))
@@ -143,7 +155,8 @@ None.
 }
 
 func TestReadData(t *testing.T) {
-	const want = "parser: Read the file | role backend | files src/a.go | verify [\"go\" \"test\" \"-run\" \"A B\"] | 30m\nfeature-2: Print it | after parser | skills printing | 90m | \"x\"\n"
+	const want = "parser: Read the file | role backend | files src/a.go | verify [\"go\" \"test\" \"-run\" \"A B\"] | 30m\n" +
+		"feature-2: Print it | after parser | skills printing | 90m | \"x\"\n"
 	for file, data := range map[string]string{
 		"plan.yaml": `features:
   - id: parser
@@ -161,7 +174,8 @@ func TestReadData(t *testing.T) {
 `,
 		"plan.json": `[{"id":"parser","description":"Read the file","role":"backend","files":["src/a.go"],
  "validation":{"verifyCommand":["go","test","-run","A B"],"coverageTarget":80},"estimate":30},
- {"description":"Print it","dependsOn":["parser"],"skills":["printing"],"estimate":"90m","details":"x","budget":{"usd":2.5,"tokens":1000}}]`,
+ {"description":"Print it","dependsOn":["parser"],"skills":["printing"],"estimate":"90m","details":"x",
+ "budget":{"usd":2.5,"tokens":1000}}]`,
 	} {
 		p, problems := Read(file, []byte(data))
 		if len(problems) > 0 {
@@ -201,28 +215,36 @@ func TestRefusals(t *testing.T) {
 		{"unknown", "p.yaml", "features:\n- {id: parser, description: A}\n- id: b\n  description: B\n  dependsOn: [parsr]\n",
 			"p.yaml:5 feature b: it depends on parsr, which is not in the plan", `did you mean "parser"`},
 		{"itself", "p.md", "- A\n- B\n  depends on: 2\n", "p.md:3 feature feature-2: it depends on itself", "remove it"},
-		{"twice", "p.yaml", "- {id: a, description: A}\n- {id: b, description: B, dependsOn: [a, a]}\n", "p.yaml:2 feature b: it depends on a twice", "one of them"},
-		{"long", "p.md", "- A\n- " + long + "\n", "p.md:2 feature feature-2: its description has 2001 characters, and 2000 is the limit", "shorten"},
+		{"twice", "p.yaml", "- {id: a, description: A}\n- {id: b, description: B, dependsOn: [a, a]}\n",
+			"p.yaml:2 feature b: it depends on a twice", "one of them"},
+		{"long", "p.md", "- A\n- " + long + "\n", "p.md:2 feature feature-2: its description has 2001 characters, and 2000 is the limit",
+			"shorten"},
 		{"id", "p.yaml", "- {id: a/b, description: A}\n", `p.yaml:1 feature "a/b": the id is not valid`, "letters, digits"},
 		{"id of Japanese", "p.yaml", "- {id: 解析, description: A}\n", `p.yaml:1 feature "解析": the id is not valid`, "letters, digits"},
-		{"long id", "p.yaml", "- {id: " + strings.Repeat("a", 65) + ", description: A}\n", `p.yaml:1 feature "` + strings.Repeat("a", 63) + `…": the id is not valid`, "64"},
+		{"long id", "p.yaml", "- {id: " + strings.Repeat("a", 65) + ", description: A}\n", `p.yaml:1 feature "` + strings.Repeat("a", 63) +
+			`…": the id is not valid`, "64"},
 		{"duplicate", "p.yaml", "- {id: a, description: A}\n- {id: a, description: B}\n", "p.yaml:2 feature a: the id is used twice", "own id"},
 		{"too many", "p.md", strings.Repeat("- A\n", 201), "p.md:201 the plan has 201 features, and 200 is the limit", "several sessions"},
 		{"no description", "p.yaml", "- {id: a}\n", "p.yaml:1 feature a: it has no description", "a sentence"},
-		{"file outside", "p.md", "- A\n  files: ../x.go\n", `p.md:2 feature feature-1: the file "../x.go" is not a path in the project`, "relative"},
-		{"absolute file", "p.md", "- A\n  files: /etc/passwd\n", `p.md:2 feature feature-1: the file "/etc/passwd" is not a path in the project`, "relative"},
+		{"file outside", "p.md", "- A\n  files: ../x.go\n", `p.md:2 feature feature-1: the file "../x.go" is not a path in the project`,
+			"relative"},
+		{"absolute file", "p.md", "- A\n  files: /etc/passwd\n",
+			`p.md:2 feature feature-1: the file "/etc/passwd" is not a path in the project`, "relative"},
 		{"bindings", "p.yaml", "- id: a\n  description: A\n  protocolBindings: [{protocolId: x}]\n",
 			"p.yaml:3 feature a has protocolBindings: protocols do not exist yet, so nothing would follow them", "remove it"},
 		{"includeProtocols", "p.yaml", "includeProtocols: false\nfeatures: [{description: A}]\n",
 			"p.yaml:2 the plan has includeProtocols: protocols do not exist yet, so nothing would follow them", "remove it"},
 		{"bindings in Markdown", "p.md", "- A\n  protocolBindings: x\n",
 			"p.md:2 feature A: protocolBindings: x: protocols do not exist yet, so nothing would follow them", ""},
-		{"shell", "p.md", "- A\n  verify: go vet && go test\n", `p.md:2 feature A: the command "go vet && go test" has "&", which only a shell understands: ` +
-			"write one program and its arguments", ""},
-		{"estimate", "p.md", "- A\n  estimate: soon\n", `p.md:2 feature A: "soon" is no length of time: write minutes (30) or a duration (1h30m)`, ""},
+		{"shell", "p.md", "- A\n  verify: go vet && go test\n",
+			`p.md:2 feature A: the command "go vet && go test" has "&", which only a shell understands: ` +
+				"write one program and its arguments", ""},
+		{"estimate", "p.md", "- A\n  estimate: soon\n",
+			`p.md:2 feature A: "soon" is no length of time: write minutes (30) or a duration (1h30m)`, ""},
 		{"negative estimate", "p.yaml", "- {id: a, description: A, estimate: -1}\n", "p.yaml:1 feature a: its estimate is out of range: -1", ""},
 		{"not a number", "p.yaml", "- {id: a, description: A, estimate: NaN}\n", "p.yaml:1 feature a: its estimate is out of range: NaN", ""},
-		{"coverage", "p.yaml", "- {id: a, description: A, validation: {coverageTarget: 101}}\n", "p.yaml:1 feature a: its coverageTarget is out of range: 101", "percent"},
+		{"coverage", "p.yaml", "- {id: a, description: A, validation: {coverageTarget: 101}}\n",
+			"p.yaml:1 feature a: its coverageTarget is out of range: 101", "percent"},
 		{"unknown key", "p.yaml", "- {id: a, description: A, dependOn: [b]}\n", `p.yaml:1 unknown key "dependOn" in [0]`, "dependsOn"},
 		{"not UTF-8", "p.md", "- \xff\n", "p.md:0 the plan cannot be read", "UTF-8"},
 	} {
@@ -304,9 +326,11 @@ func TestComplexity(t *testing.T) {
 	}{
 		{Feature{Description: "Fix a typo"}, Complexity{Total: 1, Length: 1}, Simple},
 		{Feature{Description: "Allow small shops"}, Complexity{Total: 1, Length: 1}, Simple},
-		{Feature{Description: "Refactor the authentication across the entire backend service"}, Complexity{Total: 38, Length: 6, Keywords: 12, Scope: 15,
+		{Feature{Description: "Refactor the authentication across the entire backend service"}, Complexity{Total: 38, Length: 6, Keywords: 12,
+			Scope:       15,
 			TouchPoints: 3, Dependencies: 0, Found: nil}, Simple},
-		{Feature{Description: "Migrate the whole database schema to a distributed, encrypted, concurrent store with transactions and rollback for every module",
+		{Feature{Description: "Migrate the whole database schema to a distributed, encrypted, " +
+			"concurrent store with transactions and rollback for every module",
 			DependsOn: []string{"a", "b", "c"}, Files: []string{"db/", "store/x.go"}}, Complexity{Length: 12, Keywords: 30, Scope: 15,
 			Dependencies: 9, TouchPoints: 9}, Compete},
 		{Feature{Description: "認証と暗号を全体に移行する設計", DependsOn: []string{"1", "2", "3", "4", "5", "6"}},
@@ -420,8 +444,10 @@ func TestPlanLaws(t *testing.T) {
 
 // FuzzRead: no text panics, and what is read keeps the laws and can be stored and read again.
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{"- [ ] A\n  depends on: 2\n- B", "## 1. A\nrole: x\n## 2. B\nafter: 1", "features: [{id: a, description: b}]", "1. あ\n２．い（依存：1）",
-		"Add a\nfix b", "```\n- a", "---\nx: y\n---\n- **a**: b", "[{\"description\": \"x\", \"estimate\": \"1h\"}]", "- a (after )", "#\n# \n##", "- verify: \"x"} {
+	for _, s := range []string{"- [ ] A\n  depends on: 2\n- B", "## 1. A\nrole: x\n## 2. B\nafter: 1",
+		"features: [{id: a, description: b}]", "1. あ\n２．い（依存：1）",
+		"Add a\nfix b", "```\n- a", "---\nx: y\n---\n- **a**: b", "[{\"description\": \"x\", \"estimate\": \"1h\"}]", "- a (after )",
+		"#\n# \n##", "- verify: \"x"} {
 		for i := range 4 {
 			f.Add(s, byte(i))
 		}

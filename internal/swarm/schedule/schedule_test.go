@@ -36,7 +36,8 @@ func (g taskGraph) plan(t testing.TB) plan.Plan {
 	t.Helper()
 	var features []plan.Feature
 	for _, k := range g.Tasks {
-		features = append(features, plan.Feature{ID: k.ID, Description: k.ID, DependsOn: k.Needs, Role: k.Role, Files: k.Files, Estimate: k.Minutes})
+		features = append(features, plan.Feature{ID: k.ID, Description: k.ID, DependsOn: k.Needs, Role: k.Role, Files: k.Files,
+			Estimate: k.Minutes})
 	}
 	p, problems := plan.New(features)
 	if len(problems) > 0 {
@@ -73,8 +74,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestConflictGraphs: on the five graphs with conflicts the makespan is at most that of list scheduling that ignores them, and features that
-// touch the same files run side by side for less time than there.
+// TestConflictGraphs: on the five graphs with conflicts the makespan is at most that of list scheduling that ignores them, and features
+// that touch the same files run side by side for less time than there.
 func TestConflictGraphs(t *testing.T) {
 	var saved time.Duration
 	for _, g := range graphs(t, "conflict-graphs.json", 5) {
@@ -122,7 +123,8 @@ func together(p plan.Plan, line Timeline) time.Duration {
 func someFeatures(t *rapid.T) plan.Plan {
 	var features []plan.Feature
 	for i := range rapid.IntRange(1, 18).Draw(t, "features") {
-		f := plan.Feature{ID: fmt.Sprintf("f%d", i), Description: rapid.SampledFrom([]string{"x", "解析器を作る", "Rewrite all of the parser"}).Draw(t, "d"),
+		f := plan.Feature{ID: fmt.Sprintf("f%d", i), Description: rapid.SampledFrom([]string{"x", "解析器を作る",
+			"Rewrite all of the parser"}).Draw(t, "d"),
 			Role: rapid.SampledFrom([]string{"", "qa"}).Draw(t, "role"), Estimate: plan.Minutes(rapid.IntRange(0, 30).Draw(t, "estimate")),
 			Files: rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a.go", "b.go", "c/"}), 0, 2, rapid.ID).Draw(t, "files")}
 		for j := range i {
@@ -142,7 +144,8 @@ func someFeatures(t *rapid.T) plan.Plan {
 func someOptions(t *rapid.T) Options {
 	o := Options{Strategy: rapid.SampledFrom(append(Strategies(), "")).Draw(t, "strategy")}
 	for range rapid.IntRange(0, 3).Draw(t, "history") {
-		o.History = append(o.History, Took{"qa", plan.Minutes(rapid.IntRange(-1, 30).Draw(t, "est")), plan.Minutes(rapid.IntRange(-1, 90).Draw(t, "act"))})
+		o.History = append(o.History, Took{"qa", plan.Minutes(rapid.IntRange(-1, 30).Draw(t, "est")), plan.Minutes(rapid.IntRange(-1,
+			90).Draw(t, "act"))})
 	}
 	return o
 }
@@ -176,7 +179,8 @@ func TestNextLaws(t *testing.T) {
 				t.Fatalf("%s starts, although it is not ready", f.ID)
 			}
 		}
-		if want := max(min(now.Workers-len(now.Running), ready), 0); len(got) != want || len(slices.Compact(slices.Sorted(slices.Values(got)))) != want {
+		if want := max(min(now.Workers-len(now.Running), ready), 0); len(got) != want ||
+			len(slices.Compact(slices.Sorted(slices.Values(got)))) != want {
 			t.Fatalf("%v start, want %d", got, want)
 		}
 		slices.Reverse(now.Done)
@@ -215,7 +219,8 @@ func TestSimulateLaws(t *testing.T) {
 		slots, free := map[string]Slot{}, map[int]time.Duration{}
 		for _, slot := range line.Slots {
 			f, ok := p.Feature(slot.ID)
-			if _, twice := slots[slot.ID]; twice || !ok || slot.End-slot.Start != s.Estimate(slot.ID) || slot.Worker < 1 || slot.Worker > max(workers, 1) {
+			if _, twice := slots[slot.ID]; twice || !ok || slot.End-slot.Start != s.Estimate(slot.ID) || slot.Worker < 1 ||
+				slot.Worker > max(workers, 1) {
 				t.Fatalf("%+v", slot)
 			}
 			for _, on := range f.DependsOn {
@@ -235,7 +240,8 @@ func TestSimulateLaws(t *testing.T) {
 			t.Fatalf("not deterministic:\n%v\n%v", line, again)
 		}
 		columns := rapid.IntRange(-5, 200).Draw(t, "columns")
-		for name, picture := range map[string]string{"gantt": line.Gantt(columns), "graph": Graph(p, columns, func(string) string { return "✓" })} {
+		for name, picture := range map[string]string{"gantt": line.Gantt(columns), "graph": Graph(p, columns,
+			func(string) string { return "✓" })} {
 			for _, l := range strings.Split(picture, "\n") {
 				if text.Width(l) > max(columns, minColumns) {
 					t.Fatalf("%s, %d columns: %d in %q", name, columns, text.Width(l), l)
@@ -261,11 +267,13 @@ func features(t testing.TB, lines string) plan.Plan {
 
 // TestStrategies: the longest path, C58's priorities as its tie-break, and the strategies that obey them first.
 func TestStrategies(t *testing.T) {
-	const lone, head, hub = "{id: lone, description: L, estimate: 60}", "{id: head, description: H, estimate: 20}", "{id: hub, description: U, estimate: 10}"
+	const lone, head, hub = "{id: lone, description: L, estimate: 60}", "{id: head, description: H, estimate: 20}",
+		"{id: hub, description: U, estimate: 10}"
 	const rest = "{id: tail, description: T, estimate: 30, dependsOn: [head]}, {id: u1, description: 1, estimate: 1, dependsOn: [hub]}, " +
 		"{id: u2, description: 2, estimate: 1, dependsOn: [hub]}"
 	p := features(t, "["+lone+", "+head+", "+hub+", "+rest+"]")
-	for strategy, want := range map[Strategy]string{"": "lone head hub", Adaptive: "lone head hub", BreadthFirst: "hub head lone", DepthFirst: "hub head lone"} {
+	for strategy, want := range map[Strategy]string{"": "lone head hub", Adaptive: "lone head hub", BreadthFirst: "hub head lone",
+		DepthFirst: "hub head lone"} {
 		if got := strings.Join(New(p, Options{Strategy: strategy}).Next(State{Workers: 3}), " "); got != want {
 			t.Errorf("%s: %s, want %s", strategy, got, want)
 		}
@@ -308,7 +316,8 @@ func TestApart(t *testing.T) {
 
 // TestEstimates are corrected by what the like of a feature took, and guessed from its complexity where there is none.
 func TestEstimates(t *testing.T) {
-	p := features(t, "[{id: b, description: B, role: backend, estimate: 10}, {id: q, description: Q, role: qa, estimate: 10}, {id: n, description: N}]")
+	p := features(t,
+		"[{id: b, description: B, role: backend, estimate: 10}, {id: q, description: Q, role: qa, estimate: 10}, {id: n, description: N}]")
 	for _, c := range []struct {
 		name    string
 		history []Took
@@ -318,7 +327,8 @@ func TestEstimates(t *testing.T) {
 		{"one took four times as long", []Took{{"backend", 10, 40}}, 20 * time.Minute, 20 * time.Minute, 30 * time.Minute},
 		{"others were right", []Took{{"backend", 10, 40}, {"qa", 10, 10}}, 20 * time.Minute, 10 * time.Minute, 23*time.Minute + 49*time.Second},
 		{"many took half as long", slices.Repeat([]Took{{"backend", 10, 5}}, 99), 302 * time.Second, 302 * time.Second, 453 * time.Second},
-		{"without an estimate it tells nothing", []Took{{"backend", 0, 40}, {"backend", 10, -1}}, 10 * time.Minute, 10 * time.Minute, 15 * time.Minute},
+		{"without an estimate it tells nothing", []Took{{"backend", 0, 40}, {"backend", 10, -1}}, 10 * time.Minute, 10 * time.Minute,
+			15 * time.Minute},
 	} {
 		s := New(p, Options{History: c.history})
 		if b, q, n := s.Estimate("b"), s.Estimate("q"), s.Estimate("n"); b != c.b || q != c.q || n != c.n {
@@ -349,7 +359,8 @@ func TestBrokenPlan(t *testing.T) {
 // TestPictures: what a person sees, with wide characters.
 func TestPictures(t *testing.T) {
 	p := features(t, `[{id: parser, description: 解析器を作る, estimate: 30}, {id: printer, description: Print it, estimate: 20},
- {id: checker, description: Check, estimate: 40, dependsOn: [parser]}, {id: all, description: 全体を試す, estimate: 30, dependsOn: [checker, printer]},
+ {id: checker, description: Check, estimate: 40, dependsOn: [parser]}, {id: all, description: 全体を試す, estimate: 30,
+	dependsOn: [checker, printer]},
  {id: docs, description: Write the manual, estimate: 15, dependsOn: [parser]}]`)
 	const gantt = `                            0          25m         50m        1h15m 1h40m
 parser  解析器を作る     w1 ██████████████                                   30m
