@@ -135,8 +135,7 @@ func placesOf(f Feature) places {
 	for _, c := range componentsOf(f.Description) {
 		add(&p.components, c)
 	}
-	p.actions = find(major,
-		wordsOf(f.Description), f.Description)
+	p.actions = find(major, wordsOf(f.Description), f.Description)
 	return p
 }
 
