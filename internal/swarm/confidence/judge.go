@@ -12,8 +12,10 @@ const (
 	silence    = 5 * time.Minute  // without a sign of life and without a call under way: the critical idle alert of row C88
 	loopAt     = 5                // repetitions since something new came: the sixth time of the same
 	textWeight = 0.5              // of a text that is said again
+	lookWeight = 0.5              // of a look at another place that finds the same
+	oldWeight  = 0.2              // of what was done before the last new thing
 	sameFail   = 10               // times the same failure, although something was changed in between
-	slow       = 20 * time.Second // a command that takes as long on average and succeeds polls something
+	slow       = 20 * time.Second // commands that succeed, take half as long on average, and one of them as long, wait for something
 	patience   = 30 * time.Minute // and may do so for as long
 )
 
@@ -100,7 +102,7 @@ func (w *Watch) loop() string {
 			return ""
 		}
 	}
-	if s.calls > 0 && !s.busy && s.took >= time.Duration(s.calls)*slow && s.took < patience {
+	if s.calls > 0 && !s.busy && s.longest >= slow && s.took >= time.Duration(s.calls)*slow/2 && s.took < patience {
 		return ""
 	}
 	if s.calls == 0 {

@@ -47,11 +47,12 @@ type Watch struct {
 
 // repeats is what was repeated since something new came.
 type repeats struct {
-	weight float64
-	steps  int // all steps, in the window
-	calls  int
-	took   time.Duration // by the calls
-	busy   bool          // one of the calls failed, or was no command: this is not the polling of something that takes its time
+	weight  float64
+	steps   int // all steps, in the window
+	calls   int
+	took    time.Duration // by the calls
+	longest time.Duration // of them
+	busy    bool          // one of the calls failed, or was no command: this is not the polling of something that takes its time
 }
 
 // maxOpen is how many calls may be under way; when there are more, the oldest is forgotten.
@@ -158,6 +159,7 @@ func (w *Watch) complete(e Event) {
 	}
 	w.since.calls++
 	w.since.took += e.At.Sub(began)
+	w.since.longest = max(w.since.longest, e.At.Sub(began))
 	w.since.busy = w.since.busy || s.failed || s.act != Run
 	w.count(s)
 }
@@ -185,8 +187,8 @@ func (w *Watch) say(e Event) {
 	w.count(s)
 }
 
-// repeated says how much a completed call repeats one that is remembered: 1 if that one came since the last new thing, half if it is
-// older, because to look again, or to run the tests again after a change, is no loop. A failure repeats another with the same result,
+// repeated says how much a completed call repeats one that is remembered: 1 if that one came since the last new thing, and little if it
+// is older, because to read the files again, or to run the tests again after a change, is no loop. A failure repeats another with the same result,
 // whatever the arguments were; a success repeats one with the same arguments and result; and a look at another place with the same
 // result, such as a search that finds nothing, repeats by half.
 func (w *Watch) repeated(s step) float64 {
@@ -200,8 +202,10 @@ func (w *Watch) repeated(s step) float64 {
 		switch same := s.failed || o.args == s.args; {
 		case same && i >= recent:
 			most = 1
-		case same, s.act == Look:
-			most = 0.5
+		case s.act == Look && !same:
+			most = max(most, lookWeight)
+		case same:
+			most = max(most, oldWeight)
 		}
 	}
 	return most
