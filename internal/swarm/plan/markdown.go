@@ -17,16 +17,22 @@ type draft struct {
 	line   int
 	done   bool
 	lines  map[string]int // of its fields
+	aside  string         // the end of its title, such as "(after 2)": names of features, or else words of the title
+	after  []string       // the names in it
 }
 
 // readMarkdown reads a Markdown plan. Its features are its headings, if they are numbered or have lines such as "depends on:" below
 // them; or else the items of its lists that are not nested: those with a checkbox, else the numbered ones, else all; or else its
 // headings; and a text without any of them is read like a task. An item that is ticked is done and is no feature.
 func readMarkdown(file, s string) (Plan, []policy.Problem) {
-	blocks := scan(s)
-	is := features(blocks)
+	all := scan(s)
+	blocks := withoutProse(all)
+	is, level := features(blocks)
 	if is == nil {
 		return readTask(file, s)
+	}
+	if level < maxLevel { // what explains a feature stays with it
+		blocks = all
 	}
 	c := &checker{}
 	var drafts []*draft
@@ -36,7 +42,7 @@ func readMarkdown(file, s string) (Plan, []policy.Problem) {
 		case is(b):
 			d := newDraft(b)
 			drafts, within = append(drafts, d), true
-		case b.kind == heading && !within, b.kind == heading && b.level <= levelOf(blocks, is):
+		case b.kind == heading && b.level <= level:
 			within = false
 		case within:
 			c.detail(drafts[len(drafts)-1], b)
@@ -58,22 +64,32 @@ func readMarkdown(file, s string) (Plan, []policy.Problem) {
 	return c.plan(c.resolve(drafts)), c.problems
 }
 
-// levelOf is the level of the headings that are features, or 6: then every heading ends a feature.
-func levelOf(blocks []block, is func(block) bool) int {
+// withoutProse leaves out the sections in which a plan explains itself.
+func withoutProse(blocks []block) []block {
+	var out []block
+	skip := 0 // the level of the heading whose section is left out
 	for _, b := range blocks {
-		if b.kind == heading && is(b) {
-			return b.level
+		if b.kind == heading && (skip == 0 || b.level <= skip) {
+			skip = 0
+			if isProse(b.text) {
+				skip = b.level
+			}
+		}
+		if skip == 0 {
+			out = append(out, b)
 		}
 	}
-	return 6
+	return out
 }
 
-// features says which blocks of a plan are features; nil if it has none.
-func features(blocks []block) func(block) bool {
+// maxLevel is above the level of every heading.
+const maxLevel = 7
+
+// features says which blocks of a plan are features, nil if it has none, and up to which level a heading ends a feature.
+func features(blocks []block) (is func(block) bool, level int) {
 	count := map[string]int{}
-	level := 0 // of the headings that are marked as features
-	last := 0  // of the last heading
-	var levels [7]int
+	last := 0 // the level of the last heading
+	var levels [maxLevel]int
 	for _, b := range blocks {
 		_, _, isAttribute := attribute(b.text)
 		switch {
@@ -97,20 +113,20 @@ func features(blocks []block) func(block) bool {
 	item := func(b block) bool { return b.depth == 0 && (b.kind == numbered || b.kind == bulleted) }
 	switch {
 	case level > 0:
-		return func(b block) bool { return b.kind == heading && b.level == level && !isProse(b.text) }
 	case count["check"] > 0:
-		return func(b block) bool { return item(b) && b.check }
+		return func(b block) bool { return item(b) && b.check }, maxLevel
 	case count["numbered"] > 0:
-		return func(b block) bool { return item(b) && b.kind == numbered }
+		return func(b block) bool { return item(b) && b.kind == numbered }, maxLevel
 	case count["bulleted"] > 0:
-		return item
-	}
-	for l := 2; l <= 6; l++ {
-		if levels[l] > 0 {
-			return func(b block) bool { return b.kind == heading && b.level == l && !isProse(b.text) }
+		return item, maxLevel
+	default:
+		for level = 2; level < maxLevel && levels[level] == 0; level++ {
+		}
+		if level == maxLevel {
+			return nil, 0
 		}
 	}
-	return nil
+	return func(b block) bool { return b.kind == heading && b.level == level && !isProse(b.text) }, level
 }
 
 // isProse reports whether a heading is one of those under which a plan explains itself.
@@ -153,8 +169,13 @@ func newDraft(b block) *draft {
 	if id, rest, ok := cutID(title); ok {
 		d.ID, d.title, title = id, id, rest
 	}
-	if before, list, ok := cutAfter(title); ok {
-		title, d.DependsOn = before, list
+	if before, list, certain := cutAfter(title); list != nil {
+		if certain {
+			d.DependsOn = list
+		} else {
+			d.aside, d.after = title[len(before):], list
+		}
+		title = before
 		if d.ID == "" {
 			d.title = before
 		}
@@ -185,17 +206,23 @@ func cutID(title string) (id, rest string, ok bool) {
 	return "", title, false
 }
 
-// cutAfter cuts the dependencies off a title such as "Parser (depends on: 1, 2)" and "Parser (after scanner)".
-func cutAfter(title string) (before string, on []string, ok bool) {
-	title = strings.ReplaceAll(strings.ReplaceAll(title, "（", "("), "）", ")")
-	i := strings.LastIndex(title, "(")
-	if i < 0 || !strings.HasSuffix(title, ")") {
-		return title, nil, false
-	}
-	inner := title[i+1 : len(title)-1]
-	for _, word := range []string{"depends on", "after", "needs", "依存"} {
-		if len(inner) > len(word) && strings.EqualFold(inner[:len(word)], word) && strings.ContainsAny(inner[len(word):][:1], " :\xef") {
-			return strings.TrimSpace(title[:i]), values(strings.TrimLeft(strings.TrimPrefix(inner[len(word):], "："), " :")), true
+// cutAfter cuts the dependencies off a title such as "Parser (depends on: 1, 2)" and, less certain, "Parser (after scanner)".
+func cutAfter(title string) (before string, on []string, certain bool) {
+	for _, brackets := range [][2]string{{"(", ")"}, {"（", "）"}} {
+		i := strings.LastIndex(title, brackets[0])
+		inner, closed := strings.CutSuffix(title[max(i, 0):], brackets[1])
+		if i < 0 || !closed {
+			continue
+		}
+		inner = strings.TrimPrefix(inner, brackets[0])
+		for _, word := range []string{"depends on", "依存", "after", "needs"} {
+			if len(inner) <= len(word) || !strings.EqualFold(inner[:len(word)], word) {
+				continue
+			}
+			names := strings.TrimLeft(inner[len(word):], " :：")
+			if on := values(names); len(names) < len(inner)-len(word) && len(on) > 0 {
+				return strings.TrimRight(title[:i], " "), on, word == "depends on" || word == "依存"
+			}
 		}
 	}
 	return title, nil, false
@@ -237,7 +264,7 @@ func attribute(line string) (field, value string, ok bool) {
 // values divides a list; "none" is an empty one.
 func values(s string) []string {
 	var out []string
-	for _, v := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == '、' || r == ';' }) {
+	for _, v := range strings.FieldsFunc(strings.ReplaceAll(s, " and ", ","), func(r rune) bool { return r == ',' || r == '、' || r == ';' }) {
 		v = strings.Trim(strings.TrimSpace(v), "`\"*")
 		switch strings.ToLower(v) {
 		case "", "none", "-", "nothing", "なし", "無し":
@@ -319,6 +346,15 @@ func (c *checker) resolve(drafts []*draft) []Feature {
 			}
 		}
 		d.DependsOn = on
+		if !slices.ContainsFunc(d.after, func(name string) bool { return named(drafts, name) == nil }) {
+			for _, name := range d.after {
+				if other := named(drafts, name); !other.done && !slices.Contains(d.DependsOn, other.ID) {
+					d.DependsOn = append(d.DependsOn, other.ID)
+				}
+			}
+		} else {
+			d.Description += d.aside
+		}
 		out = append(out, d.Feature)
 	}
 	return out

@@ -133,6 +133,11 @@ None.
 			"parser: Read the file\nprinter: Print it | after parser\n"},
 		{"code is not a feature", "- Parser\n  ```sh\n  - not this\n  role: x\n  ```\n- Printer\n",
 			"feature-1: Parser | \"```sh\\n- not this\\nrole: x\\n```\"\nfeature-2: Printer\n"},
+		{"what explains the plan is not a feature", "# P\n## Goals\n- be fast\n### Details\n- really\n## Work\n- Parser\n- Printer\n",
+			"feature-1: Parser\nfeature-2: Printer\n"},
+		{"what explains a feature is its details", "## 1. Parser\n### Notes\n- careful\n", "feature-1: Parser | \"### Notes\\n- careful\"\n"},
+		{"after that names no feature", "- Log out (after 30 minutes)\n- Warn (after 1 and 1)\n", "feature-1: Log out (after 30 minutes)\n" +
+			"feature-2: Warn | after feature-1\n"},
 		{"front matter", "---\ntitle: x\n---\n- Parser\n", "feature-1: Parser\n"},
 		{"no list at all", "Add a cart to the shop.", "feature-1: Add a cart to the shop.\n"},
 		{"none depends on nothing", "- A\n  depends on: none\n- B\n  depends on: なし\n", "feature-1: A\nfeature-2: B\n"},
