@@ -62,11 +62,11 @@ func (w *Watch) verdict(now time.Time) (v Verdict, reason string, idle time.Dura
 	}
 	switch {
 	case idle > silence && len(w.open) > 0:
-		return Stuck, fmt.Sprintf("the call of %s has sent no progress for %v", w.open[0].Tool, idle.Round(time.Second)), idle
+		return Stuck, fmt.Sprintf("the call of %s has sent no progress for %v", w.open[0].tool, idle.Round(time.Second)), idle
 	case idle > silence:
 		return Stuck, fmt.Sprintf("no sign of life for %v, and no call is under way", idle.Round(time.Second)), idle
 	case len(w.open) > 0:
-		return Working, "a call of " + w.open[len(w.open)-1].Tool + " is under way", idle
+		return Working, "a call of " + w.open[len(w.open)-1].tool + " is under way", idle
 	}
 	return Working, "it goes on", idle
 }

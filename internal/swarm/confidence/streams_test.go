@@ -113,9 +113,10 @@ func (p *player) steps(s, round, outer string) {
 			}
 			depth, end := 1, 0
 			for i, r := range rest {
-				if r == '{' {
+				switch r {
+				case '{':
 					depth++
-				} else if r == '}' {
+				case '}':
 					depth--
 				}
 				if depth == 0 {

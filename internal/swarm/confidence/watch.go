@@ -3,6 +3,7 @@ package confidence
 import (
 	"hash/fnv"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -27,7 +28,10 @@ type step struct {
 
 // call is a call under way.
 type call struct {
-	Event
+	id, tool string
+	act      Act
+	args     uint64 // hash
+	began    time.Time
 	progress time.Time // when it last sent progress; zero if it never did
 	known    bool      // its arguments have been seen before
 }
@@ -63,8 +67,7 @@ func (w *Watch) Add(e Event) {
 	if e.Kind < Start || e.Kind > End || w.ended && e.Kind != Start {
 		return
 	}
-	switch e.Kind {
-	case Call, Result, Progress: // the worker goes on, so the limit is over; what it says may be about the limit
+	if e.Kind == Call || e.Kind == Result || e.Kind == Progress { // the worker goes on; what it says may be about the limit
 		w.limited = false
 	}
 	switch e.Kind {
@@ -113,9 +116,9 @@ func (w *Watch) forgive() {
 }
 
 func (w *Watch) begin(e Event) {
-	c, args := call{Event: e}, hash(e.Tool, e.Args)
+	c := call{id: e.ID, tool: e.Tool, act: e.Act, args: hash(e.Tool, e.Args), began: e.At}
 	for _, s := range w.steps {
-		c.known = c.known || s.kind == Result && s.args == args
+		c.known = c.known || s.kind == Result && s.args == c.args
 	}
 	if len(w.open) >= maxOpen {
 		w.open = w.open[1:]
@@ -126,7 +129,7 @@ func (w *Watch) begin(e Event) {
 // progress marks the call that it belongs to: the one of its ID, or every call under way if it names none.
 func (w *Watch) progress(e Event) {
 	for i := range w.open {
-		if e.ID == "" || w.open[i].ID == e.ID {
+		if e.ID == "" || w.open[i].id == e.ID {
 			w.open[i].progress = e.At
 		}
 	}
@@ -134,15 +137,12 @@ func (w *Watch) progress(e Event) {
 
 // complete takes the result of a call.
 func (w *Watch) complete(e Event) {
-	began := e.At
-	for i, c := range w.open {
-		if c.ID == e.ID {
-			began, e.Tool, e.Act, e.Args = c.At, c.Tool, c.Act, c.Args
-			w.open = append(w.open[:i:i], w.open[i+1:]...)
-			break
-		}
+	c := call{tool: e.Tool, act: e.Act, args: hash(e.Tool, e.Args), began: e.At}
+	if i := slices.IndexFunc(w.open, func(c call) bool { return c.id == e.ID }); i >= 0 {
+		c = w.open[i]
+		w.open = slices.Delete(w.open, i, i+1)
 	}
-	s := step{kind: Result, act: e.Act, tool: e.Tool, failed: e.Failed, args: hash(e.Tool, e.Args), sum: hash(e.Tool, stable(e.Result))}
+	s := step{kind: Result, act: c.act, tool: c.tool, failed: e.Failed, args: c.args, sum: hash(c.tool, stable(e.Result))}
 	s.again = w.repeated(s)
 	for i := len(w.steps) - 1; i >= 0; i-- {
 		if o := w.steps[i]; o.kind == Result && o.tool == s.tool {
@@ -157,9 +157,10 @@ func (w *Watch) complete(e Event) {
 		w.remember(s)
 		return
 	}
+	took := e.At.Sub(c.began)
 	w.since.calls++
-	w.since.took += e.At.Sub(began)
-	w.since.longest = max(w.since.longest, e.At.Sub(began))
+	w.since.took += took
+	w.since.longest = max(w.since.longest, took)
 	w.since.busy = w.since.busy || s.failed || s.act != Run
 	w.count(s)
 }
@@ -188,9 +189,9 @@ func (w *Watch) say(e Event) {
 }
 
 // repeated says how much a completed call repeats one that is remembered: 1 if that one came since the last new thing, and little if it
-// is older, because to read the files again, or to run the tests again after a change, is no loop. A failure repeats another with the same result,
-// whatever the arguments were; a success repeats one with the same arguments and result; and a look at another place with the same
-// result, such as a search that finds nothing, repeats by half.
+// is older, because to read the files again, or to run the tests again after a change, is no loop. A failure repeats another with the
+// same result, whatever the arguments were; a success repeats one with the same arguments and result; and a look at another place with
+// the same result, such as a search that finds nothing, repeats by half.
 func (w *Watch) repeated(s step) float64 {
 	recent := len(w.steps) - w.since.steps
 	var most float64
