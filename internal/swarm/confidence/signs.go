@@ -1,9 +1,6 @@
 package confidence
 
-import (
-	"strings"
-	"unicode"
-)
+import "strings"
 
 // signs is a set of what a text tells about its speaker.
 type signs uint8
@@ -60,31 +57,32 @@ func stable(s string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(s))
+	kept := 0 // up to where the text is written
 	for i := 0; i < len(s); {
 		n := wordLength(s[i:])
-		if n == 0 {
-			b.WriteByte(s[i])
-			i++
-			continue
-		}
 		word := s[i : i+n]
-		i += n
-		switch {
-		case strings.HasPrefix(word, "/tmp/"), strings.HasPrefix(word, "0x") && len(word) > 5, isTime(word):
+		if n > 0 && (word[0] == '/' && strings.HasPrefix(word, "/tmp/") || word[0] >= '0' && word[0] <= '9' && passing(word, s[i+n:])) {
+			b.WriteString(s[kept:i])
 			b.WriteByte('~')
-		case isNumber(word) && unitFollows(s[i:]):
-			b.WriteByte('~')
-		default:
-			b.WriteString(word)
+			kept = i + n
 		}
+		i += max(n, 1)
 	}
+	b.WriteString(s[kept:])
 	return b.String()
+}
+
+// passing reports whether a word that begins with a digit is a duration, a time or an address.
+func passing(word, rest string) bool {
+	return strings.HasPrefix(word, "0x") && len(word) > 5 || isTime(word) || isNumber(word) && unitFollows(rest)
 }
 
 // wordLength is the length of the word at the beginning of s; a word may hold what times and paths hold.
 func wordLength(s string) int {
 	for i := range len(s) {
-		if c := s[i]; c < 0x80 && !unicode.IsLetter(rune(c)) && !unicode.IsDigit(rune(c)) && strings.IndexByte(".:-_/+", c) < 0 {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '-' && c <= ':', c == '_', c == '+', c >= 0x80: // - . / 0 to 9 :
+		default:
 			return i
 		}
 	}
