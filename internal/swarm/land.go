@@ -243,30 +243,3 @@ func (d *Driver) recover(ctx context.Context, i *book.Landing) error {
 	}
 	return nil
 }
-
-// ownChecks are the commands that a feature itself must pass.
-func ownChecks(f *book.Feature) [][]string {
-	v := f.Validation
-	if v == nil || !v.Enabled || len(v.VerifyCommand) == 0 {
-		return nil
-	}
-	return [][]string{v.VerifyCommand}
-}
-
-// ready are the features that may be given to workers now, the first first, as many as workers are free.
-func (d *Driver) ready(s *book.Session) (ids []string) {
-	free := s.Settings.Workers
-	for _, f := range s.Features {
-		if f.Live() != nil {
-			free--
-		}
-	}
-	now := time.Now()
-	for _, f := range s.Features {
-		if free > 0 && f.State == book.Pending && startable(s, f) && !now.Before(f.Retry) && !d.busy(f.ID) {
-			ids = append(ids, f.ID)
-			free--
-		}
-	}
-	return ids
-}

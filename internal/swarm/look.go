@@ -158,17 +158,20 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 		return err
 	}
 	var tip ground.Commit
+	var touched []ground.File
 	if t != nil && (known.Begun || ended != nil) {
 		git, err := t.Facts(ctx, ground.Commit(a.Base))
 		if err != nil {
 			return fmt.Errorf("look at the work of %s: %w", f.ID, err)
 		}
-		known.Commits, known.Dirty, tip = git.Commits, git.Uncommitted, git.Head
+		known.Commits, known.Dirty, tip, touched = git.Commits, git.Uncommitted, git.Head, git.Touched
 	}
 	v := judge(known)
 	if v.act == check {
 		known.Checked = true
-		if known.Output, err = d.check(ctx, t.Project, ownChecks(f)); err != nil {
+		if absent := ground.Missing(expected(f), touched); len(absent) > 0 {
+			known.Output = "nothing is changed in " + strings.Join(absent, ", ") + ", where the plan expects it"
+		} else if known.Output, err = d.check(ctx, t.Project, ownChecks(f)); err != nil {
 			return err
 		}
 		v = judge(known)

@@ -2,14 +2,38 @@ package swarm
 
 import (
 	"fmt"
+	"strings"
 
+	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/plan"
 )
 
-// picture prints the schedule of a session.
+// complex is the score of complexity from which a feature should be looked at before it is given to a worker (requirements, C22).
+const complex = 60
+
+// picture prints the schedule of a session: what waits for what, and when each feature would be worked on.
 func (a *app) picture(s *book.Session) error {
-	for _, f := range s.Features {
-		fmt.Fprintf(a.Out, "%s  %s  after %v\n", f.ID, f.Description, f.DependsOn)
+	p := swarm.PlanOf(s)
+	t := swarm.ScheduleOf(s).Simulate(s.Settings.Workers)
+	if a.JSON {
+		return a.PrintJSON(struct {
+			Plan     plan.Plan `json:"plan"`
+			Schedule any       `json:"schedule"`
+		}{p, t})
+	}
+	width := min(a.Width(), 120)
+	fmt.Fprintf(a.Out, "%s\n", strings.TrimRight(t.Gantt(width), "\n"))
+	for _, f := range p.Features {
+		if score := plan.Score(f); score.Total >= complex {
+			fmt.Fprintf(a.Out, "%s is complex (%d of 100): look at it, or divide it\n", f.ID, score.Total)
+		}
+	}
+	for _, c := range plan.Conflicts(p.Features) {
+		if c.SameFiles() {
+			fmt.Fprintf(a.Out, "%s and %s would touch the same files (%s): they are kept apart where that costs no time\n", c.A, c.B,
+				strings.Join(c.Over, ", "))
+		}
 	}
 	return nil
 }

@@ -1,0 +1,192 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/text"
+	"mycelium/internal/yamlfile"
+)
+
+// maxSize is how long a plan may be, in bytes: as long as every file that people write.
+const maxSize = yamlfile.MaxSize
+
+// fallback is how many characters of a task become its description, if the task lists no features (row C1 of the requirements).
+const fallback = 200
+
+// Read reads the plan in a file. Its name says its form: .yaml, .yml and .json are features as data, .md and .markdown a Markdown plan,
+// everything else is a task in words, as for [FromTask].
+func Read(file string, data []byte) (Plan, []policy.Problem) {
+	if len(data) > maxSize || !utf8.Valid(data) {
+		hint := "save it as UTF-8"
+		if len(data) > maxSize {
+			hint = fmt.Sprintf("a plan has %d bytes at most", maxSize)
+		}
+		return Plan{}, []policy.Problem{{File: file, Message: "the plan cannot be read", Hint: hint}}
+	}
+	switch strings.ToLower(path.Ext(file)) {
+	case ".yaml", ".yml", ".json":
+		return readData(file, data)
+	case ".md", ".markdown":
+		return readMarkdown(file, string(data))
+	}
+	return readTask(file, string(data))
+}
+
+// FromTask makes a plan of a task in words (row C1): each of existing is a feature; without them each numbered, bulleted or verb-led
+// line of the task is one, and what is indented below it are its details; without such lines the task is one feature, described by
+// its first 200 characters.
+func FromTask(task string, existing []string) (Plan, []policy.Problem) {
+	if len(existing) == 0 {
+		if len(task) > maxSize {
+			task = text.Prefix(task, maxSize)
+		}
+		return readTask("", task)
+	}
+	features := make([]Feature, len(existing))
+	for i, e := range existing {
+		features[i].Description = strings.TrimSpace(e)
+	}
+	return New(features)
+}
+
+func readTask(file, task string) (Plan, []policy.Problem) {
+	task = strings.ToValidUTF8(strings.ReplaceAll(task, "\x00", ""), "�")
+	var features []Feature
+	var lines []int
+	for _, b := range scan(task) {
+		switch {
+		case b.depth == 0 && (b.kind == numbered || b.kind == bulleted || b.kind == paragraph && isVerbLed(b.text)):
+			if b.done {
+				continue
+			}
+			features = append(features, Feature{Description: b.text})
+			lines = append(lines, b.line)
+		case len(features) > 0 && (b.depth > 0 || b.kind == fence):
+			f := &features[len(features)-1]
+			f.Details = joinLines(f.Details, b.raw)
+		}
+	}
+	if len(features) == 0 {
+		whole := strings.TrimSpace(task)
+		f := Feature{Description: text.TruncateRunes(strings.Join(strings.Fields(whole), " "), fallback)}
+		if utf8.RuneCountInString(whole) > fallback {
+			f.Details = text.TruncateRunes(whole, maxDetails)
+		}
+		features, lines = []Feature{f}, []int{1}
+		if whole == "" {
+			features = nil
+		}
+	}
+	c := &checker{at: func(i int, _ string) (string, int) { return file, lineAt(lines, i) }}
+	return c.plan(features), c.problems
+}
+
+func lineAt(lines []int, i int) int {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return 0
+}
+
+func joinLines(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "\n" + b
+}
+
+// verbs lead a line that asks for something to be done.
+const verbs = ` add allow analyse analyze build change check clean configure connect convert create define delete deploy design detect
+ document enable ensure expose extend extract fix generate handle implement improve integrate introduce install limit log
+ make merge migrate move optimise optimize parse port prevent provide publish read record redesign reduce refactor remove
+ rename replace report restructure return review rewrite run send set setup show simplify split start stop store support
+ test track translate update upgrade use validate verify wire write `
+
+// verbEnds end a line of Japanese that asks for something to be done: there the verb comes last.
+var verbEnds = [...]string{"する", "します", "作る", "作ります", "書く", "書きます", "直す", "直します", "加える", "加えます",
+	"できるように", "してください",
+	"作成", "実装", "追加", "修正", "更新", "削除", "対応", "導入", "変更", "改善"}
+
+// isVerbLed reports whether a line asks for something to be done.
+func isVerbLed(line string) bool {
+	first, _, _ := strings.Cut(line, " ")
+	first = strings.ToLower(strings.Trim(first, "*_`,.:"))
+	if first != "" && strings.Contains(strings.ReplaceAll(verbs, "\n", " "), " "+first+" ") {
+		return true
+	}
+	line = strings.TrimRight(line, "。．. ")
+	for _, end := range verbEnds {
+		if strings.HasSuffix(line, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// entry is a feature in a file of features, with the keys that are refused.
+type entry struct {
+	Feature          `yaml:",inline"`
+	ProtocolBindings any `yaml:"protocolBindings"`
+	IncludeProtocols any `yaml:"includeProtocols"`
+}
+
+// document is a file of features: a list, or a list under the key features.
+type document struct {
+	Features         []entry `yaml:"features"`
+	IncludeProtocols any     `yaml:"includeProtocols"`
+	bare             bool
+}
+
+type plainDocument document
+
+// UnmarshalYAML decodes both forms.
+func (d *document) UnmarshalYAML(unmarshal func(any) error) error {
+	var list []any
+	if unmarshal(&list) == nil {
+		d.bare = true
+		return unmarshal(&d.Features)
+	}
+	return unmarshal((*plainDocument)(d))
+}
+
+func readData(file string, data []byte) (Plan, []policy.Problem) {
+	var d document
+	aliases := map[string]string{"depends_on": "dependsOn", "depends-on": "dependsOn", "dependencies": "dependsOn"}
+	parsed, problems := yamlfile.Read(file, data)
+	if len(problems) == 0 {
+		problems = parsed.Decode(aliases, &d)
+	}
+	if len(problems) > 0 {
+		return Plan{}, problems
+	}
+	root := "$.features"
+	if d.bare {
+		root = "$"
+	}
+	c := &checker{at: func(i int, field string) (string, int) {
+		place := fmt.Sprintf("%s[%d]", root, i)
+		return file, cmp.Or(parsed.Line(place+"."+field), parsed.Line(place), 1)
+	}}
+	features := make([]Feature, len(d.Features))
+	for i, e := range d.Features {
+		features[i] = e.Feature
+		for _, refused := range []struct {
+			key   string
+			value any
+		}{{"protocolBindings", e.ProtocolBindings}, {"includeProtocols", e.IncludeProtocols}} {
+			if refused.value != nil {
+				c.report(i, refused.key, "remove it", "feature %s has %s: %s", quoted(cmp.Or(e.ID, fmt.Sprintf("feature-%d", i+1))), refused.key,
+					NoProtocols)
+			}
+		}
+	}
+	if d.IncludeProtocols != nil {
+		c.report(0, "includeProtocols", "remove it", "the plan has includeProtocols: %s", NoProtocols)
+	}
+	return c.plan(features), c.problems
+}
