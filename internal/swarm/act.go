@@ -46,11 +46,17 @@ func (d *Driver) start(ctx context.Context) error {
 			if err != nil {
 				return nil, err
 			}
+			f.State = book.Going
+			next = append(next, f)
+			if a := f.Last(); a != nil && a.State == book.Stopped {
+				d.goOn(s, f, a)
+				events = append(events, book.Event{Kind: "feature", Feature: f.ID, Attempt: a.N, Text: "a worker goes on where the last one was stopped"})
+				continue
+			}
 			a := &book.Attempt{N: len(f.Attempts) + 1, State: book.Starting, Base: string(base), Began: time.Now()}
 			a.Folder = d.folderOf(s.ID, f.ID, a.N, 0)
 			a.Window = "cc-worker-" + f.ID + "-" + strconv.FormatInt(a.Began.UnixMilli(), 36)
-			f.Attempts, f.State = append(f.Attempts, a), book.Going
-			next = append(next, f)
+			f.Attempts = append(f.Attempts, a)
 			events = append(events, book.Event{Kind: "feature", Feature: f.ID, Attempt: a.N, Text: "it is given to a worker"})
 		}
 		return events, nil
@@ -62,6 +68,15 @@ func (d *Driver) start(ctx context.Context) error {
 		d.launch(ctx, f, f.Last(), promptOf(s, without(f)))
 	}
 	return nil
+}
+
+// goOn makes an attempt ready for another worker in the same worktree.
+func (d *Driver) goOn(s *book.Session, f *book.Feature, a *book.Attempt) {
+	a.Asked++
+	a.State, a.Ended, a.Folder = book.Starting, time.Time{}, d.folderOf(s.ID, f.ID, a.N, a.Asked)
+	a.Window, _, _ = strings.Cut(a.Window, "+")
+	a.Window += "+" + strconv.Itoa(a.Asked)
+	f.State = book.Going
 }
 
 // without is a feature without its last attempt, which is about to begin.
@@ -76,7 +91,9 @@ func (d *Driver) launch(ctx context.Context, f *book.Feature, a *book.Attempt, p
 	d.begin(ctx, f.ID, func(ctx context.Context) error {
 		t, err := d.tree(f.ID, a.N)
 		if err == nil && t == nil {
-			t, err = d.Ground.Add(ctx, nameOf(f.ID, a.N), ground.Commit(a.Base))
+			if t, err = d.Ground.Add(ctx, nameOf(f.ID, a.N), ground.Commit(a.Base)); err == nil {
+				_, err = t.Snapshot(ctx, Start)
+			}
 		}
 		if err == nil {
 			err = d.give(ctx, t, f, a, prompt, "")
@@ -89,12 +106,20 @@ func (d *Driver) launch(ctx context.Context, f *book.Feature, a *book.Attempt, p
 	})
 }
 
+// Start is the snapshot of a worktree as its first worker found it.
+const Start = "start"
+
 // nameOf is the name of an attempt in the ground.
 func nameOf(feature string, n int) string { return feature + "-" + strconv.Itoa(n) }
 
 // tree is the worktree of an attempt; nil: it has none.
 func (d *Driver) tree(feature string, n int) (*ground.Tree, error) {
-	all, err := d.Ground.List()
+	return TreeOf(d.Ground, feature, n)
+}
+
+// TreeOf is the worktree of an attempt; nil: it has none.
+func TreeOf(g *ground.Repo, feature string, n int) (*ground.Tree, error) {
+	all, err := g.List()
 	if err != nil {
 		return nil, err
 	}
@@ -152,11 +177,8 @@ func (d *Driver) sendBack(ctx context.Context, feature string, n int, why string
 		if e, err := worker.Folder(a.Folder).Ended(); err == nil && e != nil {
 			resume = e.Conversation
 		}
-		a.Asked++
-		a.State, a.Ended, a.Folder = book.Starting, time.Time{}, d.folderOf(s.ID, f.ID, a.N, a.Asked)
-		a.Window, _, _ = strings.Cut(a.Window, "+")
-		a.Window += "+" + strconv.Itoa(a.Asked)
-		f.State = book.Going
+		d.goOn(s, f, a)
+		a.Sent++
 		return []book.Event{{Kind: "feature", Feature: feature, Attempt: n, Text: "its worker is asked to go on: " + why}}, nil
 	})
 	if errors.Is(err, errMoved) {
@@ -217,27 +239,36 @@ func (d *Driver) giveUp(ctx context.Context, f *book.Feature, a *book.Attempt, v
 	return err
 }
 
-// clear removes the worktree of an attempt. What is committed there stays, and what is not becomes a snapshot.
+// Clear removes the worktrees of a feature. What is committed there stays under refs/mycelium/, and what is not becomes a snapshot.
+func Clear(ctx context.Context, g *ground.Repo, f *book.Feature) error {
+	for _, a := range f.Attempts {
+		if err := clearOne(ctx, g, f.ID, a.N); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clear removes the worktree of one attempt.
 func (d *Driver) clear(ctx context.Context, feature string, n int) error {
-	t, err := d.save(ctx, feature, n)
+	return clearOne(ctx, d.Ground, feature, n)
+}
+
+func clearOne(ctx context.Context, g *ground.Repo, feature string, n int) error {
+	t, err := TreeOf(g, feature, n)
 	if err != nil || t == nil {
 		return err
 	}
-	return t.Remove(ctx)
-}
-
-// save makes a snapshot of what is not committed in the worktree of an attempt.
-func (d *Driver) save(ctx context.Context, feature string, n int) (*ground.Tree, error) {
-	t, err := d.tree(feature, n)
-	if err != nil || t == nil {
-		return nil, err
-	}
 	f, err := t.Facts(ctx, "HEAD")
-	if err != nil || len(f.Uncommitted) == 0 {
-		return t, err
+	if err != nil {
+		return err
 	}
-	_, err = t.Snapshot(ctx, "end-"+strconv.FormatInt(time.Now().UnixMilli(), 36))
-	return t, err
+	if len(f.Uncommitted) > 0 {
+		if _, err := t.Snapshot(ctx, "end-"+strconv.FormatInt(time.Now().UnixMilli(), 36)); err != nil {
+			return err
+		}
+	}
+	return t.Remove(ctx)
 }
 
 // queued are the features whose work waits to be merged, the longest first.
@@ -265,9 +296,6 @@ func (d *Driver) halt(ctx context.Context, s *book.Session) (over bool) {
 		}
 		d.begin(ctx, f.ID, func(ctx context.Context) error {
 			d.stop(ctx, worker.Folder(a.Folder))
-			if err := d.clear(ctx, f.ID, a.N); err != nil {
-				return err
-			}
 			return d.changeAttempt(ctx, f.ID, a.N, func(f *book.Feature, a *book.Attempt) book.Event {
 				a.State, a.Ended, f.State = book.Stopped, time.Now(), book.Pending
 				return book.Event{Kind: "feature", Text: "its worker was stopped; its work is kept"}

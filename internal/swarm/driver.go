@@ -91,9 +91,6 @@ func (d *Driver) Run(ctx context.Context) (err error) {
 	defer look.Stop()
 	for {
 		over, err := d.step(ctx)
-		if err == nil && over {
-			err = d.end(ctx)
-		}
 		if err != nil || over {
 			return err
 		}
@@ -247,15 +244,6 @@ func (d *Driver) finish(ctx context.Context) (over bool, err error) {
 			len(s.Features)-left, len(s.Features))}}, nil
 	})
 	return over, err
-}
-
-// end removes what a session that has ended does not need: worktrees without work of their own.
-func (d *Driver) end(ctx context.Context) error {
-	s, err := d.Book.Read(ctx, d.id)
-	if err != nil || s.Open() {
-		return err
-	}
-	return d.Ground.End(ctx)
 }
 
 // waiting are the features that wait for a person.

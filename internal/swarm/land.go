@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
@@ -179,7 +178,7 @@ func (d *Driver) returned(ctx context.Context, l *line, r ground.Round) error {
 	f := l.features[r.Bad.ID]
 	why := "Your commit passes its own checks, and the branch is red with it:\n\n" + r.Bad.Output + "\n\nBring the branch in (git merge " +
 		d.Ground.Branch() + "), mend the cause and commit."
-	if a := f.Last(); a.Asked < sendBack {
+	if a := f.Last(); a.Sent < sendBack {
 		return d.sendBack(ctx, f.ID, a.N, why, func(*book.Attempt) {})
 	}
 	return d.hold(ctx, f, "its commit makes the branch red: "+text.Cell(r.Bad.Output, 300))

@@ -152,7 +152,7 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 	if err := w.read(folder); err != nil {
 		return err
 	}
-	known := facts{Begun: w.begun, Age: time.Since(a.Began), Ended: ended, Sent: a.Asked}
+	known := facts{Begun: w.begun, Age: time.Since(a.Began), Ended: ended, Sent: a.Sent}
 	t, err := d.tree(f.ID, a.N)
 	if err != nil {
 		return err

@@ -181,7 +181,11 @@ func (r *Repo) plumbing(env ...string) git.Git {
 // checkName refuses what is not fit to be a part of a branch name, a folder name and a ref. A dot is not allowed, so that the dot
 // between the session and the attempt is the only one.
 func checkName(what, name string) error {
-	good := name != "" && len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
+	most := 64
+	if what == "attempt" {
+		most = 80 // the id of a feature, and a number
+	}
+	good := name != "" && len(name) <= most && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 	switch {
 	case !good, strings.HasPrefix(name, "-"):
 		return text.Hinted(fmt.Errorf("%s %q is not a name", what, text.Truncate(name, 80)), "take letters, digits, - and _, at most 64")

@@ -226,6 +226,9 @@ func (t *Tree) Commit(ctx context.Context, message string, except ...string) (Co
 	return c, nil
 }
 
+// Snapshotted is the snapshot of a name, for [Tree.Undo].
+func (t *Tree) Snapshotted(name string) Commit { return Commit(t.ref("snapshots", name)) }
+
 // Undo takes a tree back to a snapshot or an undo point, and returns an undo point: going back to that undoes the undo. Files that
 // came since go, files that were changed or deleted return, files that git ignores stay. The branch of the tree moves to the commit
 // that the snapshot was made on; what is staged is not kept.

@@ -53,6 +53,21 @@ func Conflicts(features []Feature) []Conflict {
 	return out
 }
 
+// Waits reports whether a feature waits for another one, directly or by others.
+func (p Plan) Waits(id, on string) bool {
+	seen := map[string]bool{}
+	var reach func(id string) bool
+	reach = func(id string) bool {
+		f, ok := p.Feature(id)
+		if !ok || seen[id] {
+			return false
+		}
+		seen[id] = true
+		return slices.Contains(f.DependsOn, on) || slices.ContainsFunc(f.DependsOn, reach)
+	}
+	return reach(id)
+}
+
 // Apart is a group of the features that conflict with none of each other, the first ones first: they are safe to run in parallel.
 func Apart(features []Feature) []string {
 	conflicts := Conflicts(features)

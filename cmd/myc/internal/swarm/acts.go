@@ -208,5 +208,17 @@ func (a *app) reset(ctx context.Context, o *opened, s *book.Session) error {
 		s.State, s.Ended = book.Faulty, time.Now()
 		return []book.Event{{Kind: "session", Text: "the session was given up"}}, nil
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	g, err := o.ground(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	for _, f := range s.Features { // the worktrees of what waited to be merged
+		if err := swarm.Clear(ctx, g, f); err != nil {
+			return err
+		}
+	}
+	return g.End(ctx)
 }

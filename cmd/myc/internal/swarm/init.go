@@ -259,7 +259,10 @@ func (a *app) handOver(ctx context.Context, o *opened, s *book.Session, into str
 		return err
 	}
 	fmt.Fprintf(a.Out, "%s is at %.12s now\n", into, tip)
-	return nil
+	if s.Open() {
+		return nil
+	}
+	return g.End(ctx)
 }
 
 // accept lets a feature land that changes governing files.

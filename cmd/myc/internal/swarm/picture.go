@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -22,7 +23,7 @@ func (a *app) picture(s *book.Session) error {
 			Schedule any       `json:"schedule"`
 		}{p, t})
 	}
-	width := min(a.Width(), 120)
+	width := min(cmp.Or(a.Width(), 100), 120)
 	fmt.Fprintf(a.Out, "%s\n", strings.TrimRight(t.Gantt(width), "\n"))
 	for _, f := range p.Features {
 		if score := plan.Score(f); score.Total >= complex {
@@ -30,9 +31,9 @@ func (a *app) picture(s *book.Session) error {
 		}
 	}
 	for _, c := range plan.Conflicts(p.Features) {
-		if c.SameFiles() {
+		if c.SameFiles() && !p.Waits(c.A, c.B) && !p.Waits(c.B, c.A) {
 			fmt.Fprintf(a.Out, "%s and %s would touch the same files (%s): they are kept apart where that costs no time\n", c.A, c.B,
-				strings.Join(c.Over, ", "))
+				strings.Join(c.What, ", "))
 		}
 	}
 	return nil

@@ -60,7 +60,15 @@ func (a *app) event(e book.Event) {
 		about += "#" + strconv.Itoa(e.Attempt)
 	}
 	fmt.Fprintf(a.Out, "%s  %s%s\n", a.Paint(base.Faint, e.At.Local().Format(time.TimeOnly)), text.OneLine(pad(about, 16)),
-		text.Cell(text.Flatten(e.Text), max(40, a.Width()-28)))
+		a.line(e.Text, 28))
+}
+
+// line is a text in the rest of a line, behind so many columns; whole where there is no terminal.
+func (a *app) line(s string, used int) string {
+	if s = text.Flatten(s); a.Width() > 0 {
+		return text.Cell(s, max(40, a.Width()-used))
+	}
+	return text.Truncate(s, 1000)
 }
 
 // pad fills a word up to a width, with at least one space behind it.
@@ -202,7 +210,7 @@ func (a *app) workerLog(s *book.Session, feature string, n int) error {
 			what = e.Tool + " " + e.Args
 		}
 		fmt.Fprintf(a.Out, "%s  %s%s\n", a.Paint(base.Faint, e.At.Local().Format(time.TimeOnly)), pad(e.Kind, 9),
-			text.Cell(text.Flatten(what), max(40, a.Width()-20)))
+			a.line(what, 20))
 	}
 	return nil
 }
