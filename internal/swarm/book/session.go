@@ -100,7 +100,8 @@ type Attempt struct {
 	Tip       string    `json:"tip,omitempty"`      // its last commit, when it was queued
 	Folder    string    `json:"folder"`             // what its worker reads and writes
 	Window    string    `json:"window"`             // its tmux session
-	Asked     int       `json:"asked,omitzero"`     // how often it was sent back for what was missing
+	Asked     int       `json:"asked,omitzero"`     // how many workers went on with it after the first
+	Sent      int       `json:"sent,omitzero"`      // how often it was sent back for what was missing
 	Conflicts int       `json:"conflicts,omitzero"` // how often it was sent back because of a conflict
 	Began     time.Time `json:"began"`
 	Ended     time.Time `json:"ended,omitzero"`
