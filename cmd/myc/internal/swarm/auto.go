@@ -54,6 +54,9 @@ func (a *app) auto(ctx context.Context, o *opened, s *book.Session) error {
 	if err != nil {
 		return err
 	}
+	if _, err := a.verify(ctx, o, o.dir, []string{"true"}); err != nil {
+		return failure.Hint(fmt.Errorf("the swarm starts no workers where the sandbox cannot be built: %w", err), "myc sandbox capabilities says what is missing")
+	}
 	told := make(chan struct{})
 	follow, stop := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {

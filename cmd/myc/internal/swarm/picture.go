@@ -10,9 +10,6 @@ import (
 	"mycelium/internal/swarm/plan"
 )
 
-// complex is the score of complexity from which a feature should be looked at before it is given to a worker (requirements, C22).
-const complex = 60
-
 // picture prints the schedule of a session: what waits for what, and when each feature would be worked on.
 func (a *app) picture(s *book.Session) error {
 	p := swarm.PlanOf(s)
@@ -26,8 +23,11 @@ func (a *app) picture(s *book.Session) error {
 	width := min(cmp.Or(a.Width(), 100), 120)
 	fmt.Fprintf(a.Out, "%s\n", strings.TrimRight(t.Gantt(width), "\n"))
 	for _, f := range p.Features {
-		if score := plan.Score(f); score.Total >= complex {
-			fmt.Fprintf(a.Out, "%s is complex (%d of 100): look at it, or divide it\n", f.ID, score.Total)
+		switch score := plan.Score(f); score.Advise(plan.Threshold) {
+		case plan.Compete:
+			fmt.Fprintf(a.Out, "%s is complex (%d of 100): divide it, or have it planned first\n", f.ID, score.Total)
+		case plan.Review:
+			fmt.Fprintf(a.Out, "%s is not simple (%d of 100): look at it before a worker does\n", f.ID, score.Total)
 		}
 	}
 	for _, c := range plan.Conflicts(p.Features) {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -127,24 +125,4 @@ func (a *app) with(ctx context.Context, act string, f func(o *opened, s *book.Se
 		return err
 	}
 	return f(o, s)
-}
-
-// words splits a command of the command line into an argument vector: at spaces, and quotes hold together. It is no shell.
-func words(command string) (argv []string, err error) {
-	for rest := strings.TrimSpace(command); rest != ""; rest = strings.TrimSpace(rest) {
-		if q := rest[0]; q == '"' || q == '\'' {
-			end := strings.IndexByte(rest[1:], q)
-			if end < 0 {
-				return nil, failure.Usagef("%s: the quote %c has no end", strconv.Quote(command), q)
-			}
-			argv, rest = append(argv, rest[1:1+end]), rest[2+end:]
-			continue
-		}
-		word, more, _ := strings.Cut(rest, " ")
-		argv, rest = append(argv, word), more
-	}
-	if len(argv) == 0 {
-		return nil, failure.Usagef("a command is empty")
-	}
-	return argv, nil
 }
