@@ -110,11 +110,11 @@ func (d *details) add(line string) {
 func (d *details) String() string { return strings.Join(d.lines, "\n") }
 
 // verbs lead a line that asks for something to be done.
-const verbs = ` add allow analyse analyze build change check clean configure connect convert create define delete deploy design detect
- document enable ensure expose extend extract fix generate handle implement improve integrate introduce install limit log
- make merge migrate move optimise optimize parse port prevent provide publish read record redesign reduce refactor remove
- rename replace report restructure return review rewrite run send set setup show simplify split start stop store support
- test track translate update upgrade use validate verify wire write `
+const verbs = " add allow analyse analyze build change check clean configure connect convert create define delete deploy design detect" +
+	" document enable ensure expose extend extract fix generate handle implement improve integrate introduce install limit log" +
+	" make merge migrate move optimise optimize parse port prevent provide publish read record redesign reduce refactor remove" +
+	" rename replace report restructure return review rewrite run send set setup show simplify split start stop store support" +
+	" test track translate update upgrade use validate verify wire write "
 
 // verbEnds end a line of Japanese that asks for something to be done: there the verb comes last.
 var verbEnds = [...]string{"する", "します", "作る", "作ります", "書く", "書きます", "直す", "直します", "加える", "加えます",
@@ -125,7 +125,7 @@ var verbEnds = [...]string{"する", "します", "作る", "作ります", "書
 func isVerbLed(line string) bool {
 	first, _, _ := strings.Cut(line, " ")
 	first = strings.ToLower(strings.Trim(first, "*_`,.:"))
-	if first != "" && strings.Contains(strings.ReplaceAll(verbs, "\n", " "), " "+first+" ") {
+	if first != "" && strings.Contains(verbs, " "+first+" ") {
 		return true
 	}
 	line = strings.TrimRight(line, "。．. ")
