@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkGround measures the steps of the swarm on a repository of 5,000 files in 250 folders. The figures stand beside the functions.
+// BenchmarkGround measures the steps of the swarm on a repository of 5,000 files in 250 folders. The figures stand beside the
+// functions.
 func BenchmarkGround(b *testing.B) {
 	top := repository(b)
 	for i := range 5000 {

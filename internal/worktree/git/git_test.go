@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestSurroundings: nothing of the environment leads git elsewhere, no hook and no monitor runs, and what it says is said in English. It is not
-// parallel, because it changes the environment.
+// TestSurroundings: nothing of the environment leads git elsewhere, no hook and no monitor runs, and what it says is said in
+// English. It is not parallel, because it changes the environment.
 func TestSurroundings(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
 	ran := filepath.Join(home, "ran")
