@@ -45,7 +45,8 @@ func TestSurroundings(t *testing.T) {
 		t.Errorf("gc.auto is %q: %v", line, err)
 	}
 	_, err := g.Run(t.Context(), "rev-parse", "--verify", "absent")
-	if e, ok := errors.AsType[*Error](err); !ok || Code(err) != 128 || err.Error() != "git rev-parse: fatal: Needed a single revision" || e.Command != "rev-parse" {
+	if e, ok := errors.AsType[*Error](err); !ok || Code(err) != 128 || e.Command != "rev-parse" ||
+		err.Error() != "git rev-parse: fatal: Needed a single revision" {
 		t.Errorf("%v", err)
 	}
 }
