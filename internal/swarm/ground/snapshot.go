@@ -174,7 +174,7 @@ func (l *looked) commit(ctx context.Context, message string, also ...Commit) (Co
 // refs/mycelium/snapshots. Its parent is the commit that the tree is on. The tree, its index and its branch stay as they are. A name
 // is used once: a second snapshot of that name is refused, so that no retry overwrites the first.
 //
-// It takes 0.1 s on 5,000 files, most of it git reading the state of each file (measured, see TestFigures).
+// It takes 0.1 s of the processor on 5,000 files, most of it git reading the state of each file (BenchmarkGround).
 func (t *Tree) Snapshot(ctx context.Context, name string) (Commit, error) {
 	if err := checkName("snapshot", name); err != nil {
 		return "", err
@@ -233,7 +233,8 @@ func (t *Tree) Commit(ctx context.Context, message string, except ...string) (Co
 // With files, paths in the tree with slashes, only these are taken back, whole folders too, and the branch stays. A path that is
 // absolute, leaves the tree, leads through a symbolic link or is in neither is refused before anything changes.
 //
-// After a crash, the same call with the same name finishes it and returns the first undo point. It takes 0.2 s on 5,000 files.
+// After a crash, the same call with the same name finishes it and returns the first undo point. It takes 0.25 s of the
+// processor on 5,000 files.
 func (t *Tree) Undo(ctx context.Context, name string, to Commit, files ...string) (Commit, error) {
 	if err := checkName("undo point", name); err != nil {
 		return "", err
