@@ -219,6 +219,9 @@ func (w *beginning) Write(b []byte) (int, error) {
 // Checkout brings the queue's working tree, see [Repo.Queue], to a commit, exactly: changed files return and files that git does not
 // know go, but what it ignores stays, so that caches are warm.
 func (t *Tree) Checkout(ctx context.Context, c Commit) error {
+	if t.Branch != "" {
+		return fmt.Errorf("the working tree of %s is a worker's and not the queue's: nothing is checked out there", t.Attempt)
+	}
 	g, err := t.in()
 	if err == nil {
 		_, err = g.Run(ctx, "checkout", "--quiet", "--force", "--detach", string(c))

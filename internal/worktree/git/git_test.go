@@ -31,8 +31,10 @@ func TestSurroundings(t *testing.T) {
 		"GIT_CONFIG_VALUE_0": "true", "GIT_TRACE": ran, "GIT_EXTERNAL_DIFF": home + "/program", "LC_ALL": "de_DE.UTF-8", "HOME": "/nowhere"} {
 		t.Setenv(name, value)
 	}
-	g := Git{Dir: dir, Home: home, Env: []string{"GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x", "GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x"}}
-	for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "one"}, {"checkout", "-q", "-b", "other"}, {"status"},
+	g := Git{Dir: dir, Home: home, Env: []string{"GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x", "GIT_AUTHOR_NAME=x",
+		"GIT_AUTHOR_EMAIL=x"}}
+	for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "one"}, {"checkout", "-q", "-b", "other"},
+		{"status"},
 		{"diff", "HEAD"}} {
 		if _, err := g.Run(t.Context(), args...); err != nil {
 			t.Fatal(err)
