@@ -2,7 +2,6 @@ package swarm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/atomicfile"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
@@ -129,11 +128,11 @@ func (a *app) halted(ctx context.Context, o *opened, id string) error {
 	if err != nil {
 		return err
 	}
-	err = swarm.New(options, id).Run(ctx)
-	if held := (*book.HeldError)(nil); errors.As(err, &held) {
-		return nil // the one who drives it stops them
+	locked, err := atomicfile.Locked(o.driverLock())
+	if err != nil || locked { // the one who drives it stops them
+		return err
 	}
-	return err
+	return drive(ctx, o, options, id)
 }
 
 func (a *app) resumeCmd() *cobra.Command {

@@ -89,6 +89,9 @@ func (a *app) open(ctx context.Context, act string) (*opened, error) {
 	return o, nil
 }
 
+// driverLock is held by the process that drives the swarm of this project.
+func (o *opened) driverLock() string { return filepath.Join(o.folder(), "driver.lock") }
+
 // trees is where the worktrees lie: beside the root of the state, in which no agent may write.
 func (o *opened) trees() string {
 	return filepath.Join(string(o.paths.Root)+"-trees", filepath.Base(o.paths.Folder()))
