@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -157,7 +156,7 @@ func (a *app) retryCmd() *cobra.Command {
 					return nil, err
 				}
 				if f.State != book.Failed && f.State != book.Waiting {
-					return nil, fmt.Errorf("feature %s is %s: only what failed or waits is tried again", f.ID, strings.ReplaceAll(string(f.State), "_", " "))
+					return nil, fmt.Errorf("feature %s is %s: only what failed or waits is tried again", f.ID, words(f.State))
 				}
 				f.State, f.Reason, f.Tried, f.Retry = book.Pending, "", 0, time.Time{}
 				if s.State == book.Faulty {

@@ -3,7 +3,6 @@ package swarm
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -70,7 +69,7 @@ func (a *app) accept(ctx context.Context, o *opened, s *book.Session, feature st
 		}
 		t := f.Last()
 		if f.State != book.Waiting || t == nil || t.Tip == "" {
-			return nil, fmt.Errorf("feature %s does not wait to be merged: it is %s", feature, strings.ReplaceAll(string(f.State), "_", " "))
+			return nil, fmt.Errorf("feature %s does not wait to be merged: it is %s", feature, words(f.State))
 		}
 		f.State, f.Reason, f.Accepted = book.Queued, "", t.Tip
 		return []book.Event{{Kind: "feature", Feature: feature, Attempt: t.N, Text: "a person lets it land"}}, nil
