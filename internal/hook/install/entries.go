@@ -34,13 +34,19 @@ func exists(text []byte, comments bool, path []string) bool {
 	return err == nil && lookup(&root, path) != nil
 }
 
-func (s *Setup) has(text []byte, path []string, want string) bool {
+// denied returns what the agent's own deny list in a file holds.
+func (s *Setup) denied(text []byte) map[string]bool {
+	out := map[string]bool{}
 	root, err := parseJSON(text, s.Agent.Hooks.Comments)
 	if err != nil {
-		return false
+		return out
 	}
-	list := lookup(&root, path)
-	return list != nil && slices.ContainsFunc(list.elems, func(e jsonNode) bool { return e.str(text) == want })
+	if list := lookup(&root, s.Agent.Hooks.DenyPath); list != nil {
+		for _, e := range list.elems {
+			out[e.str(text)] = true
+		}
+	}
+	return out
 }
 
 // strip removes our entries: hooks by their command, deny entries and switches by the note, and then our containers that are empty.
@@ -60,6 +66,9 @@ func (s *Setup) strip(text []byte, n *note) ([]byte, error) {
 
 // stripOne removes one thing of ours. It returns nil if there is none left.
 func (s *Setup) stripOne(text []byte, root *jsonNode, n *note) []byte {
+	if next := s.stripDenied(text, root, n); next != nil {
+		return next
+	}
 	if hooks := lookup(root, []string{"hooks"}); hooks != nil {
 		for _, event := range hooks.members {
 			list := event.value
@@ -67,21 +76,14 @@ func (s *Setup) stripOne(text []byte, root *jsonNode, n *note) []byte {
 				handlers := group.get("hooks")
 				switch {
 				case s.isOurs(handlerAt(text, &group)), handlers != nil && len(handlers.elems) > 0 && s.allOurs(text, handlers):
-					return cut(text, &list, i)
+					return cut(text, &list, i, i+1)
 				case handlers != nil:
 					for j := range handlers.elems {
 						if s.isOurs(handlerAt(text, &handlers.elems[j])) {
-							return cut(text, handlers, j)
+							return cut(text, handlers, j, j+1)
 						}
 					}
 				}
-			}
-		}
-	}
-	if deny := lookup(root, s.Agent.Hooks.DenyPath); s.Agent.Hooks.DenyPath != nil && deny != nil {
-		for i := range deny.elems {
-			if slices.Contains(n.Denied, deny.elems[i].str(text)) {
-				return cut(text, deny, i)
 			}
 		}
 	}
@@ -91,7 +93,8 @@ func (s *Setup) stripOne(text []byte, root *jsonNode, n *note) []byte {
 			continue
 		}
 		outer := lookup(root, sw.Path[:len(sw.Path)-1])
-		return cut(text, outer, slices.IndexFunc(outer.members, func(m jsonMember) bool { return m.name == sw.Path[len(sw.Path)-1] }))
+		i := slices.IndexFunc(outer.members, func(m jsonMember) bool { return m.name == sw.Path[len(sw.Path)-1] })
+		return cut(text, outer, i, i+1)
 	}
 	for _, path := range slices.Backward(n.Made) { // inner containers come last
 		outer, name := lookup(root, path[:len(path)-1]), path[len(path)-1]
@@ -100,11 +103,29 @@ func (s *Setup) stripOne(text []byte, root *jsonNode, n *note) []byte {
 		}
 		for i := range outer.members {
 			if outer.members[i].name == name {
-				return cut(text, outer, i)
+				return cut(text, outer, i, i+1)
 			}
 		}
 	}
 	return nil
+}
+
+// stripDenied removes our deny entries that stand beside each other. It returns nil if there are none left.
+func (s *Setup) stripDenied(text []byte, root *jsonNode, n *note) []byte {
+	deny := lookup(root, s.Agent.Hooks.DenyPath)
+	if s.Agent.Hooks.DenyPath == nil || deny == nil {
+		return nil
+	}
+	ours := func(e jsonNode) bool { return slices.Contains(n.Denied, e.str(text)) }
+	first := slices.IndexFunc(deny.elems, ours)
+	if first < 0 {
+		return nil
+	}
+	end := first + 1
+	for end < len(deny.elems) && ours(deny.elems[end]) {
+		end++
+	}
+	return cut(text, deny, first, end)
 }
 
 func (s *Setup) allOurs(text []byte, handlers *jsonNode) bool {

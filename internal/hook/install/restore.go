@@ -157,8 +157,9 @@ func (s *Setup) fingerprint(text []byte, n *note) (string, error) {
 			parts = append(parts, string(b))
 		}
 	}
+	denied := s.denied(text)
 	for _, rule := range n.Denied {
-		if s.has(text, s.Agent.Hooks.DenyPath, rule) {
+		if denied[rule] {
 			parts = append(parts, rule)
 		}
 	}

@@ -66,8 +66,9 @@ func (s *Setup) Status() Installation {
 			st.Foreign++
 		}
 	}
+	denied := s.denied(text)
 	for _, rule := range n.Denied {
-		if s.has(text, s.Agent.Hooks.DenyPath, rule) {
+		if denied[rule] {
 			st.Denials++
 		}
 	}
