@@ -57,11 +57,12 @@ func removeBuilt() {
 }
 
 // actor is what plays the child, the attacker and the drivers: this test binary, or itself without the race detector. They are started
-// thousands of times, have little to do at the same time, and take several times as long with it. What starts them has it.
+// thousands of times, have little to do at the same time, and take several times as long with it. What starts them has it, and with
+// RACE_PROGRAM=1 (`make soak`) they have it too.
 func actor(t *testing.T) string {
 	t.Helper()
 	path, err := os.Executable()
-	if withDetector {
+	if withDetector && os.Getenv("RACE_PROGRAM") == "" {
 		path, err = plainSelf()
 	}
 	if err != nil {
