@@ -286,9 +286,9 @@ func cut(text []byte, n *jsonNode, i, end int) []byte {
 	case end < len(spans):
 		to = spans[end].start
 	default:
-		from, to = n.start+1, n.end-1
-		if bytes.Contains(text[from:to], []byte("//")) || bytes.Contains(text[from:to], []byte("/*")) {
-			from, to = spans[i].start, spans[end-1].end
+		around := append(bytes.Clone(text[n.start+1:from]), text[to:n.end-1]...)
+		if !bytes.Contains(around, []byte("//")) && !bytes.Contains(around, []byte("/*")) {
+			from, to = n.start+1, n.end-1
 		}
 	}
 	return append(append([]byte{}, text[:from]...), text[to:]...)
