@@ -138,15 +138,16 @@ func concurrent(dir string, files []string) (bool, error) {
 	return false, nil
 }
 
-// isConcurrent reports whether a piece of code is a go statement, or is called like what begins a goroutine: that of a group, of a timer, of
-// parallel tests, or of a server.
+// isConcurrent reports whether a piece of code is a go statement, or is called like what begins a goroutine: that of a group, of a timer,
+// of parallel tests, or of a server.
 func isConcurrent(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.GoStmt:
 		return true
 	case *ast.SelectorExpr:
 		switch n.Sel.Name {
-		case "Go", "AfterFunc", "Parallel", "RunParallel", "Serve", "ServeTLS", "ListenAndServe", "NewServer", "NewTLSServer", "NewUnstartedServer":
+		case "Go", "AfterFunc", "Parallel", "RunParallel", "Serve", "ServeTLS", "ListenAndServe", "NewServer", "NewTLSServer",
+			"NewUnstartedServer":
 			return true
 		}
 	}

@@ -34,19 +34,21 @@ func exists(text []byte, comments bool, path []string) bool {
 	return err == nil && lookup(&root, path) != nil
 }
 
-// denied returns what the agent's own deny list in a file holds.
-func (s *Setup) denied(text []byte) map[string]bool {
-	out := map[string]bool{}
-	root, err := parseJSON(text, s.Agent.Hooks.Comments)
+// standing returns those of some rules that the own deny list of an agent in a file holds.
+func standing(text []byte, agent harness.Agent, rules []string) []string {
+	root, err := parseJSON(text, agent.Hooks.Comments)
 	if err != nil {
-		return out
+		return nil
 	}
-	if list := lookup(&root, s.Agent.Hooks.DenyPath); list != nil {
-		for _, e := range list.elems {
-			out[e.str(text)] = true
-		}
+	list := lookup(&root, agent.Hooks.DenyPath)
+	if list == nil {
+		return nil
 	}
-	return out
+	held := map[string]bool{}
+	for _, e := range list.elems {
+		held[e.str(text)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(rules), func(rule string) bool { return !held[rule] })
 }
 
 // strip removes our entries: hooks by their command, deny entries and switches by the note, and then our containers that are empty.
@@ -66,8 +68,10 @@ func (s *Setup) strip(text []byte, n *note) ([]byte, error) {
 
 // stripOne removes one thing of ours. It returns nil if there is none left.
 func (s *Setup) stripOne(text []byte, root *jsonNode, n *note) []byte {
-	if next := s.stripDenied(text, root, n); next != nil {
-		return next
+	if deny := lookup(root, s.Agent.Hooks.DenyPath); s.Agent.Hooks.DenyPath != nil && deny != nil {
+		if next := stripDenied(text, deny, n); next != nil {
+			return next
+		}
 	}
 	if hooks := lookup(root, []string{"hooks"}); hooks != nil {
 		for _, event := range hooks.members {
@@ -110,12 +114,8 @@ func (s *Setup) stripOne(text []byte, root *jsonNode, n *note) []byte {
 	return nil
 }
 
-// stripDenied removes our deny entries that stand beside each other. It returns nil if there are none left.
-func (s *Setup) stripDenied(text []byte, root *jsonNode, n *note) []byte {
-	deny := lookup(root, s.Agent.Hooks.DenyPath)
-	if s.Agent.Hooks.DenyPath == nil || deny == nil {
-		return nil
-	}
+// stripDenied removes from a deny list those of our entries that stand first, and beside each other. It returns nil if there are none left.
+func stripDenied(text []byte, deny *jsonNode, n *note) []byte {
 	ours := func(e jsonNode) bool { return slices.Contains(n.Denied, e.str(text)) }
 	first := slices.IndexFunc(deny.elems, ours)
 	if first < 0 {

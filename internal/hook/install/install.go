@@ -220,7 +220,7 @@ func (s *Setup) install(file string, text []byte, n *note) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if text, err = s.deny(text, n); err != nil {
+	if text, err = deny(text, s.Agent, s.denials(), n); err != nil {
 		return nil, err
 	}
 	n.Agent, n.Scope, n.Dir, n.Myc, n.Small, n.Gateway = s.Agent.Name, s.Scope, s.Dir, s.Myc, s.Small, s.Gateway
@@ -230,13 +230,12 @@ func (s *Setup) install(file string, text []byte, n *note) ([]byte, error) {
 	return text, err
 }
 
-// deny adds to the agent's own deny list what it must hold. What stands there already is somebody else's, and stays theirs.
-func (s *Setup) deny(text []byte, n *note) ([]byte, error) {
-	stands := s.denied(text)
+// deny adds rules to the own deny list of an agent. What stands there already is somebody else's, and stays theirs.
+func deny(text []byte, agent harness.Agent, rules []string, n *note) ([]byte, error) {
+	theirs := standing(text, agent, rules)
 	var missing []jsontext.Value
-	for _, rule := range s.denials() {
-		if !stands[rule] {
-			stands[rule] = true
+	for _, rule := range rules {
+		if !slices.Contains(theirs, rule) && !slices.Contains(n.Denied, rule) {
 			n.Denied = append(n.Denied, rule)
 			missing = append(missing, jsontext.Value(rawjson.Quote(rule)))
 		}
@@ -244,7 +243,7 @@ func (s *Setup) deny(text []byte, n *note) ([]byte, error) {
 	if missing == nil {
 		return text, nil
 	}
-	return addElements(text, s.Agent.Hooks.Comments, s.Agent.Hooks.DenyPath, missing...)
+	return addElements(text, agent.Hooks.Comments, agent.Hooks.DenyPath, missing...)
 }
 
 // uninstall returns the text without our entries, and an empty note.

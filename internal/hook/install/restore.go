@@ -157,12 +157,7 @@ func (s *Setup) fingerprint(text []byte, n *note) (string, error) {
 			parts = append(parts, string(b))
 		}
 	}
-	denied := s.denied(text)
-	for _, rule := range n.Denied {
-		if denied[rule] {
-			parts = append(parts, rule)
-		}
-	}
+	parts = append(parts, standing(text, s.Agent, n.Denied)...)
 	for _, path := range s.off(text) {
 		if !hasPath(n.Off, path) {
 			parts = append(parts, "off "+strings.Join(path, "."))

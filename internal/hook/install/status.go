@@ -66,12 +66,7 @@ func (s *Setup) Status() Installation {
 			st.Foreign++
 		}
 	}
-	denied := s.denied(text)
-	for _, rule := range n.Denied {
-		if denied[rule] {
-			st.Denials++
-		}
-	}
+	st.Denials = len(standing(text, s.Agent, n.Denied))
 	st.Installed = st.Ours > 0 || n.File != ""
 	if !st.Installed {
 		return st
