@@ -34,6 +34,7 @@ func withoutNetwork(t *testing.T) bool {
 		return true
 	}
 	t.Parallel()
+	program(t) // so that the copy finds it
 	// Its parts mostly wait, so as many run at a time as the Makefile has it for the rest.
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.timeout="+copyTimeout(t).String(),
 		"-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1", "-test.parallel=4")

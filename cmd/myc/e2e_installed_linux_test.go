@@ -100,6 +100,7 @@ func withOwnEtc(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(insideVar) == "" {
 		t.Parallel()
+		program(t) // so that the copy finds it
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.timeout="+copyTimeout(t).String(),
 			"-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1")
 		cmd.Env = append(os.Environ(), insideVar+"=1")
