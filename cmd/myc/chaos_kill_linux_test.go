@@ -64,19 +64,18 @@ func killCount(t *testing.T) int {
 
 func newKillings(t *testing.T) *killings {
 	t.Helper()
-	k := &killings{hostile: buildProgram(t, "mycelium/test/hostile"), stop: make(chan struct{}), right: map[string]bool{}}
+	k := &killings{hostile: hostileServer(t), stop: make(chan struct{}), right: map[string]bool{}}
 	k.executed = filepath.Join(t.TempDir(), "executed")
 	// Behind shells, as npx and its like are; the second one leaves processes behind, in sessions of their own and without parents.
 	entry := func(mode string) string {
 		return fmt.Sprintf("  %s: {command: sh, args: [-c, \"%s %s; true\"], timeout: 60s, stopTimeout: 300ms, env: {CALLS: %q}}\n",
 			mode, k.hostile, mode, k.executed)
 	}
-	k.project = newProject(t, map[string]string{
+	k.project = projectOf(t, builtProgram(t), map[string]string{ // without the race detector, which would take most of the time
 		"mycelium.yaml": "session: {defaultRole: guest, roles: [guest]}\nmcpServers:\n" + entry("healthy") + entry("leaks"),
 		"skills/echo/SKILL.yaml": "name: echo\ndescription: Echoes.\nallowedRoles: [guest]\n" +
 			"allowedTools: [healthy__echo, leaks__echo]\n",
 	})
-	k.myc = buildProgram(t, "mycelium/cmd/myc") // without the race detector, which would take most of the time
 	k.must("tools", "sync")
 	for i := range 4 {
 		k.clients = append(k.clients, &mortal{killings: k, name: fmt.Sprintf("c%d", i)})

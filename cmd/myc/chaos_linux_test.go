@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,16 +40,6 @@ func chaosLength(t *testing.T) time.Duration {
 	return 10 * time.Second
 }
 
-// buildProgram builds one of our programs, without the race detector.
-func buildProgram(t *testing.T, pkg string) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), filepath.Base(pkg))
-	if err := goBuild(file, pkg); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
 // chaos is a daemon with one healthy server and one of each kind of misbehaviour behind it, and what happened to its clients.
 type chaos struct {
 	*project
@@ -67,9 +56,9 @@ type chaos struct {
 // patience bounds every request of a client, in which a start, a call and a loaded machine have room. It is what "lost" means.
 const patience = 60 * time.Second
 
-func newChaos(t *testing.T, myc string) *chaos {
+func newChaos(t *testing.T) *chaos {
 	t.Helper()
-	hostile := buildProgram(t, "mycelium/test/hostile")
+	hostile := hostileServer(t)
 	var conf, grants strings.Builder
 	conf.WriteString("session: {defaultRole: guest, roles: [guest]}\nmcpServers:\n")
 	c := &chaos{}
@@ -88,10 +77,7 @@ func newChaos(t *testing.T, myc string) *chaos {
 		"mycelium.yaml":          conf.String(),
 		"skills/echo/SKILL.yaml": "name: echo\ndescription: Echoes.\nallowedRoles: [guest]\nallowedTools:\n" + grants.String(),
 	}
-	c.project = projectOf(t, raced(t), files)
-	if myc != "" {
-		c.myc = myc
-	}
+	c.project = projectOf(t, builtProgram(t), files)       // never with the race detector, which would take most of the time
 	c.eventually("every catalog is learned", func() bool { // the one that dies may need more than one start
 		c.must("tools", "sync")
 		seen, _, err := c.run("tools") // as long as a catalog is missing the skill takes no effect, and nobody names the role
@@ -446,7 +432,7 @@ const sessionsOpened = 10_000
 // memory.
 func TestChaos(t *testing.T) {
 	t.Parallel()
-	c := newChaos(t, buildProgram(t, "mycelium/cmd/myc"))
+	c := newChaos(t)
 	length := chaosLength(t)
 	c.storm(8, time.Second)
 	c.calm()

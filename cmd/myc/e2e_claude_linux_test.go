@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -35,10 +34,10 @@ func withoutNetwork(t *testing.T) bool {
 		return true
 	}
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
+	program(t) // so that the copy finds it
 	// Its parts mostly wait, so as many run at a time as the Makefile has it for the rest.
-	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1", "-test.parallel=4")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.timeout="+copyTimeout(t).String(),
+		"-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1", "-test.parallel=4")
 	cmd.Env = append(os.Environ(), insideVar+"=1")
 	faketest.NoNetwork(cmd)
 	out, err := cmd.CombinedOutput()
@@ -46,6 +45,15 @@ func withoutNetwork(t *testing.T) bool {
 		t.Errorf("the copy without a network: %v\n%s", err, failedParts(string(out)))
 	}
 	return false
+}
+
+// copyTimeout is how long the copy of a test may take: a little less than this process, so that its report is read.
+func copyTimeout(t *testing.T) time.Duration {
+	end, ok := t.Deadline()
+	if !ok {
+		return 0 // as long as it likes
+	}
+	return max(time.Until(end)*9/10, time.Second)
 }
 
 // failedParts is what tests said that failed, of the verbose output of a copy: many parts run at the same time, and who reads a failure

@@ -14,7 +14,7 @@ import (
 // hanging is a project with a server that never answers a call.
 func hanging(t *testing.T) (p *project, hostile string) {
 	t.Helper()
-	hostile = buildProgram(t, "mycelium/test/hostile")
+	hostile = hostileServer(t)
 	p = newProject(t, map[string]string{
 		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest]}\nmcpServers:\n"+
 			"  hang: {command: %q, args: [hang], timeout: 1h, stopTimeout: 300ms}\n", hostile),

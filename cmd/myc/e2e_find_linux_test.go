@@ -15,7 +15,7 @@ func boxOfTools(t *testing.T, toolSearch string) *project {
 	t.Helper()
 	p := newProject(t, map[string]string{
 		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, toolSearch: %s}\n"+
-			"mcpServers: {box: {command: %q, args: [healthy], env: {TOOLS: \"60\"}}}\n", toolSearch, buildProgram(t, "mycelium/test/hostile")),
+			"mcpServers: {box: {command: %q, args: [healthy], env: {TOOLS: \"60\"}}}\n", toolSearch, hostileServer(t)),
 		"skills/box/SKILL.yaml": "name: box\ndescription: Looks into the box.\nallowedRoles: [guest]\nallowedTools: [box__*]\n",
 	})
 	p.must("serve", "--background", "--addr", "127.0.0.1:0")

@@ -2,14 +2,12 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
@@ -102,9 +100,9 @@ func withOwnEtc(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(insideVar) == "" {
 		t.Parallel()
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-		defer cancel()
-		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1")
+		program(t) // so that the copy finds it
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.timeout="+copyTimeout(t).String(),
+			"-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1")
 		cmd.Env = append(os.Environ(), insideVar+"=1")
 		faketest.NoNetwork(cmd)
 		cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWNS

@@ -184,7 +184,7 @@ func TestKilledDaemonOverHTTP(t *testing.T) {
 // a new keeper. A server that is told to end, or is stopped, concerns its own calls only.
 func TestKilledKeeperAndServers(t *testing.T) {
 	t.Parallel()
-	hostile := buildProgram(t, "mycelium/test/hostile")
+	hostile := hostileServer(t)
 	p := newProject(t, map[string]string{
 		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest]}\nmcpServers:\n"+
 			"  hang: {command: %q, args: [hang], timeout: 1h, stopTimeout: 300ms}\n"+

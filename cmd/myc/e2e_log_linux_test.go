@@ -23,7 +23,7 @@ func cutting(t *testing.T) *team {
 		"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, roles: [guest]}\nmcpServers:\n"+
 			"  files: {builtin: files, args: [.]}\n"+
 			"  cuts: {command: %q, args: [cuts], env: {AUDIT: DIR/../.local/state/mycelium/projects/*/audit}}\n",
-			buildProgram(t, "mycelium/test/hostile")),
+			hostileServer(t)),
 		"skills/echo/SKILL.yaml": "name: echo\ndescription: Echoes.\nallowedRoles: [guest]\n" +
 			"allowedTools: [files__list_directory, \"?cuts__echo\"]\n",
 	})}

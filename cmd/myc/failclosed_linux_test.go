@@ -198,7 +198,7 @@ func failNothing(t *testing.T) {
 
 func failPanic(t *testing.T) {
 	w := newFailWorld(t)
-	w.exe = raced(t) // which has the bug
+	w.exe = testBinary(t) // which has the bug
 	w.hooks(t, "", "a bug on the way", faultVar+"=panic")
 	w.nothing("a bug on the way")
 	t.Run("mcp", failPanicMCP)

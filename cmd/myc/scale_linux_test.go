@@ -39,8 +39,7 @@ func scaleProject(hostile string) map[string]string {
 // lists are is measured in bench.
 func TestAThousandSessions(t *testing.T) {
 	t.Parallel()
-	p := newProject(t, scaleProject(buildProgram(t, "mycelium/test/hostile")))
-	p.myc = buildProgram(t, "mycelium/cmd/myc")
+	p := projectOf(t, builtProgram(t), scaleProject(hostileServer(t)))
 	p.must("tools", "sync")
 	c := &chaos{project: p, url: p.serve()}
 	c.pid = p.status().Daemon.PID

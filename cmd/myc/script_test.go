@@ -23,7 +23,7 @@ import (
 	"mycelium/internal/node/api"
 )
 
-// TestMain lets the test binary play the command: `myc` is this very program, with the race detector in it.
+// TestMain lets the test binary play the command: `myc` is this very program.
 func TestMain(m *testing.M) {
 	testscript.Main(withSmall{m}, map[string]func(){"myc": func() { os.Exit(mycOfTests()) },
 		agentshell.Name: shellOfTests, "deffile": deffile})

@@ -23,18 +23,17 @@ const (
 )
 
 // program is the `myc` that a test starts: the program as users build it, or with RACE_PROGRAM=1 (`make soak`) this test binary, which has
-// the race detector in it. With it the program takes several times as long, so in the suite only tests that play [raced] have it, in which
-// much happens in one process at the same time.
+// the race detector in it there. With it the program takes several times as long.
 func program(t *testing.T) string {
 	t.Helper()
 	if os.Getenv("RACE_PROGRAM") != "" {
-		return raced(t)
+		return testBinary(t)
 	}
 	return builtProgram(t)
 }
 
-// raced is this test binary under the name of the command.
-func raced(t *testing.T) string {
+// testBinary is this test binary under the name of the command.
+func testBinary(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("myc") // TestMain put it there
 	if err != nil {
@@ -65,12 +64,36 @@ var buildOnce = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(filepath.Dir(filepath.Dir(played)), "built", "myc")
+	path := filepath.Join(builtFolder(played), "myc")
 	if err := goBuild(path, "mycelium/cmd/myc"); err != nil {
 		return "", err
 	}
 	small := filepath.Join(filepath.Dir(path), hook.Small)
 	return path, errors.Join(os.Link(filepath.Join(filepath.Dir(played), hook.Small), small), os.Setenv(builtVar, path))
+})
+
+// builtFolder is where programs are built, beside the folder of the test binary under the name of the command.
+func builtFolder(played string) string {
+	return filepath.Join(filepath.Dir(filepath.Dir(played)), "built")
+}
+
+// hostileServer is the server that misbehaves as its argument says, built once for all tests that want it.
+func hostileServer(t *testing.T) string {
+	t.Helper()
+	path, err := hostileOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var hostileOnce = sync.OnceValues(func() (string, error) {
+	played, err := exec.LookPath("myc")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(builtFolder(played), "hostile")
+	return path, goBuild(path, "mycelium/test/hostile")
 })
 
 // TestPackageInitialisationIsCheap builds the program as users do and adds up what `GODEBUG=inittrace=1` reports.

@@ -392,7 +392,7 @@ func TestOAuthSlowProvider(t *testing.T) {
 		return false
 	}
 	s := g.entry(nil)
-	s.Timeout = Duration(200 * time.Millisecond)
+	s.Timeout = Duration(2 * time.Second)
 	p := newPool(t, Options{Tokens: g.tokens}, s)
 	ctx := testContext(t)
 	if err := login(ctx, p); err != nil {

@@ -215,12 +215,12 @@ func open(t *testing.T, uid int) string {
 	return dir
 }
 
-// copyOfSelf copies the test binary to where every user may execute it.
+// copyOfSelf copies what plays the test binary to where every user may execute it.
 func copyOfSelf(t *testing.T, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, "attacker")
 	// Another process writes it: a child that is started meanwhile would have our descriptor open, and nobody could execute the file.
-	copying := exec.CommandContext(t.Context(), "sh", "-c", `cat "$0" > "$1"`, fmt.Sprintf("/proc/%d/exe", os.Getpid()), path)
+	copying := exec.CommandContext(t.Context(), "sh", "-c", `cat "$0" > "$1"`, actor(t), path)
 	if out, err := copying.CombinedOutput(); err != nil {
 		t.Fatalf("copy this program: %v: %s", err, out)
 	}

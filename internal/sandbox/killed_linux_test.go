@@ -37,11 +37,7 @@ func projectCommand(t *testing.T, argv ...string) *Command {
 // self says how the child is started: by the test binary.
 func self(t *testing.T) jail.Self {
 	t.Helper()
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return jail.Self{Argv: []string{path, jail.ChildName}}
+	return jail.Self{Argv: []string{actor(t), jail.ChildName}}
 }
 
 // endless says "ready" and the descriptors' view of itself, and stays until it is killed, with children that left its session.

@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	removeSmall()
+	removeBuilt()
 	os.Exit(code)
 }
 

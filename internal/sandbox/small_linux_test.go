@@ -22,29 +22,53 @@ import (
 	"mycelium/internal/sandbox/jail"
 )
 
-var builtSmall string // the folder of smallProgram, if it was made
-
 // smallProgram is the small program, built once.
-var smallProgram = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "small")
+var smallProgram = sync.OnceValues(func() (string, error) { return build("myc-hook", "build", "mycelium/cmd/myc-hook") })
+
+// withDetector: this test binary has the race detector in it.
+var withDetector bool
+
+// plainSelf is this test binary without the race detector, built once.
+var plainSelf = sync.OnceValues(func() (string, error) { return build("sandbox.test", "test", "-c", "-vet=off", ".") })
+
+var builtFolders []string
+
+// build builds a program with a command of go, in a folder of its own.
+func build(name, command string, args ...string) (string, error) {
+	dir, err := os.MkdirTemp("", "built")
 	if err != nil {
 		return "", err
 	}
-	builtSmall = dir
-	path := filepath.Join(dir, "myc-hook")
-	build := exec.Command("go", "build", "-o", path, "mycelium/cmd/myc-hook")
+	builtFolders = append(builtFolders, dir)
+	path := filepath.Join(dir, name)
+	build := exec.Command("go", append([]string{command, "-o", path}, args...)...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
 	return path, os.Chmod(dir, 0o755) //nolint:gosec // an ordinary user executes it
-})
+}
 
-// removeSmall removes what smallProgram made.
-func removeSmall() {
-	if builtSmall != "" {
-		_ = os.RemoveAll(builtSmall)
+// removeBuilt removes what was built.
+func removeBuilt() {
+	for _, dir := range builtFolders {
+		_ = os.RemoveAll(dir)
 	}
+}
+
+// actor is what plays the child, the attacker and the drivers: this test binary, or itself without the race detector. They are started
+// thousands of times, have little to do at the same time, and take several times as long with it. What starts them has it, and with
+// RACE_PROGRAM=1 (`make soak`) they have it too.
+func actor(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	if withDetector && os.Getenv("RACE_PROGRAM") == "" {
+		path, err = plainSelf()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func small(t *testing.T) string {

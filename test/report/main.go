@@ -1,6 +1,7 @@
-// Command report runs `go test` and reports its progress: a line for each package that ends, every fifteen seconds the running tests, the
-// output of failed tests, and at the end the slowest tests, when the longest packages ran, the skipped tests with their reasons, and how
-// long the run took, by the clock and by the processors. Its arguments are those of `go test`.
+// Command report runs the tests of the module and reports their progress: a line for each package that ends, every fifteen seconds the
+// running tests, the output of failed tests, and at the end the slowest tests, when the longest packages ran, the skipped tests with their
+// reasons, and how long the run took, by the clock and by the processors. Its arguments are flags of `go test`. It runs `go test` twice at
+// the same time: with the race detector, for the packages that need it, and without.
 package main
 
 import (
@@ -13,44 +14,83 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
 
 func main() {
-	cmd := exec.Command("go", append([]string{"test", "-json"}, os.Args[1:]...)...) //nolint:gosec // what make gives it
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
+	all, err := list()
 	if err != nil {
 		fatal(err)
 	}
-	began := time.Now()
-	if err := cmd.Start(); err != nil {
+	raced, plain, err := divide(all)
+	if err != nil {
 		fatal(err)
 	}
 	r := newReport(os.Stdout)
-	r.first = began
+	r.first = time.Now()
+	// Most tests wait for processes rather than compute, so a third package runs on two processors.
+	most := runtime.GOMAXPROCS(0)
+	runs := []*exec.Cmd{
+		goTest(slices.Concat([]string{"-race", withoutSQLite, "-p", strconv.Itoa((most + 1) / 2)}, os.Args[1:], raced)),
+		goTest(slices.Concat([]string{"-p", strconv.Itoa(most)}, os.Args[1:], plain)),
+	}
+	runs[1].Env = append(os.Environ(), "CGO_ENABLED=0") // most is compiled so already
 	done := make(chan struct{})
 	go r.tick(done)
-	readErr := r.read(out)
-	close(done)
-	err = cmd.Wait()
-	r.end()
-	if s := cmd.ProcessState; s != nil {
-		took, cpu := time.Since(began).Seconds(), (s.UserTime() + s.SystemTime()).Seconds()
-		fmt.Printf("took %.0fs, and %.0fs of the processors: %.1f at a time\n", took, cpu, cpu/took)
+	errs := make([]error, len(runs))
+	var work sync.WaitGroup
+	for i, cmd := range runs {
+		work.Go(func() { errs[i] = r.run(cmd) })
 	}
-	var exit *exec.ExitError
-	switch {
-	case errors.As(err, &exit):
-		os.Exit(exit.ExitCode())
-	case err != nil || readErr != nil:
-		fatal(errors.Join(err, readErr))
-	case r.failed > 0:
+	work.Wait()
+	close(done)
+	r.end()
+	r.times(runs)
+	for _, err := range errs {
+		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+			fatal(err)
+		}
+	}
+	if errors.Join(errs...) != nil || r.failed > 0 {
 		os.Exit(1)
 	}
+}
+
+// withoutSQLite keeps the race detector out of SQLite. It is C that a program made into Go: its memory is not Go's, its locks are its own,
+// and to follow it takes longer than all the rest of a test that opens a database.
+const withoutSQLite = "-gcflags=modernc.org/...=-race=false"
+
+func goTest(args []string) *exec.Cmd {
+	return exec.Command("go", append([]string{"test", "-json"}, args...)...) //nolint:gosec // what make gives it
+}
+
+// run runs one `go test` to its end.
+func (r *report) run(cmd *exec.Cmd) error {
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return errors.Join(r.read(out), cmd.Wait())
+}
+
+// times prints how long runs took, by the clock and by the processors. What a test leaves to init, such as a daemon, does not count.
+func (r *report) times(runs []*exec.Cmd) {
+	took, cpu := time.Since(r.first).Seconds(), 0.0
+	for _, cmd := range runs {
+		if s := cmd.ProcessState; s != nil {
+			cpu += (s.UserTime() + s.SystemTime()).Seconds()
+		}
+	}
+	fmt.Fprintf(r.out, "took %.0fs, and %.0fs of the processors: %.1f at a time\n", took, cpu, cpu/took)
 }
 
 func fatal(err error) {
@@ -106,7 +146,9 @@ func (r *report) read(in io.Reader) error {
 		if line != "" {
 			var e event
 			if json.Unmarshal([]byte(line), &e) != nil || e.Action == "" {
+				r.mu.Lock()
 				fmt.Fprint(r.out, line)
+				r.mu.Unlock()
 			} else {
 				r.take(e)
 			}

@@ -34,13 +34,21 @@ func exists(text []byte, comments bool, path []string) bool {
 	return err == nil && lookup(&root, path) != nil
 }
 
-func (s *Setup) has(text []byte, path []string, want string) bool {
-	root, err := parseJSON(text, s.Agent.Hooks.Comments)
+// standing returns those of some rules that the own deny list of an agent in a file holds.
+func standing(text []byte, agent harness.Agent, rules []string) []string {
+	root, err := parseJSON(text, agent.Hooks.Comments)
 	if err != nil {
-		return false
+		return nil
 	}
-	list := lookup(&root, path)
-	return list != nil && slices.ContainsFunc(list.elems, func(e jsonNode) bool { return e.str(text) == want })
+	list := lookup(&root, agent.Hooks.DenyPath)
+	if list == nil {
+		return nil
+	}
+	held := map[string]bool{}
+	for _, e := range list.elems {
+		held[e.str(text)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(rules), func(rule string) bool { return !held[rule] })
 }
 
 // strip removes our entries: hooks by their command, deny entries and switches by the note, and then our containers that are empty.
@@ -60,6 +68,11 @@ func (s *Setup) strip(text []byte, n *note) ([]byte, error) {
 
 // stripOne removes one thing of ours. It returns nil if there is none left.
 func (s *Setup) stripOne(text []byte, root *jsonNode, n *note) []byte {
+	if deny := lookup(root, s.Agent.Hooks.DenyPath); s.Agent.Hooks.DenyPath != nil && deny != nil {
+		if next := stripDenied(text, deny, n); next != nil {
+			return next
+		}
+	}
 	if hooks := lookup(root, []string{"hooks"}); hooks != nil {
 		for _, event := range hooks.members {
 			list := event.value
@@ -67,21 +80,14 @@ func (s *Setup) stripOne(text []byte, root *jsonNode, n *note) []byte {
 				handlers := group.get("hooks")
 				switch {
 				case s.isOurs(handlerAt(text, &group)), handlers != nil && len(handlers.elems) > 0 && s.allOurs(text, handlers):
-					return cut(text, &list, i)
+					return cut(text, &list, i, i+1)
 				case handlers != nil:
 					for j := range handlers.elems {
 						if s.isOurs(handlerAt(text, &handlers.elems[j])) {
-							return cut(text, handlers, j)
+							return cut(text, handlers, j, j+1)
 						}
 					}
 				}
-			}
-		}
-	}
-	if deny := lookup(root, s.Agent.Hooks.DenyPath); s.Agent.Hooks.DenyPath != nil && deny != nil {
-		for i := range deny.elems {
-			if slices.Contains(n.Denied, deny.elems[i].str(text)) {
-				return cut(text, deny, i)
 			}
 		}
 	}
@@ -91,7 +97,8 @@ func (s *Setup) stripOne(text []byte, root *jsonNode, n *note) []byte {
 			continue
 		}
 		outer := lookup(root, sw.Path[:len(sw.Path)-1])
-		return cut(text, outer, slices.IndexFunc(outer.members, func(m jsonMember) bool { return m.name == sw.Path[len(sw.Path)-1] }))
+		i := slices.IndexFunc(outer.members, func(m jsonMember) bool { return m.name == sw.Path[len(sw.Path)-1] })
+		return cut(text, outer, i, i+1)
 	}
 	for _, path := range slices.Backward(n.Made) { // inner containers come last
 		outer, name := lookup(root, path[:len(path)-1]), path[len(path)-1]
@@ -100,11 +107,25 @@ func (s *Setup) stripOne(text []byte, root *jsonNode, n *note) []byte {
 		}
 		for i := range outer.members {
 			if outer.members[i].name == name {
-				return cut(text, outer, i)
+				return cut(text, outer, i, i+1)
 			}
 		}
 	}
 	return nil
+}
+
+// stripDenied removes from a deny list those of our entries that stand first, and beside each other. It returns nil if there are none left.
+func stripDenied(text []byte, deny *jsonNode, n *note) []byte {
+	ours := func(e jsonNode) bool { return slices.Contains(n.Denied, e.str(text)) }
+	first := slices.IndexFunc(deny.elems, ours)
+	if first < 0 {
+		return nil
+	}
+	end := first + 1
+	for end < len(deny.elems) && ours(deny.elems[end]) {
+		end++
+	}
+	return cut(text, deny, first, end)
 }
 
 func (s *Setup) allOurs(text []byte, handlers *jsonNode) bool {

@@ -216,24 +216,34 @@ func (s *Setup) install(file string, text []byte, n *note) ([]byte, error) {
 		}
 	}
 	for _, event := range s.Agent.Events() {
-		if text, err = addElement(text, s.Agent.Hooks.Comments, []string{"hooks", event}, s.Agent.Entry(event, s.runs(event))); err != nil {
+		if text, err = addElements(text, s.Agent.Hooks.Comments, []string{"hooks", event}, s.Agent.Entry(event, s.runs(event))); err != nil {
 			return nil, err
 		}
 	}
-	for _, rule := range s.denials() {
-		if s.has(text, s.Agent.Hooks.DenyPath, rule) {
-			continue // of somebody else
-		}
-		if text, err = addElement(text, s.Agent.Hooks.Comments, s.Agent.Hooks.DenyPath, jsontext.Value(rawjson.Quote(rule))); err != nil {
-			return nil, err
-		}
-		n.Denied = append(n.Denied, rule)
+	if text, err = deny(text, s.Agent, s.denials(), n); err != nil {
+		return nil, err
 	}
 	n.Agent, n.Scope, n.Dir, n.Myc, n.Small, n.Gateway = s.Agent.Name, s.Scope, s.Dir, s.Myc, s.Small, s.Gateway
 	n.ID = s.id()
 	n.Protected = s.Protected
 	n.Print, err = s.fingerprint(text, n)
 	return text, err
+}
+
+// deny adds rules to the own deny list of an agent. What stands there already is somebody else's, and stays theirs.
+func deny(text []byte, agent harness.Agent, rules []string, n *note) ([]byte, error) {
+	theirs := standing(text, agent, rules)
+	var missing []jsontext.Value
+	for _, rule := range rules {
+		if !slices.Contains(theirs, rule) && !slices.Contains(n.Denied, rule) {
+			n.Denied = append(n.Denied, rule)
+			missing = append(missing, jsontext.Value(rawjson.Quote(rule)))
+		}
+	}
+	if missing == nil {
+		return text, nil
+	}
+	return addElements(text, agent.Hooks.Comments, agent.Hooks.DenyPath, missing...)
 }
 
 // uninstall returns the text without our entries, and an empty note.

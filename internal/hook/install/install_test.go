@@ -196,10 +196,10 @@ func TestUninstallTakesNothingElse(t *testing.T) {
 	changes, err := s.Install()
 	must(t, changes, err)
 	text := []byte(get(t, file))
-	if text, err = addElement(text, false, s.Agent.Hooks.DenyPath, jsontext.Value(`"Read(./mine)"`)); err != nil {
+	if text, err = addElements(text, false, s.Agent.Hooks.DenyPath, jsontext.Value(`"Read(./mine)"`)); err != nil {
 		t.Fatal(err)
 	}
-	if text, err = addElement(text, false, []string{"hooks", "Stop"},
+	if text, err = addElements(text, false, []string{"hooks", "Stop"},
 		jsontext.Value(`{"hooks":[{"type":"command","command":"/x/stop.sh"}]}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -510,7 +510,7 @@ func FuzzParseJSON(f *testing.F) {
 		if !comments && !jsontext.Value(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))).IsValid() {
 			t.Fatalf("taken for JSON: %q", text)
 		}
-		if out, err := addElement(text, comments, []string{"hooks", "x"}, jsontext.Value(`"y"`)); err == nil {
+		if out, err := addElements(text, comments, []string{"hooks", "x"}, jsontext.Value(`"y"`)); err == nil {
 			again, err := parseJSON(out, comments)
 			if err != nil {
 				t.Fatalf("%q became %q: %v", text, out, err)

@@ -142,13 +142,23 @@ func (n *jsonNode) str(text []byte) string {
 // errShape reports a value of another type where our entries belong.
 var errShape = errors.New("has a value of an unexpected type")
 
-// addElement appends a value to the array at a path of names. It creates containers that are missing.
-func addElement(text []byte, comments bool, path []string, value jsontext.Value) ([]byte, error) {
-	return change(text, comments, path, jsontext.Value("["+string(value)+"]"), func(list *jsonNode, unit string) ([]byte, error) {
+// addElements appends values, at least one, to the array at a path of names. It creates containers that are missing.
+func addElements(text []byte, comments bool, path []string, values ...jsontext.Value) ([]byte, error) {
+	var first []byte
+	for _, v := range values {
+		first = append(append(first, ','), v...)
+	}
+	first = append(append([]byte{'['}, first[1:]...), ']')
+	return change(text, comments, path, first, func(list *jsonNode, unit string) ([]byte, error) {
 		if list.kind != '[' {
 			return nil, fmt.Errorf("%s: %w: not a list", strings.Join(path, "."), errShape)
 		}
-		return insert(text, list, len(path), unit, indented(value, strings.Repeat(unit, len(path)+1), unit)), nil
+		prefix := strings.Repeat(unit, len(path)+1)
+		var items [][]byte
+		for _, v := range values {
+			items = append(items, indented(v, prefix, unit))
+		}
+		return insert(text, list, len(path), unit, bytes.Join(items, []byte(",\n"+prefix))), nil
 	})
 }
 
@@ -259,8 +269,8 @@ func indentOf(text []byte, root *jsonNode) string {
 	return string(line)
 }
 
-// cut removes the i-th item of a container, with one comma and the space beside it.
-func cut(text []byte, n *jsonNode, i int) []byte {
+// cut removes the items of a container from i up to, but not including, end, with a comma for each and the space beside them.
+func cut(text []byte, n *jsonNode, i, end int) []byte {
 	type span struct{ start, end int }
 	var spans []span
 	for _, m := range n.members {
@@ -269,16 +279,16 @@ func cut(text []byte, n *jsonNode, i int) []byte {
 	for _, e := range n.elems {
 		spans = append(spans, span{e.start, e.end})
 	}
-	from, to := spans[i].start, spans[i].end
+	from, to := spans[i].start, spans[end-1].end
 	switch {
 	case i > 0:
 		from = spans[i-1].end // with the comma before it and the lines between them
-	case len(spans) > 1:
-		to = spans[1].start
+	case end < len(spans):
+		to = spans[end].start
 	default:
-		from, to = n.start+1, n.end-1
-		if bytes.Contains(text[from:to], []byte("//")) || bytes.Contains(text[from:to], []byte("/*")) {
-			from, to = spans[i].start, spans[i].end
+		around := append(bytes.Clone(text[n.start+1:from]), text[to:n.end-1]...)
+		if !bytes.Contains(around, []byte("//")) && !bytes.Contains(around, []byte("/*")) {
+			from, to = n.start+1, n.end-1
 		}
 	}
 	return append(append([]byte{}, text[:from]...), text[to:]...)

@@ -118,7 +118,7 @@ func TestRestore(t *testing.T) {
 		}
 		changes, err = s.Install()
 		must(t, changes, err)
-		text, err := addElement([]byte(get(t, file)), s.Agent.Hooks.Comments, []string{"mine"}, jsontext.Value(`"x"`))
+		text, err := addElements([]byte(get(t, file)), s.Agent.Hooks.Comments, []string{"mine"}, jsontext.Value(`"x"`))
 		if err != nil {
 			t.Fatal(err)
 		}

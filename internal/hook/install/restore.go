@@ -157,11 +157,7 @@ func (s *Setup) fingerprint(text []byte, n *note) (string, error) {
 			parts = append(parts, string(b))
 		}
 	}
-	for _, rule := range n.Denied {
-		if s.has(text, s.Agent.Hooks.DenyPath, rule) {
-			parts = append(parts, rule)
-		}
-	}
+	parts = append(parts, standing(text, s.Agent, n.Denied)...)
 	for _, path := range s.off(text) {
 		if !hasPath(n.Off, path) {
 			parts = append(parts, "off "+strings.Join(path, "."))

@@ -66,11 +66,7 @@ func (s *Setup) Status() Installation {
 			st.Foreign++
 		}
 	}
-	for _, rule := range n.Denied {
-		if s.has(text, s.Agent.Hooks.DenyPath, rule) {
-			st.Denials++
-		}
-	}
+	st.Denials = len(standing(text, s.Agent, n.Denied))
 	st.Installed = st.Ours > 0 || n.File != ""
 	if !st.Installed {
 		return st

@@ -47,7 +47,7 @@ func (s statusLine) remove(text []byte) ([]byte, error) {
 	if i < 0 || !s.isOurs(handlerAt(text, &root.members[i].value)) {
 		return text, nil
 	}
-	return cut(text, &root, i), nil
+	return cut(text, &root, i, i+1), nil
 }
 
 // ofRun returns the value for the settings of one run: the person's own, or ours.
