@@ -1,23 +1,25 @@
 package policy
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 
 	"mycelium/internal/config/source"
 	"mycelium/internal/node/project"
-	"mycelium/internal/text"
 )
 
-// brokenRules prints why rules files of the project do not load. Those that do not are not among files.
-func (a *app) brokenRules(v *project.View, files []string) (n int) {
+// brokenRules returns the rules files of the project that do not load, and why. They are not among files.
+func brokenRules(v *project.View, files []string) (broken []string, why map[string][]string) {
+	why = map[string][]string{}
 	for _, p := range v.Problems {
 		file := filepath.Join(v.Project.Dir, p.File)
-		if !p.Warning && filepath.Base(p.File) == source.RulesFile && !slices.Contains(files, file) {
-			fmt.Fprintf(a.Out, "FAIL %s\n     %s\n", file, text.Flatten(project.ProblemText(p)))
-			n++
+		if p.Warning || filepath.Base(p.File) != source.RulesFile || slices.Contains(files, file) {
+			continue
 		}
+		if why[file] == nil {
+			broken = append(broken, file)
+		}
+		why[file] = append(why[file], project.ProblemText(p))
 	}
-	return n
+	return broken, why
 }
