@@ -84,7 +84,7 @@ func recallAsked(ctx context.Context, g *Registry, r *run, e harness.Event) erro
 
 // decided returns the answer to the call of a PermissionRequest before its permission was requested. Without a daemon another process gave
 // it, and the log has what that process asked. So the call is neither recorded nor counted by a limit twice.
-func (g *Registry) decided(ctx context.Context, r *run, e harness.Event) (harness.Verdict, bool) {
+func decided(ctx context.Context, g *Registry, r *run, e harness.Event) (harness.Verdict, bool) {
 	if v, ok := r.verdict(callKey(e)); ok || !g.Alone {
 		return v, ok
 	}

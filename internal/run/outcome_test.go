@@ -185,8 +185,8 @@ child decision deny person`
 	}
 }
 
-// TestPermissionRequestWithoutADaemon: each event has a process of its own, and a call about which the agent's own terminal asks is recorded,
-// and counted by a limit, once. A call with other arguments is decided.
+// TestPermissionRequestWithoutADaemon: each event has a process of its own, and a call about which the agent's own terminal asks is
+// recorded, and counted by a limit, once. A call with other arguments is decided.
 func TestPermissionRequestWithoutADaemon(t *testing.T) {
 	p := families()
 	p.opts.Alone = true

@@ -20,8 +20,8 @@ const (
 	maxSettingFiles = 20
 )
 
-// pushed completes the facts of a git command that pushes, also by an alias in git's settings. It replaces HEAD by the branch that is checked out, and adds "*", any
-// branch, if git's settings send a push elsewhere or force it. A HEAD that cannot be read stays.
+// pushed completes the facts of a git command that pushes, also by an alias in git's settings. It replaces HEAD by the branch that is
+// checked out, and adds "*", any branch, if git's settings send a push elsewhere or force it. A HEAD that cannot be read stays.
 func (r resolver) pushed(part *policy.Part) {
 	alias := part.Program == "git" && slices.Contains(part.Effects, policy.EffectUnknown)
 	if !alias && !slices.Contains(part.Effects, policy.EffectForcePush) && !slices.Contains(part.Effects, policy.EffectPush) {

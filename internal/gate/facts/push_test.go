@@ -184,7 +184,8 @@ func TestSettingsOfPushes(t *testing.T) {
 	}
 }
 
-// TestPushByAlias: an alias in git's settings is what it stands for, with the words after it; an alias that pushes nothing is as unknown as it was.
+// TestPushByAlias: an alias in git's settings is what it stands for, with the words after it; one that pushes nothing is as unknown
+// as it was.
 func TestPushByAlias(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
 	writeFile(t, "ref: refs/heads/main\n", dir, ".git", "HEAD")

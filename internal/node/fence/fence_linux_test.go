@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestOtherVersionIsNoAgent: `myc claude` is a command of a person for a daemon of another version too, whose program has the same name and is
-// another file. A script with that name, which an interpreter runs, is an agent.
+// TestOtherVersionIsNoAgent: `myc claude` is a command of a person for a daemon of another version too, whose program has the same name
+// and is another file. A script with that name, which an interpreter runs, is an agent.
 func TestOtherVersionIsNoAgent(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -44,7 +44,7 @@ func (a *App) CheckTrust() error {
 }
 
 // trustCommand is the command that accepts the files of this project, for who stands in the same folder.
-func (a *App) trustCommand() string {
+func trustCommand(a *App) string {
 	if a.Dir == "" || a.Dir == "." {
 		return "myc trust"
 	}
@@ -60,7 +60,7 @@ func (a *App) askTrust(p *config.Project) error {
 		if p.Missing() {
 			fmt.Fprintf(a.Err, "myc: nothing of %s is accepted: its own servers, skills and rules do not take effect\n", p.Dir)
 		}
-		fmt.Fprintf(a.Err, "hint: %s shows their contents and accepts them (trust is of contents, not of a folder)\n", a.trustCommand())
+		fmt.Fprintf(a.Err, "hint: %s shows their contents and accepts them (trust is of contents, not of a folder)\n", trustCommand(a))
 		return nil
 	}
 	c, err := p.Candidate()

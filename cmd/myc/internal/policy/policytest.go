@@ -68,15 +68,6 @@ func (a *app) policyTest(files []string) error {
 	return nil
 }
 
-// failed prints what is wrong with a file, and returns how much that is.
-func (a *app) failed(file string, wrong []string) int {
-	fmt.Fprintf(a.Out, "FAIL %s\n", file)
-	for _, w := range wrong {
-		fmt.Fprintf(a.Out, "     %s\n", text.Flatten(w))
-	}
-	return len(wrong)
-}
-
 // rulesFile is the part of a rules file that its examples need.
 type rulesFile struct {
 	Version  int            `yaml:"version"`

@@ -31,7 +31,9 @@ func (a *app) skillPreview(name, role string) error {
 	after.Compile()
 	a.SayUntrusted(v)
 	a.sayClosed(after, name)
-	rows := slices.DeleteFunc(v.Activations(before.Policy, after.Policy, name), func(r project.Activation) bool { return role != "" && r.Role != role })
+	rows := slices.DeleteFunc(v.Activations(before.Policy, after.Policy, name), func(r project.Activation) bool {
+		return role != "" && r.Role != role
+	})
 	if role != "" && len(rows) == 0 {
 		return failure.Hint(fmt.Errorf("role %q: no skill and no role file names it", role), "myc policy roles lists them")
 	}
