@@ -1,10 +1,14 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/audit"
 	"mycelium/internal/gate"
 	"mycelium/internal/harness"
 )
@@ -14,6 +18,7 @@ import (
 type askedThere struct {
 	agentID, toolUse, tool string
 
+	args []byte // as the log has them; nil: this process asked
 	mode string // the agent's own permission mode when it asked
 	rule string // that asks; empty: the fallback
 }
@@ -25,7 +30,7 @@ func (r *run) noteAsked(e harness.Event, rule string) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.asked = lastOf(append(r.asked, askedThere{e.AgentID, e.ToolUse, e.Tool, e.Mode, rule}), maxCalls)
+	r.asked = lastOf(append(r.asked, askedThere{agentID: e.AgentID, toolUse: e.ToolUse, tool: e.Tool, mode: e.Mode, rule: rule}), maxCalls)
 }
 
 // refusedThere records as refused what the agent's own terminal asked and what did not run: whoever asked has ended its turn, so no
@@ -71,10 +76,31 @@ func recallAsked(ctx context.Context, g *Registry, r *run, e harness.Event) erro
 	for _, c := range calls {
 		_, agentID, _ := strings.Cut(strings.TrimPrefix(c.Principal, s.Snapshot().Scope.Principal.ID), "/")
 		if !slices.ContainsFunc(r.asked, func(a askedThere) bool { return a.toolUse == c.ToolUse }) {
-			r.asked = append(r.asked, askedThere{agentID: agentID, toolUse: c.ToolUse, tool: c.Tool, rule: c.Rule})
+			r.asked = append(r.asked, askedThere{agentID: agentID, toolUse: c.ToolUse, tool: c.Tool, args: c.Args, rule: c.Rule})
 		}
 	}
 	return nil
+}
+
+// decided returns the answer to the call of a PermissionRequest before its permission was requested. Without a daemon another process gave
+// it, and the log has what that process asked. So the call is neither recorded nor counted by a limit twice.
+func decided(ctx context.Context, g *Registry, r *run, e harness.Event) (harness.Verdict, bool) {
+	if v, ok := r.verdict(callKey(e)); ok || !g.Alone {
+		return v, ok
+	}
+	if err := recallAsked(ctx, g, r, e); err != nil {
+		g.Logger.Error("what the agent's own terminal was asked before is not known", "agent", e.Agent, "error", err)
+		return harness.Pass, false
+	}
+	args := jsontext.Value(audit.Redact(e.Input, nil)) // as the log has them, unless they are long or more is redacted
+	if args.Compact() != nil {
+		return harness.Pass, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return harness.Ask, slices.ContainsFunc(r.asked, func(a askedThere) bool {
+		return a.agentID == e.AgentID && a.tool == e.Tool && a.args != nil && bytes.Equal(a.args, args)
+	})
 }
 
 // takeAsked removes the questions of the agent, or of the subagent, whose turn is over: those of all when the session ends.

@@ -184,3 +184,35 @@ child decision deny person`
 		t.Errorf("the log says\n%s", said)
 	}
 }
+
+// TestPermissionRequestWithoutADaemon: each event has a process of its own, and a call about which the agent's own terminal asks is
+// recorded, and counted by a limit, once. A call with other arguments is decided.
+func TestPermissionRequestWithoutADaemon(t *testing.T) {
+	p := families()
+	p.opts.Alone = true
+	h := build(t, p)
+	h.Unanswered = func(ctx context.Context, session string) ([]audit.Record, error) {
+		return unanswered.Calls(ctx, h.logs, session, Surface)
+	}
+	send := func(e harness.Event) harness.Verdict {
+		h.Registry = New(h.Options)
+		e.Interactive = true
+		return h.send(e).Verdict
+	}
+	requested := func(e harness.Event) harness.Event {
+		e.Kind, e.ToolUse = harness.Permission, ""
+		return e
+	}
+	if v := send(bash("t1", "make a")); v != harness.Ask {
+		t.Fatalf("before the tool: %v", v)
+	}
+	if v := send(requested(bash("", "make a"))); v != harness.Pass || len(h.records()) != 1 {
+		t.Errorf("its permission: %v, and the log says\n%s", v, h.said())
+	}
+	if v := send(requested(bash("", "make b"))); v != harness.Ask || len(h.records()) != 2 {
+		t.Errorf("a call that was not asked about: %v, and the log says\n%s", v, h.said())
+	}
+	if v := send(requested(by(bash("", "make a"), "a1", ""))); v != harness.Ask || len(h.records()) != 3 {
+		t.Errorf("the same of a subagent: %v, and the log says\n%s", v, h.said())
+	}
+}

@@ -35,7 +35,7 @@ func (g *Registry) beforeTool(ctx context.Context, r *run, e harness.Event) harn
 	}
 	call := callKey(e)
 	if e.Kind == harness.Permission && e.Fault == "" {
-		if v, ok := r.verdict(call); ok {
+		if v, ok := decided(ctx, g, r, e); ok {
 			return g.permit(e, v)
 		}
 	}

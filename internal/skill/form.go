@@ -1,7 +1,9 @@
 package skill
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -32,6 +34,22 @@ func Form(s *Skill) (out []policy.Problem) {
 		}
 	}
 	return out
+}
+
+// Located adds the place in the file of a skill to what a policy says against its declaration, which it knows by name only.
+func Located(problems []policy.Problem, skills []Skill) []policy.Problem {
+	for i, p := range problems {
+		rest, ours := strings.CutPrefix(p.Message, "skill ")
+		name, why, found := strings.Cut(rest, ": ")
+		at := slices.IndexFunc(skills, func(s Skill) bool { return s.Name == name })
+		if !ours || !found || p.File != "" || at < 0 {
+			continue
+		}
+		key, _, _ := strings.Cut(why, ": ")
+		place := skills[at].at(key).problem("", "")
+		problems[i].File, problems[i].Line = cmp.Or(place.File, skills[at].File), place.Line
+	}
+	return problems
 }
 
 // isVersion reports whether a text is a version of semver.org. The shorter forms 1 and 1.2 are read too.

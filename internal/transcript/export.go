@@ -20,6 +20,15 @@ type Exported struct {
 	Conversation
 }
 
+// CheckFormat is an error if [Export] has no such format.
+func CheckFormat(format string) error {
+	switch format {
+	case "markdown", "", "html", "json":
+		return nil
+	}
+	return fmt.Errorf("there is no format %q: there are markdown, json and html", text.Truncate(format, 40))
+}
+
 // Export writes a conversation as markdown (also for an empty format), json or html.
 func Export(c *Conversation, format string, o page.Options) (string, error) {
 	switch format {
@@ -45,7 +54,7 @@ func Export(c *Conversation, format string, o page.Options) (string, error) {
 		raw, err := json.Marshal(e, jsontext.WithIndent("  "))
 		return string(raw) + "\n", err
 	}
-	return "", fmt.Errorf("there is no format %q: there are markdown, json and html", text.Truncate(format, 40))
+	return "", CheckFormat(format)
 }
 
 // pageOf is a conversation as pages show it.

@@ -333,13 +333,13 @@ func TestTelegramNotices(t *testing.T) {
 			}}
 		o.Agents, o.Control = agents, agents
 	})
-	w.said(alice, "/help", 0, "/send") // the bot listens
+	w.said(alice, "/help", 0, "/send NAME TEXT") // the bot listens
 	w.api.Fail("sendMessage", telegramtest.Fault{Status: 502, Text: "Bad Gateway"})
 	w.board.Post(approval.Notice{Kind: approval.Started, Session: "s1", Label: "api"})
-	w.board.Post(approval.Notice{Kind: approval.Completed, Session: "s2", Label: "web", Agent: "claude", Turns: 7, Cost: 0.42,
+	w.board.Post(approval.Notice{Kind: approval.Completed, Session: "s2", Label: "web", Agent: "claude", Turns: 1, Cost: 0.42,
 		Text: strings.Repeat("長い", 400)})
 	w.board.Post(approval.Notice{Kind: approval.DenialAlert, Session: "s1", Label: "api", Text: "5 calls in a row"})
-	done, alert := w.message("✅ Completed: web (claude) · 7 turns, $0.42"), w.message("Denied again and again: api\n5 calls in a row")
+	done, alert := w.message("✅ Completed: web (claude) · 1 turn, $0.42"), w.message("Denied again and again: api\n5 calls in a row")
 	if units(done.Text) > 450 || !strings.Contains(done.Text, "of 800 characters are not shown") {
 		t.Errorf("%s", done.Text)
 	}

@@ -36,10 +36,10 @@ func (c *commands) table() []command {
 	agents := c.Control != nil && c.Agents != nil
 	return slices.DeleteFunc([]command{
 		{"status", "sessions and what waits", "", true, c.status},
-		{"send", "write to an agent", "WINDOW TEXT", agents, c.send},
+		{"send", "write to an agent", "NAME TEXT", agents, c.send},
 		{"new", "start an agent in a folder", "FOLDER [PROMPT]", c.Starter != nil, c.start},
 		{"resume", "take up a past session", "[NUMBER|NAME] [PROMPT]", c.Starter != nil && c.Agents != nil, c.resume},
-		{"abort", "end a session", "WINDOW", agents, c.abort},
+		{"abort", "end a session", "NAME", agents, c.abort},
 		{"mode", "who answers: auto, local or remote", "[auto|local|remote]", c.Settings != nil, c.mode},
 		{"cost", "what models cost", "", c.Settings != nil, c.cost},
 		{"help", "what I can do", "", true, func(context.Context, int64, string) reply { return said(c.help()) }},
@@ -103,7 +103,7 @@ func (c *commands) help() string {
 	for _, x := range c.table() {
 		b.WriteString("/" + strings.TrimSpace(x.name+" "+x.usage) + " – " + x.what + "\n")
 	}
-	b.WriteString("Reply to a request to answer it in your own words; “add policy: …” writes a policy.")
+	b.WriteString("Reply to a request to answer it in your own words; “add policy: …” writes a policy, “add rule: …” a rule.")
 	return b.String()
 }
 
@@ -126,7 +126,7 @@ func named(name string) func(approval.AgentSession) bool {
 func (c *commands) send(ctx context.Context, user int64, args string) reply {
 	name, text := firstWord(args)
 	if name == "" || text == "" {
-		return refused("Write /send WINDOW TEXT; /status lists the windows.")
+		return refused("Write /send NAME TEXT; /status lists the names.")
 	}
 	return c.forward(ctx, user, named(name), text)
 }
@@ -203,7 +203,7 @@ func (c *commands) spawn(ctx context.Context, dir, prompt, resume string) string
 
 func (c *commands) abort(ctx context.Context, user int64, args string) reply {
 	if args == "" {
-		return refused("Write /abort WINDOW; /status lists them.")
+		return refused("Write /abort NAME; /status lists the names.")
 	}
 	name, _ := firstWord(args)
 	return c.pick(ctx, user, named(name), "End which one?", func(ctx context.Context, s approval.AgentSession) string {

@@ -304,7 +304,7 @@ func noticePage(n approval.Notice) *page {
 	}
 	var sums []string
 	if n.Turns > 0 {
-		sums = append(sums, fmt.Sprintf("%d turns", n.Turns))
+		sums = append(sums, text.Count(n.Turns, "turn"))
 	}
 	if n.Cost > 0 {
 		sums = append(sums, fmt.Sprintf("$%.2f", n.Cost))

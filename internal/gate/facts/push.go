@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/shell"
 	"mycelium/internal/worktree"
 )
 
@@ -18,28 +20,18 @@ const (
 	maxSettingFiles = 20
 )
 
-// pushed completes the facts of a git command that pushes. It replaces HEAD by the branch that is checked out, and adds "*", any
-// branch, if git's settings send a push elsewhere or force it. A HEAD that cannot be read stays.
+// pushed completes the facts of a git command that pushes, also by an alias in git's settings. It replaces HEAD by the branch that is
+// checked out, and adds "*", any branch, if git's settings send a push elsewhere or force it. A HEAD that cannot be read stays.
 func (r resolver) pushed(part *policy.Part) {
-	forced := slices.Contains(part.Effects, policy.EffectForcePush)
-	if !forced && !slices.Contains(part.Effects, policy.EffectPush) {
+	alias := part.Program == "git" && slices.Contains(part.Effects, policy.EffectUnknown)
+	if !alias && !slices.Contains(part.Effects, policy.EffectForcePush) && !slices.Contains(part.Effects, policy.EffectPush) {
 		return
 	}
-	dir := r.dir
-	if part.Dir != "" {
-		dir = part.Dir
+	s, own := r.settings(part)
+	if alias && !s.expand(part, r.home) {
+		return
 	}
-	own, common := worktree.Repository(dir)
-	s := pushSettings{home: r.home, redirects: part.Dir == "*"}
-	s.read("/etc/gitconfig")
-	if r.home != "" {
-		s.read(filepath.Join(r.home, ".config/git/config"))
-		s.read(filepath.Join(r.home, ".gitconfig"))
-	}
-	if own != "" {
-		s.read(filepath.Join(common, "config"))
-		s.read(filepath.Join(own, "config.worktree"))
-	}
+	forced := slices.Contains(part.Effects, policy.EffectForcePush)
 	if s.forces && !forced {
 		part.Effects = append(part.Effects, policy.EffectForcePush)
 	}
@@ -51,6 +43,48 @@ func (r resolver) pushed(part *policy.Part) {
 			part.Branches[i] = head
 		}
 	}
+}
+
+// settings reads git's settings where a part runs. own is the folder of that working tree in the repository; "" if there is none.
+func (r resolver) settings(part *policy.Part) (s *pushSettings, own string) {
+	dir := cmp.Or(part.Dir, r.dir)
+	own, common := worktree.Repository(dir)
+	s = &pushSettings{home: r.home, redirects: part.Dir == "*", aliases: map[string]string{}}
+	s.read("/etc/gitconfig")
+	if r.home != "" {
+		s.read(filepath.Join(r.home, ".config/git/config"))
+		s.read(filepath.Join(r.home, ".gitconfig"))
+	}
+	if own != "" {
+		s.read(filepath.Join(common, "config"))
+		s.read(filepath.Join(own, "config.worktree"))
+	}
+	return s, own
+}
+
+// expand adds to a part what an alias pushes, if the part calls one, and reports whether it pushes. The rest stays as unknown as it was.
+func (s *pushSettings) expand(part *policy.Part, home string) (pushes bool) {
+	at := slices.IndexFunc(part.Argv, func(word string) bool { return s.aliases[strings.ToLower(word)] != "" })
+	if at < 1 {
+		return false
+	}
+	command, own := strings.CutPrefix(s.aliases[strings.ToLower(part.Argv[at])], "!")
+	if !own {
+		command = "git " + command
+	}
+	for _, word := range part.Argv[at+1:] {
+		command += " '" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	for _, p := range shell.Facts(command, shell.Options{Home: home}).Parts {
+		for _, e := range []string{policy.EffectPush, policy.EffectForcePush} {
+			if slices.Contains(p.Effects, e) && !slices.Contains(part.Effects, e) {
+				part.Effects = append(part.Effects, e)
+				pushes = true
+			}
+		}
+		part.Branches = append(part.Branches, p.Branches...)
+	}
+	return pushes
 }
 
 // checkedOut returns the branch that is checked out in a repository, or "" if that is not known.
@@ -72,6 +106,7 @@ type pushSettings struct {
 	files     int
 	forces    bool // a push may replace or delete branches that its command does not name
 	redirects bool // a push may go to a branch of another name
+	aliases   map[string]string
 }
 
 // read reads a file of settings, and the files that it includes, whatever the condition. A file that cannot be read counts as one that
@@ -97,6 +132,9 @@ func (s *pushSettings) read(file string) {
 
 // setting notes one setting. key is its section and its name, without the subsection between them.
 func (s *pushSettings) setting(key, value, file string) {
+	if name, found := strings.CutPrefix(key, "alias."); found {
+		s.aliases[name] = value
+	}
 	switch key {
 	case "push.default":
 		s.redirects = s.redirects || value != "simple" && value != "current" && value != "nothing"

@@ -183,3 +183,21 @@ func TestSettingsOfPushes(t *testing.T) {
 		t.Errorf("no repository: %v", d.Effect)
 	}
 }
+
+// TestPushByAlias: an alias in git's settings is what it stands for, with the words after it; one that pushes nothing is as unknown
+// as it was.
+func TestPushByAlias(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	writeFile(t, "ref: refs/heads/main\n", dir, ".git", "HEAD")
+	writeFile(t, "[alias]\n\tpf = push --force\n\tp = push\n\tup = !git fetch && git push -f\n\tlg = log --oneline\n", dir, ".git", "config")
+	writeFile(t, "[alias]\n\tPublish = push -f origin\n", home, ".gitconfig")
+	for command, denied := range map[string]bool{
+		"git pf": true, "git p -f": true, "git p origin +HEAD": true, "git up": true, "git publish": true, "git -C . pf": true,
+		"git publish feature/x": false, "git p": false, "git lg": false, "git pf origin 'a b'": false, "git nothing": false,
+	} {
+		d := decidePush(t, dir, home, command)
+		if got := d.Rule == "base:forced-main"; got != denied {
+			t.Errorf("%s: %+v", command, d)
+		}
+	}
+}

@@ -150,7 +150,10 @@ func roughly(d time.Duration) string {
 	if d < 2*time.Minute {
 		return fmt.Sprintf("%d s", int(math.Ceil(d.Seconds())))
 	}
-	return fmt.Sprintf("%d min", int(math.Ceil(d.Minutes())))
+	if d < 2*time.Hour {
+		return fmt.Sprintf("%d min", int(math.Ceil(d.Minutes())))
+	}
+	return fmt.Sprintf("%d h", int(math.Ceil(d.Hours())))
 }
 
 // Near is a limit of which four fifths are used.

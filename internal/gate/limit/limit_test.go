@@ -146,3 +146,15 @@ func TestNoLimitsCostNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// TestRoughly: a time to wait is told in a unit in which a person counts it.
+func TestRoughly(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		59 * time.Second: "59 s", 119*time.Second + 1: "120 s", 2 * time.Minute: "2 min", 119 * time.Minute: "119 min",
+		2 * time.Hour: "2 h", 24*time.Hour + 4*time.Minute: "25 h",
+	} {
+		if got := roughly(d); got != want {
+			t.Errorf("%v: %s, not %s", d, got, want)
+		}
+	}
+}

@@ -101,14 +101,21 @@ func programOf(proc string) string {
 	return ""
 }
 
-// isSelf reports whether a process runs this program, under any name.
+// isSelf reports whether a process runs this program, under any name. A program of the same name counts, because a daemon may be of
+// another version than the command that asks it.
 func isSelf(proc string) bool {
 	theirs, err := os.Stat(filepath.Join(proc, "exe"))
 	if err != nil {
 		return false
 	}
 	ours, err := os.Stat("/proc/self/exe")
-	return err == nil && os.SameFile(theirs, ours)
+	return err == nil && (os.SameFile(theirs, ours) || fileOf(proc) == fileOf("/proc/self"))
+}
+
+// fileOf is the name of the file that a process runs, also if it was replaced or removed.
+func fileOf(proc string) string {
+	link, _ := os.Readlink(filepath.Join(proc, "exe"))
+	return strings.TrimSuffix(filepath.Base(link), " (deleted)")
 }
 
 // parentOf reads the parent's pid from /proc/PID/stat, whose second field may hold spaces and brackets; 0 ends the walk.

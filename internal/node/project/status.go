@@ -43,6 +43,7 @@ func (v *View) Status() api.StatusReply {
 	for _, p := range v.Unworkable() {
 		r.Unworkable = append(r.Unworkable, ProblemText(p))
 	}
+	r.Unworkable = append(r.Unworkable, v.unacceptedTexts()...)
 	r.Cost, _ = run.CostOn(v.Project.State.Costs(), time.Now()) // myc cost says why the costs cannot be read
 	for _, d := range v.Catalog.Definitions {
 		if d.Item.Kind == policy.Tool && !d.Item.IsControl() {

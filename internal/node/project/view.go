@@ -63,6 +63,7 @@ func (v *View) Compile() {
 	served, faults := servedSkills(v.Pool.Catalog().Skills)
 	project.Skills = append(slices.Clone(project.Skills), served...)
 	v.Policy, v.Skills, more = project.Compile(v.Catalog)
+	more = skill.Located(more, project.Skills)
 	v.Problems = slices.Concat(v.Project.Problems, more, faults, v.remoteProblems())
 	if v.ahead = nil; len(v.learning) > 0 && len(v.Skills.Pending()) > 0 {
 		v.ahead = project.Ahead(v.Skills)

@@ -39,7 +39,7 @@ func (a *app) auditQuery() *cobra.Command {
 				if err := a.knownNames(c.Context(), x, &q); err != nil {
 					return err
 				}
-				if err := knownAgent(c.Context(), x, q.Agent); err != nil {
+				if err := a.knownValues(c.Context(), x, &q); err != nil {
 					return err
 				}
 				if changes {

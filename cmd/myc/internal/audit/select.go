@@ -105,22 +105,64 @@ func (a *app) knownNames(ctx context.Context, x *index.Index, q *index.Query) er
 	return nil
 }
 
-// knownAgent is an error if a query names an agent of which there is no call, and which this program does not know. Subagents have names
-// of their own, so that no table has them all.
-func knownAgent(ctx context.Context, x *index.Index, agent string) error {
-	if fits(agent, harness.Names()) {
-		return nil
-	}
-	q := index.Query{Limit: 1}
-	q.Agent = agent
-	if calls, err := x.Query(ctx, q); err != nil || len(calls) > 0 {
+// knownValues is an error if a query names an agent, a rule or a session of which the log has nothing, and which is not known otherwise.
+// Subagents, and the rules of former days, have names of their own, so that no table has them all.
+func (a *app) knownValues(ctx context.Context, x *index.Index, q *index.Query) error {
+	rules, err := a.ruleNames(q.Rule)
+	if err != nil {
 		return err
 	}
-	said := fmt.Sprintf("audit query: --agent: no call is of an agent, surface or subagent %q", agent)
-	if near := text.Nearest(agent, harness.Names()); near != "" {
-		said += "; did you mean " + near + "?"
+	for _, c := range []struct {
+		flag, value string
+		known       []string
+		of          index.Query // the calls of the value
+		said        string
+	}{
+		{"agent", q.Agent, harness.Names(), index.Query{Filter: index.Filter{Agent: q.Agent}}, "no call is of an agent, surface or subagent"},
+		{"rule", q.Rule, rules, index.Query{Rule: q.Rule}, "no call was decided by, and no file has, a rule"},
+		{"session", q.Session, nil, index.Query{Session: q.Session}, "the log has no session"},
+	} {
+		if fits(c.value, c.known) {
+			continue
+		}
+		c.of.Limit = 1
+		calls, err := x.Query(ctx, c.of)
+		if err != nil {
+			return err
+		}
+		var begun []audit.Record
+		if c.flag == "session" {
+			if begun, err = x.Changes(ctx, c.of); err != nil {
+				return err
+			}
+		}
+		if len(calls)+len(begun) > 0 {
+			continue
+		}
+		said := fmt.Sprintf("audit query: --%s: %s %q", c.flag, c.said, c.value)
+		if near := text.Nearest(c.value, c.known); near != "" {
+			said += "; did you mean " + near + "?"
+		}
+		return failure.Usagef("%s", said)
 	}
-	return failure.Usagef("%s", said)
+	return nil
+}
+
+// ruleNames are the names of the rules in force, or the name itself if no file has one of its form: base:NAME, limit:ROLE.
+func (a *app) ruleNames(name string) ([]string, error) {
+	if name == "" || strings.Contains(name, ":") {
+		return []string{name}, nil
+	}
+	v, err := a.OpenView()
+	if err != nil {
+		return nil, err
+	}
+	defer v.Close()
+	var names []string
+	for _, r := range v.Policy.CompiledRules() {
+		names = append(names, r.ID)
+	}
+	return names, nil
 }
 
 // fits reports whether a name, or a pattern, is or means one of those that are known. No name fits.

@@ -3,12 +3,10 @@ package base
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"mycelium/internal/config"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
-	"mycelium/internal/policy"
 )
 
 // named is an error if files that wait to be accepted name what does not exist, in a place where what is in force does not: what nobody
@@ -30,16 +28,9 @@ func Unknown(a *App, c *config.Candidate) (n int, err error) {
 		return 0, err
 	}
 	defer v.Close()
-	before := v.Names()
-	next := v.With(c.Project)
-	next.Compile()
-	for _, p := range next.Names() {
-		same := func(old policy.Problem) bool { return old.File == p.File && old.Message == p.Message }
-		if p.Warning || slices.ContainsFunc(before, same) {
-			continue
-		}
+	unnamed := v.Unnamed(c)
+	for _, p := range unnamed {
 		fmt.Fprintln(a.Err, project.ProblemText(p))
-		n++
 	}
-	return n, nil
+	return len(unnamed), nil
 }

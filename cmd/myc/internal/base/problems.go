@@ -46,7 +46,7 @@ func (a *App) SayUntrusted(v *project.View) {
 	if err != nil || p.Trusted || p.Dir != v.Project.Dir {
 		return
 	}
-	fmt.Fprintf(a.Err, "myc: warning: nothing of %s is accepted: what was checked here has no effect before: myc -C %s trust\n", p.Dir, a.Dir)
+	fmt.Fprintf(a.Err, "myc: warning: nothing of %s is accepted: what was checked here has no effect before: %s\n", p.Dir, trustCommand(a))
 }
 
 // ReadFile reads a file that a person named.

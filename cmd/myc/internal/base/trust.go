@@ -43,6 +43,14 @@ func (a *App) CheckTrust() error {
 	return a.askTrust(p)
 }
 
+// trustCommand is the command that accepts the files of this project, for who stands in the same folder.
+func trustCommand(a *App) string {
+	if a.Dir == "" || a.Dir == "." {
+		return "myc trust"
+	}
+	return "myc -C " + a.Dir + " trust"
+}
+
 // askTrust asks a person at a terminal. Elsewhere it prints the command to run.
 func (a *App) askTrust(p *config.Project) error {
 	if !StdinIsTerminal(a.In) || fence.AgentHere(a.Environ) != "" {
@@ -52,7 +60,7 @@ func (a *App) askTrust(p *config.Project) error {
 		if p.Missing() {
 			fmt.Fprintf(a.Err, "myc: nothing of %s is accepted: its own servers, skills and rules do not take effect\n", p.Dir)
 		}
-		fmt.Fprintf(a.Err, "hint: myc -C %s trust shows their contents and accepts them (trust is of contents, not of a folder)\n", a.Dir)
+		fmt.Fprintf(a.Err, "hint: %s shows their contents and accepts them (trust is of contents, not of a folder)\n", trustCommand(a))
 		return nil
 	}
 	c, err := p.Candidate()

@@ -97,6 +97,9 @@ func (a *app) exportCmd() *cobra.Command {
 	c := &cobra.Command{Use: "export ID", Short: "Write a conversation as Markdown, JSON or one HTML page",
 		Example: "  myc chat export c-1a2b --format html -o talk.html", Args: base.ArgRange(1, 1, "the id of a conversation"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := transcript.CheckFormat(format); err != nil {
+				return failure.Usagef("chat export: %w", err)
+			}
 			return a.with(c.Context(), func(_ *project.View, b *transcript.Book) error {
 				one, err := b.Load(c.Context(), person(), args[0])
 				if err != nil {
@@ -105,7 +108,7 @@ func (a *app) exportCmd() *cobra.Command {
 				o.Metadata = !bare
 				out, err := transcript.Export(one, format, o)
 				if err != nil {
-					return failure.Usagef("chat export: %w", err)
+					return fmt.Errorf("chat export: %w", err)
 				}
 				if path == "" {
 					_, err = io.WriteString(a.Out, out)

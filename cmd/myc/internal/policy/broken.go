@@ -10,14 +10,27 @@ import (
 	"mycelium/internal/text"
 )
 
-// brokenRules prints why rules files of the project do not load. Those that do not are not among files.
-func (a *app) brokenRules(v *project.View, files []string) (n int) {
+// brokenRules returns the rules files of the project that do not load, and why. They are not among files.
+func brokenRules(v *project.View, files []string) (broken []string, why map[string][]string) {
+	why = map[string][]string{}
 	for _, p := range v.Problems {
 		file := filepath.Join(v.Project.Dir, p.File)
-		if !p.Warning && filepath.Base(p.File) == source.RulesFile && !slices.Contains(files, file) {
-			fmt.Fprintf(a.Out, "FAIL %s\n     %s\n", file, text.Flatten(project.ProblemText(p)))
-			n++
+		if p.Warning || filepath.Base(p.File) != source.RulesFile || slices.Contains(files, file) {
+			continue
 		}
+		if why[file] == nil {
+			broken = append(broken, file)
+		}
+		why[file] = append(why[file], project.ProblemText(p))
 	}
-	return n
+	return broken, why
+}
+
+// failed prints what is wrong with a file, and returns how much that is.
+func (a *app) failed(file string, wrong []string) int {
+	fmt.Fprintf(a.Out, "FAIL %s\n", file)
+	for _, w := range wrong {
+		fmt.Fprintf(a.Out, "     %s\n", text.Flatten(w))
+	}
+	return len(wrong)
 }

@@ -31,6 +31,8 @@ func (a *app) policyTest(files []string) error {
 	defer v.Close()
 	a.SayUntrusted(v)
 	failed := 0
+	var broken []string
+	var why map[string][]string
 	if len(files) == 0 {
 		files = slices.Clone(v.Project.File.Policy.Rules)
 		for i, f := range files {
@@ -38,7 +40,10 @@ func (a *app) policyTest(files []string) error {
 				files[i] = filepath.Join(v.Project.Dir, f)
 			}
 		}
-		failed += a.brokenRules(v, files)
+		broken, why = brokenRules(v, files)
+	}
+	for _, file := range broken {
+		failed += a.failed(file, why[file])
 	}
 	for _, file := range files {
 		var n int
@@ -55,14 +60,10 @@ func (a *app) policyTest(files []string) error {
 			fmt.Fprintf(a.Out, "ok   %s (%d)\n", file, n)
 			continue
 		}
-		failed += len(wrong)
-		fmt.Fprintf(a.Out, "FAIL %s\n", file)
-		for _, w := range wrong {
-			fmt.Fprintf(a.Out, "     %s\n", text.Flatten(w))
-		}
+		failed += a.failed(file, wrong)
 	}
 	if failed > 0 {
-		return fmt.Errorf("policy test: %d failed", failed)
+		return fmt.Errorf("policy test: %s", text.Count(failed, "problem"))
 	}
 	return nil
 }

@@ -29,16 +29,15 @@ func (a *app) doctorOnDisk(v *project.View, add base.Report) {
 		return
 	}
 	defer w.Close()
-	known := append(slices.Clone(v.Problems), v.Names()...)
+	known := slices.Concat(v.Problems, v.Names(), project.Form(v.Skills))
 	if !v.Project.Missing() {
 		known = append(known, c.Why...) // doctorTrust says it
 	}
 	same := func(p policy.Problem) bool {
 		return slices.ContainsFunc(known, func(q policy.Problem) bool { return q.File == p.File && q.Message == p.Message })
 	}
-	for _, p := range append(slices.Clone(w.Problems), w.Names()...) {
+	for _, p := range project.Checked(w.Problems, slices.Concat(w.Names(), project.Form(w.Skills))) {
 		if !p.Warning && !same(p) {
-			p.Warning = v.Project.Trusted && project.IsSkillFile(p.File) // a broken skill will be left out alone
 			report(p, "files", "not accepted yet: ", add)
 		}
 	}

@@ -78,25 +78,34 @@ func (a *app) status(ctx context.Context) error {
 
 // statusWaiting are the rows about what waits for a person: files and calls.
 func statusWaiting(r api.StatusReply) (rows [][]string) {
-	for i, f := range r.Pending {
-		what := ""
-		if i == 0 {
-			what = "pending"
+	var shipped []api.PendingFile
+	for _, f := range r.Pending {
+		if f.Shipped {
+			shipped = append(shipped, f)
+			continue
 		}
-		rows = append(rows, []string{what, fmt.Sprintf("%s%s, since %s: no effect before myc trust", text.OneLine(f.File),
-			map[bool]string{true: " (shipped)"}[f.Shipped], f.Since.Local().Format(time.DateTime))})
+		rows = append(rows, pendingRow(text.OneLine(f.File), f))
+	}
+	if n := len(shipped); n == 1 {
+		rows = append(rows, pendingRow(text.OneLine(shipped[0].File)+" (shipped)", shipped[0]))
+	} else if n > 0 {
+		rows = append(rows, pendingRow(text.Count(n, "file")+" of the program", shipped[0]))
+	}
+	if len(rows) > 0 {
+		rows[0][0] = "pending"
 	}
 	if r.Approvals > 0 {
-		verb := "wait"
-		if r.Approvals == 1 {
-			verb = "waits"
-		}
-		rows = append(rows, []string{"approvals", fmt.Sprintf("%d %s for an answer: myc approvals watch", r.Approvals, verb)})
+		rows = append(rows, []string{"approvals", fmt.Sprintf("%d %s for an answer: myc approvals watch", r.Approvals,
+			text.Plural(r.Approvals, "waits", "wait"))})
 	}
 	if n := len(r.Quarantined); n > 0 {
 		rows = append(rows, []string{"quarantine", text.Count(n, "file") + " that would govern agents: myc sandbox quarantine"})
 	}
 	return rows
+}
+
+func pendingRow(what string, f api.PendingFile) []string {
+	return []string{"", fmt.Sprintf("%s, since %s: no effect before myc trust", what, f.Since.Local().Format(time.DateTime))}
 }
 
 // statusWarnings are the rows about what is wrong.
@@ -124,37 +133,6 @@ func statusWarnings(r api.StatusReply) (rows [][]string) {
 		rows = append(rows, []string{"environ", text.Flatten(w)})
 	}
 	return rows
-}
-
-// backendState returns the state of a server. If calls are refused now, it says until when.
-func backendState(b backend.Status) string {
-	state := b.State
-	if b.Breaker != "" && b.Breaker != "closed" {
-		state += ", breaker " + b.Breaker
-	}
-	if !b.Retry.IsZero() {
-		state += " until " + b.Retry.Local().Format(time.TimeOnly)
-	}
-	return state
-}
-
-// backendCalls counts the running calls of a server and those that wait.
-func backendCalls(b backend.Status) string {
-	switch {
-	case b.Waiting > 0:
-		return fmt.Sprintf("%d, %d wait", b.Active, b.Waiting)
-	case b.Active > 0:
-		return fmt.Sprint(b.Active)
-	default:
-		return "–"
-	}
-}
-
-func restarts(b backend.Status) string {
-	if b.Restarts == 0 {
-		return "–"
-	}
-	return fmt.Sprint(b.Restarts)
 }
 
 // statusReply asks the node. Without one it returns what the files say.

@@ -3,9 +3,11 @@ package project
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/approval"
+	"mycelium/internal/backend"
 	"mycelium/internal/node/api"
 )
 
@@ -44,4 +46,35 @@ func (a *app) printAgents(r api.StatusReply) {
 	a.Table(base.Column{Name: "NAME", Least: 8}, base.Column{Name: "AGENT", Drop: 1}, base.Column{Name: "STATE", Least: 6},
 		base.Column{Name: "TURNS", Drop: 3}, base.Column{Name: "DENIED", Drop: 4}, base.Column{Name: "COST", Drop: 2},
 		base.Column{Name: "TASK", Least: 20}).Print(rows...)
+}
+
+// backendState returns the state of a server. If calls are refused now, it says until when.
+func backendState(b backend.Status) string {
+	state := b.State
+	if b.Breaker != "" && b.Breaker != "closed" {
+		state += ", breaker " + b.Breaker
+	}
+	if !b.Retry.IsZero() {
+		state += " until " + b.Retry.Local().Format(time.TimeOnly)
+	}
+	return state
+}
+
+// backendCalls counts the running calls of a server and those that wait.
+func backendCalls(b backend.Status) string {
+	switch {
+	case b.Waiting > 0:
+		return fmt.Sprintf("%d, %d wait", b.Active, b.Waiting)
+	case b.Active > 0:
+		return fmt.Sprint(b.Active)
+	default:
+		return "–"
+	}
+}
+
+func restarts(b backend.Status) string {
+	if b.Restarts == 0 {
+		return "–"
+	}
+	return fmt.Sprint(b.Restarts)
 }

@@ -19,8 +19,9 @@ import (
 func (a *app) watchCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "watch", Short: "Print what each change of the files does, and for which role",
-		Long: "Watch the project's files. After each change, print which tools each role gained and lost, or what is wrong. A running\n" +
-			"daemon reloads the files by itself; if a file is broken, it keeps the last policy that loaded.",
+		Long: "Watch the project's files. After each change, print which tools each role gains and loses, or what is wrong: of files that\n" +
+			"wait for `myc trust`, what they would change, and once they are accepted, what came into force. A running daemon reloads\n" +
+			"the files by itself; if a file is broken, it keeps the last policy that loaded.",
 		Example: "  myc watch", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.watch(c.Context()) },
 	}
@@ -34,6 +35,7 @@ type watchEvent struct {
 	Problem []base.ProblemShape  `json:"problems"`
 
 	Sessions []sessionLoss `json:"sessions,omitempty"` // live sessions that lose tools
+	Waits    bool          `json:"waits,omitzero"`     // it has no effect before a person accepts it
 }
 
 // sessionLoss is what a live session loses.
@@ -43,7 +45,7 @@ type sessionLoss struct {
 	Lost []string `json:"lost"`
 }
 
-// losses returns what the live sessions of the daemon lose between two views. Without a daemon there are none.
+// losses returns what the live sessions of the daemon lose in next compared with last. Without a daemon there are none.
 func (a *app) losses(ctx context.Context, next, last *project.View) (out []sessionLoss) {
 	c, err := a.Running(ctx)
 	if err != nil || c == nil {
@@ -63,29 +65,28 @@ func (a *app) losses(ctx context.Context, next, last *project.View) (out []sessi
 }
 
 func (a *app) watch(ctx context.Context) error {
-	a.OnDisk = true
-	last, err := a.OpenView()
+	last, disk, err := a.viewsToWatch()
 	if err != nil {
 		return err
 	}
 	defer last.Close()
-	if err := a.printWatch(ctx, last, nil); err != nil {
+	disk.Close()
+	if err := a.printWatch(watchEvent{OK: disk.Broken() == ""}, disk, "watching"); err != nil {
 		return err
 	}
 	var failed error
 	err = config.Watch(ctx, last.Project, func() {
-		next, err := a.OpenView()
+		next, disk, err := a.viewsToWatch()
 		if err != nil {
 			failed = err
 			return
 		}
 		defer next.Close() // the view stays readable for the comparison after this
-		if err := a.printWatch(ctx, next, last); err != nil {
+		defer disk.Close()
+		if err := a.printChange(ctx, last, next, disk); err != nil {
 			failed = err
 		}
-		if next.Broken() == "" {
-			last = next // the next view is compared with the last good one
-		}
+		last = next
 	})
 	if ctx.Err() != nil {
 		return nil // the person has ended it
@@ -96,33 +97,68 @@ func (a *app) watch(ctx context.Context) error {
 	return err
 }
 
-// printWatch prints what is new in next compared with last. Without last it prints the state at the start.
-func (a *app) printWatch(ctx context.Context, next, last *project.View) error {
-	e := watchEvent{Time: time.Now(), OK: next.Broken() == "", Changed: []project.RoleChange{}, Problem: []base.ProblemShape{}}
-	problems := append(slices.Clone(next.Problems), next.Names()...)
+// viewsToWatch opens what is in force, and the files as they are on disk.
+func (a *app) viewsToWatch() (force, disk *project.View, err error) {
+	if force, err = a.OpenView(); err != nil {
+		return nil, nil, err
+	}
+	read := *a.App
+	read.OnDisk = true
+	if disk, err = read.OpenView(); err != nil {
+		force.Close()
+		return nil, nil, err
+	}
+	return force, disk, nil
+}
+
+// printChange prints what came into force since last, and what files that wait would change.
+func (a *app) printChange(ctx context.Context, last, next, disk *project.View) error {
+	c, err := next.Project.Candidate()
+	waits := err == nil && len(c.Changes) > 0
+	changed := changesBetween(last, next)
+	if len(changed) > 0 || !waits {
+		e := watchEvent{OK: next.Broken() == "", Changed: changed, Sessions: a.losses(ctx, next, last)}
+		if err := a.printWatch(e, next, "in force"); err != nil || !waits {
+			return err
+		}
+	}
+	e := watchEvent{OK: disk.Broken() == "", Waits: true}
+	if e.OK {
+		e.Changed, e.Sessions = changesBetween(next, disk), a.losses(ctx, disk, next)
+	}
+	return a.printWatch(e, disk, "waits for myc trust")
+}
+
+// changesBetween returns which roles gain or lose tools.
+func changesBetween(last, next *project.View) []project.RoleChange {
+	return slices.DeleteFunc(next.Changes(last.Policy, next.Policy),
+		func(r project.RoleChange) bool { return len(r.Added)+len(r.Removed) == 0 })
+}
+
+// printWatch prints an event, with what is wrong with the files of a view.
+func (a *app) printWatch(e watchEvent, v *project.View, what string) error {
+	e.Time, e.Changed, e.Problem = time.Now(), append([]project.RoleChange{}, e.Changed...), []base.ProblemShape{}
+	problems := append(slices.Clone(v.Problems), v.Names()...)
 	for _, p := range problems {
 		e.Problem = append(e.Problem, base.ShapeOf(p))
-	}
-	if last != nil && e.OK {
-		e.Changed = slices.DeleteFunc(next.Changes(last.Policy, next.Policy),
-			func(r project.RoleChange) bool { return len(r.Added)+len(r.Removed) == 0 })
-		e.Sessions = a.losses(ctx, next, last)
 	}
 	if a.JSON {
 		return a.PrintLine(e)
 	}
-	stamp := e.Time.Format(time.TimeOnly)
+	said, loses := what, "loses"
 	switch {
-	case last == nil:
-		fmt.Fprintf(a.Out, "%s watching %s (%s, %s)\n", stamp, next.Project.Dir, text.Count(len(next.Policy.Roles()), "role"),
-			text.Count(len(next.Skills.Grants()), "skill"))
+	case what == "watching":
+		said = fmt.Sprintf("watching %s (%s, %s)", v.Project.Dir, text.Count(len(v.Policy.Roles()), "role"),
+			text.Count(len(v.Skills.Grants()), "skill"))
 	case !e.OK:
-		fmt.Fprintf(a.Out, "%s a file is broken: the last policy that loaded stays in force\n", stamp)
+		said = "a file is broken: the last policy that loaded stays in force"
 	case len(e.Changed) == 0:
-		fmt.Fprintf(a.Out, "%s reloaded: no tool changed for anyone\n", stamp)
-	default:
-		fmt.Fprintf(a.Out, "%s reloaded\n", stamp)
+		said += ": no tool changes for anyone"
 	}
+	if e.Waits {
+		loses = "would lose"
+	}
+	fmt.Fprintf(a.Out, "%s %s\n", e.Time.Format(time.TimeOnly), said)
 	for _, d := range e.Changed {
 		for _, t := range d.Added {
 			fmt.Fprintf(a.Out, "  %s + %s\n", d.Role, t)
@@ -132,7 +168,7 @@ func (a *app) printWatch(ctx context.Context, next, last *project.View) error {
 		}
 	}
 	for _, s := range e.Sessions {
-		fmt.Fprintf(a.Out, "  session %s (%s) loses %s\n", s.ID, s.Role, strings.Join(s.Lost, ", "))
+		fmt.Fprintf(a.Out, "  session %s (%s) %s %s\n", s.ID, s.Role, loses, strings.Join(s.Lost, ", "))
 	}
 	for _, p := range problems {
 		fmt.Fprintf(a.Out, "  %s\n", project.ProblemText(p))

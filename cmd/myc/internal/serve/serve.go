@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
 
@@ -101,15 +102,24 @@ func (a *app) announce(n *node.Node) {
 	if a.LogsJSON() {
 		l := slog.New(slog.NewJSONHandler(a.Err, nil))
 		l.Info("serving MCP", "url", "http://"+n.Addr()+"/mcp", "project", dir)
-		for _, p := range slices.Concat(n.View().Problems, n.View().Names(), n.View().Unworkable()) {
+		for _, p := range problemsOf(n.View()) {
 			l.Warn("a problem in the files", "problem", project.ProblemText(p))
 		}
 		return
 	}
 	fmt.Fprintf(a.Err, "myc: serving MCP at http://%s/mcp for %s\n", n.Addr(), dir)
-	for _, p := range slices.Concat(n.View().Problems, n.View().Names(), n.View().Unworkable()) {
+	for _, p := range problemsOf(n.View()) {
 		fmt.Fprintln(a.Err, project.ProblemText(p))
 	}
+}
+
+// problemsOf are the problems of the files in force, and of those that wait to be accepted.
+func problemsOf(v *project.View) []policy.Problem {
+	waiting := v.Unaccepted()
+	for i := range waiting {
+		waiting[i].Message += "; the file cannot be accepted"
+	}
+	return slices.Concat(v.Problems, v.Names(), v.Unworkable(), waiting)
 }
 
 // serveBackground starts a detached daemon and returns when it answers.

@@ -26,17 +26,14 @@ func (a *app) skillPreview(name, role string) error {
 	}
 	without := *v.Project
 	without.Skills = others(v.Project, name)
-	before, _, _ := without.Compile(v.Catalog)
-	after, lib, _ := with.Compile(v.Catalog)
-	for _, s := range lib.All() {
-		if s.Name == name && s.State != skill.Valid {
-			for _, p := range s.Problems {
-				fmt.Fprintln(a.Err, project.ProblemText(p))
-			}
-			fmt.Fprintf(a.Err, "myc: the skill %s is %s, so it changes nothing\n", name, s.State)
-		}
-	}
-	rows := slices.DeleteFunc(v.Activations(before, after, name), func(r project.Activation) bool { return role != "" && r.Role != role })
+	before, after := v.With(&without), v.With(&with)
+	before.Compile()
+	after.Compile()
+	a.SayUntrusted(v)
+	a.sayClosed(after, name)
+	rows := slices.DeleteFunc(v.Activations(before.Policy, after.Policy, name), func(r project.Activation) bool {
+		return role != "" && r.Role != role
+	})
 	if role != "" && len(rows) == 0 {
 		return failure.Hint(fmt.Errorf("role %q: no skill and no role file names it", role), "myc policy roles lists them")
 	}
@@ -47,6 +44,25 @@ func (a *app) skillPreview(name, role string) error {
 		a.printActivation(r)
 	}
 	return nil
+}
+
+// sayClosed says why a skill changes nothing for anybody.
+func (a *app) sayClosed(v *project.View, name string) {
+	for _, s := range v.Skills.All() {
+		if s.Name != name {
+			continue
+		}
+		if why := v.WhyClosed(s); why != "" {
+			fmt.Fprintf(a.Err, "myc: %s\nhint: myc skill grant %s ROLE lets a role use it, once it is in the project\n", why, name)
+		}
+		if s.State == skill.Valid {
+			continue
+		}
+		for _, p := range s.Problems {
+			fmt.Fprintln(a.Err, project.ProblemText(p))
+		}
+		fmt.Fprintf(a.Err, "myc: the skill %s is %s, so it changes nothing\n", name, s.State)
+	}
 }
 
 // withSkill returns the name of a skill and the project's skills with it: as it is on disk, where it differs from what is accepted.
