@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/config/toolindex"
 	"mycelium/internal/node/api"
 )
 
@@ -25,6 +26,8 @@ func (a *app) toolsCmd() *cobra.Command {
 	look := func(use, example string) *cobra.Command {
 		c := &cobra.Command{
 			Use: use, Short: "List the tools that a session would see", Example: example, Args: base.NoArgs,
+			Long: "List the tools that a session would see, and what they do. A tool mutates unless a server with trust: true says that it\n" +
+				"only reads. Of other servers that is a claim, \"says reads\": rules take such a tool for one that changes something.",
 			RunE: func(c *cobra.Command, _ []string) error { return a.tools(c.Context(), p) },
 		}
 		c.Flags().StringVar(&p.Role, "role", "", "role of the session (default: session.defaultRole)")
@@ -70,11 +73,11 @@ func (a *app) tools(ctx context.Context, p api.ToolsParams) error {
 	}
 	var cells [][]string
 	for _, r := range rows {
-		mutates := ""
+		does := ""
 		if r.Mutates {
-			mutates = "mutates"
+			does = toolindex.Does(r.Mutates, r.SaysReads)
 		}
-		line := []string{r.Name, r.Category, mutates, base.OrDash(strings.Join(r.Skills, ", ")), r.Description}
+		line := []string{r.Name, r.Category, does, base.OrDash(strings.Join(r.Skills, ", ")), r.Description}
 		if r.Visible != nil {
 			mark := "hidden"
 			if *r.Visible {
