@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,7 +71,7 @@ func Read(dir, role string) (*Plan, error) {
 		}
 		if is {
 			found = true
-			p.permissions(".claude/"+name, s, r)
+			p.permissions(dir, ".claude/"+name, s, r)
 		}
 	}
 	servers, err := serversOf(dir)
@@ -117,7 +118,7 @@ func readJSON(path string, into any) (ok bool, err error) {
 }
 
 // permissions adds a rule for each entry of a settings file.
-func (p *Plan) permissions(file string, s settings, r *rules) {
+func (p *Plan) permissions(dir, file string, s settings, r *rules) {
 	for _, group := range []struct {
 		action  string
 		entries []string
@@ -129,7 +130,7 @@ func (p *Plan) permissions(file string, s settings, r *rules) {
 		}
 	}
 	for _, d := range s.Permissions.Directories {
-		if why := r.add("allow", "Read("+directoryPattern(d)+")"); why != "" {
+		if why := r.add("allow", "Read("+directoryPattern(dir, d)+")"); why != "" {
 			p.note("%s: the additional directory %s is not carried over: %s.", file, d, why)
 		} else {
 			p.note("%s: agents may read the additional directory %s; writing there asks.", file, d)
@@ -150,8 +151,11 @@ func (p *Plan) permissions(file string, s settings, r *rules) {
 	}
 }
 
-// directoryPattern writes a directory as Claude Code writes patterns of paths.
-func directoryPattern(d string) string {
+// directoryPattern writes a directory as Claude Code writes patterns of paths. One that leaves the project of dir (../docs) becomes absolute.
+func directoryPattern(dir, d string) string {
+	if project, err := filepath.Abs(dir); err == nil && strings.HasPrefix(d, "../") {
+		d = filepath.ToSlash(filepath.Join(project, d))
+	}
 	d = strings.TrimSuffix(d, "/") + "/**"
 	if strings.HasPrefix(d, "/") {
 		return "/" + d
@@ -167,12 +171,7 @@ func serversOf(dir string) ([]string, error) {
 	if _, err := readJSON(filepath.Join(dir, ".mcp.json"), &f); err != nil {
 		return nil, err
 	}
-	names := make([]string, 0, len(f.Servers))
-	for name := range f.Servers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names, nil
+	return slices.Sorted(maps.Keys(f.Servers)), nil
 }
 
 // readFolder returns the entries of a folder, or none if it does not exist.
