@@ -59,7 +59,7 @@ func servers(_ context.Context, a *base.App) (out []string) {
 	return out
 }
 
-func agents(context.Context, *base.App) []string { return harness.Names() }
+func agentNames(context.Context, *base.App) []string { return harness.Names() }
 
 // skillChanges are the skills with the sign that activates them.
 func skillChanges(ctx context.Context, a *base.App) (out []string) {
