@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/backend"
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/config/toolindex"
@@ -93,10 +94,15 @@ func toolRows(p project.Probe) []toolRow {
 
 // show prints the tools of a server.
 func (a *app) show(p project.Probe) {
-	for _, r := range toolRows(p) {
-		fmt.Fprintf(a.Out, "  %-10s %s  %s\n", toolindex.Does(r.Mutates, r.SaysReads), r.Name, text.Cell(r.Description, 70))
+	var rows [][]string
+	list := toolRows(p)
+	for _, r := range list {
+		rows = append(rows, []string{toolindex.Does(r.Mutates, r.SaysReads), r.Name, text.Cell(r.Description, 70)})
+	}
+	a.Table(base.Column{Name: "DOES"}, base.Column{Name: "TOOL", Least: 32}, base.Column{Name: "DESCRIPTION", Least: 20, Drop: 1}).Print(rows...)
+	for _, r := range list {
 		for _, f := range r.Findings {
-			fmt.Fprintf(a.Out, "          scan: %s\n", text.Flatten(f))
+			a.Hang("  scan: ", 8, r.Name+": "+text.Flatten(f))
 		}
 	}
 	if p.Status.Held > 0 {
