@@ -23,30 +23,23 @@ import (
 
 // addServers adds a skill for each server of .mcp.json: in Claude Code every tool of a server is there, and asks unless permissions say
 // otherwise.
-func (p *Plan) addServers(names []string, role string, r *rules) {
-	var kept []string
-	for _, key := range names { // what is left out here is left out of the configuration too
-		name := servers.MapName(key)
-		if name == "mycelium" {
-			p.note(".mcp.json: the entry mycelium is left out: the name is this program's own, and so are the tools.")
-			continue
-		} else if !servers.ValidName(name) || strings.HasPrefix(name, "mycelium") {
-			p.note(".mcp.json: the server %s is not carried over: its name cannot be used.", key)
-			continue
-		}
-		kept = append(kept, key)
+func (p *Plan) addServers(list []servers.Server, role string, r *rules) {
+	var names []string
+	for _, s := range list {
+		name := s.Name
+		names = append(names, s.Key)
 		var b bytes.Buffer
 		fmt.Fprintf(&b, "# The tools of %[1]s, as .mcp.json gave them to Claude Code: all of them. Name the ones that you want instead, and\n"+
 			"# the others do not exist for agents: myc tools --all shows them.\n"+
 			"name: %[1]s\ndescription: The tools of the server %[1]s.\nallowedRoles: [%[2]s]\nallowedTools: [\"%[1]s__*\"]\n", name, role)
 		p.addSkill(name, File{"skills/" + name + "/SKILL.yaml", b.Bytes()})
 	}
-	if len(kept) == 0 {
+	if len(names) == 0 {
 		return
 	}
 	p.Asks = true
 	p.note(".mcp.json: its servers start behind Mycelium now (%s). myc claude gives Claude Code the gateway only; if you start claude "+
-		"yourself, move them from .mcp.json into mycelium.yaml, so that it reaches them through the gateway.", strings.Join(kept, ", "))
+		"yourself, move them from .mcp.json into mycelium.yaml, so that it reaches them through the gateway.", strings.Join(names, ", "))
 	// Our own servers are not Claude Code's: what their skills grant is allowed, as in every other project.
 	r.list = append(r.list, rule{action: "allow", tool: "files__*"})
 }

@@ -65,7 +65,7 @@ func (a *app) tools(ctx context.Context, p api.ToolsParams) error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
-	columns := []base.Column{{Name: "TOOL", Least: 32}, {Name: "CATEGORY", Drop: 3}, {Drop: 4}, {Name: "SKILLS", Least: 10, Drop: 2},
+	columns := []base.Column{{Name: "TOOL", Least: 32}, {Name: "CATEGORY", Drop: 4}, {Drop: 3}, {Name: "SKILLS", Least: 10, Drop: 2},
 		{Name: "DESCRIPTION", Least: 20, Drop: 1}}
 	if p.All {
 		columns[4].Name = "REASON"
