@@ -64,7 +64,7 @@ type toolRow struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description"`
 	Mutates     bool     `json:"mutates"`
-	SaysReads   bool     `json:"saysReads,omitempty"` // see [toolindex.Entry]
+	SaysReads   bool     `json:"saysReads,omitzero"` // see [toolindex.Entry]
 	Findings    []string `json:"findings,omitempty"`
 }
 
