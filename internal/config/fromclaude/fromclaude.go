@@ -152,7 +152,8 @@ func (p *Plan) permissions(dir, file string, s settings, r *rules) {
 	}
 }
 
-// directoryPattern writes a directory as Claude Code writes patterns of paths. One that leaves the project of dir (../docs) becomes absolute.
+// directoryPattern writes a directory as Claude Code writes patterns of paths. One that leaves the project in dir (../docs) becomes
+// absolute.
 func directoryPattern(dir, d string) string {
 	if project, err := filepath.Abs(dir); err == nil && (d == ".." || strings.HasPrefix(d, "../")) {
 		d = filepath.ToSlash(filepath.Join(project, d))

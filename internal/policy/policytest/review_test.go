@@ -61,8 +61,8 @@ func TestReview(t *testing.T) {
 			{Name: "b", Action: "deny", Tool: policy.Names{"Bash"}, Match: match("effect", lit("force_push"), glob("x*"))},
 		}, []string{`unreachable rule a: no call has the effect "force-push"`}},
 		"several tools that nobody has": {[]policy.Rule{
-			{Name: "a", Action: "ask", Tool: policy.Names{"Write", "Task"}}, {Name: "b", Action: "allow", Tool: policy.Names{"Read", "Write", "Task"},
-				Match: match("path", glob("src/**"))},
+			{Name: "a", Action: "ask", Tool: policy.Names{"Write", "Task"}},
+			{Name: "b", Action: "allow", Tool: policy.Names{"Read", "Write", "Task"}, Match: match("path", glob("src/**"))},
 		}, []string{"ungranted rule a: no skill that is open to a role grants Write, Task",
 			"unreachable rule b: no skill that is open to a role grants Write, Task"}},
 		"a deny that names more than there is": {[]policy.Rule{{Name: "a", Action: "deny", Tool: policy.Names{"Edit", "NotebookEdit"}}}, nil},

@@ -19,12 +19,12 @@ func (a *App) Facts(rows [][]string) {
 		if len(row) > 1 {
 			value = row[1]
 		}
-		a.Hang(row[0]+strings.Repeat(" ", name-text.Width(row[0])+tableGap), name+tableGap, value)
+		Hang(a, row[0]+strings.Repeat(" ", name-text.Width(row[0])+tableGap), name+tableGap, value)
 	}
 }
 
 // Hang prints a text behind a label that is indent cells wide. On a terminal the text goes on below its own beginning.
-func (a *App) Hang(label string, indent int, value string) {
+func Hang(a *App, label string, indent int, value string) {
 	limit := a.Width() - indent
 	for first := true; first || value != ""; first = false {
 		line := value
@@ -37,7 +37,7 @@ func (a *App) Hang(label string, indent int, value string) {
 	}
 }
 
-// leastValue is the number of cells below which a value of [App.Hang] is left to the terminal to wrap.
+// leastValue is the number of cells below which a value of [Hang] is left to the terminal to wrap.
 const leastValue = 20
 
 // wrapAt is the beginning of s that fits n cells: up to a space, or as much as there is room for.

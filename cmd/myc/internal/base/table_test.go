@@ -75,12 +75,12 @@ func (*narrow) Width() int { return 30 }
 func TestHang(t *testing.T) {
 	const said = "skills: 6 skills use what is not on this machine"
 	out := &narrow{}
-	(&App{Out: out}).Hang("\x1b[33m!\x1b[0m ", 2, said)
+	Hang(&App{Out: out}, "\x1b[33m!\x1b[0m ", 2, said)
 	if got, want := out.String(), "\x1b[33m!\x1b[0m skills: 6 skills use what is\n  not on this machine\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	var pipe bytes.Buffer
-	(&App{Out: &pipe}).Hang("! ", 2, said)
+	Hang(&App{Out: &pipe}, "! ", 2, said)
 	if got, want := pipe.String(), "! "+said+"\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

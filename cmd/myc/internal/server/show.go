@@ -99,10 +99,11 @@ func (a *app) show(p project.Probe) {
 	for _, r := range list {
 		rows = append(rows, []string{toolindex.Does(r.Mutates, r.SaysReads), r.Name, text.Cell(r.Description, 70)})
 	}
-	a.Table(base.Column{Name: "DOES"}, base.Column{Name: "TOOL", Least: 32}, base.Column{Name: "DESCRIPTION", Least: 20, Drop: 1}).Print(rows...)
+	a.Table(base.Column{Name: "DOES"}, base.Column{Name: "TOOL", Least: 32},
+		base.Column{Name: "DESCRIPTION", Least: 20, Drop: 1}).Print(rows...)
 	for _, r := range list {
 		for _, f := range r.Findings {
-			a.Hang("  scan: ", 8, r.Name+": "+text.Flatten(f))
+			base.Hang(a.App, "  scan: ", 8, r.Name+": "+text.Flatten(f))
 		}
 	}
 	if p.Status.Held > 0 {
