@@ -179,9 +179,10 @@ func asFolder(r *Request, part *policy.Part) (c Candidate, ok bool) {
 	return Candidate{As: ThisFolder, Words: actor(r, part) + " below " + folder, Rule: wider(r, part, folder)}, true
 }
 
-// asTool allows the tool, within the folder in which the agent works. A shell is no tool in this sense: it is all programs.
+// asTool allows the tool, within the folder in which the agent works. A shell is no tool in this sense: it is all programs. Nor is a call
+// that names hosts: no candidate admits others, so that it would be [ThisHost] under a wider name.
 func asTool(r *Request, part *policy.Part) (c Candidate, ok bool) {
-	if part.Program != "" || r.Tool == policy.AgentServer+"__Bash" {
+	if part.Program != "" || len(part.Hosts) > 0 || r.Tool == policy.AgentServer+"__Bash" {
 		return c, false
 	}
 	words := r.Tool

@@ -30,10 +30,13 @@ func TestCandidatesComeFromTheFacts(t *testing.T) {
 			Resolved: "/p/src/a.go"}}}}}
 	outside := file
 	outside.Dir = "/q"
+	fetch := Request{Tool: "agent__WebFetch", Dir: "/p", Args: []byte(`{"url":"https://docs.example.com/a"}`)}
+	fetch.Facts = policy.Facts{Dir: "/p", Parts: []policy.Part{{Effects: []string{policy.EffectNetwork}, Hosts: []string{"docs.example.com"}}}}
 	for name, c := range map[string]struct {
 		r    Request
 		want string
 	}{
+		"fetch":        {fetch, "call host"}, // as tool would say more than it allows
 		"push":         {pushing("git push origin main"), "call program"},
 		"a remote":     {pushing("git push origin"), "call program"},
 		"no remote":    {pushing("git push"), "call"},

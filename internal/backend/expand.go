@@ -40,6 +40,16 @@ func (e *missingError) Hint() string {
 	return "export them before starting, name them under `env:` in mycelium.yaml, or write ${NAME:-default}"
 }
 
+// Absent reports whether an error of [Pool.Expand] says only that variables or secrets have no value here.
+func Absent(err error) bool {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		return !slices.ContainsFunc(several.Unwrap(), func(e error) bool { return !Absent(e) })
+	}
+	var variable *missingError
+	var missing *secret.MissingError
+	return errors.As(err, &variable) || errors.As(err, &missing)
+}
+
 // lookup finds a secret that an entry names.
 type lookup func(source, name string) (string, error)
 

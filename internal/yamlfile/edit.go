@@ -47,6 +47,9 @@ func AddEntry(data []byte, parent, key string, lines []string) ([]byte, error) {
 	}, parent)
 }
 
+// AddedBy is the beginning of the comment above an entry that one of our commands added. [RemoveEntry] removes the comment too.
+const AddedBy = "# Added by myc "
+
 // RemoveEntry removes an entry of the mapping that stands under a key of the document's first level. It is the opposite of [AddEntry].
 func RemoveEntry(data []byte, parent, key string) ([]byte, error) {
 	text := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
@@ -69,6 +72,9 @@ func RemoveEntry(data []byte, parent, key string) ([]byte, error) {
 	to := from + 1
 	for to < len(text) && bare(text[to]) != "" && len(text[to])-len(strings.TrimLeft(text[to], " ")) > depth {
 		to++
+	}
+	if from > 0 && strings.HasPrefix(strings.TrimLeft(text[from-1], " "), AddedBy) {
+		from-- // what we wrote about the entry goes with it
 	}
 	text = slices.Delete(text, from, to)
 	if top+1 >= len(text) || bare(text[top+1]) == "" || !strings.HasPrefix(text[top+1], " ") {

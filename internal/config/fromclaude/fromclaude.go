@@ -17,7 +17,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
+	"mycelium/internal/yamlfile"
 )
 
 // RulesFile has the rules that come from permissions.
@@ -70,14 +72,14 @@ func Read(dir, role string) (*Plan, error) {
 		}
 		if is {
 			found = true
-			p.permissions(".claude/"+name, s, r)
+			p.permissions(dir, ".claude/"+name, s, r)
 		}
 	}
-	servers, err := serversOf(dir)
+	list, entries, err := p.serversOf(dir)
 	if err != nil {
 		return nil, err
 	}
-	p.addServers(servers, role, r)
+	p.addServers(list, role, r)
 	skills, err := p.addSkills(dir, role)
 	if err != nil {
 		return nil, err
@@ -86,7 +88,7 @@ func Read(dir, role string) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !found && len(servers)+skills+agents == 0 {
+	if !found && entries+skills+agents == 0 {
 		return nil, fmt.Errorf("the folder %s has neither .claude/settings.json nor .mcp.json, .claude/skills or .claude/agents", dir)
 	}
 	if len(r.list) > 0 {
@@ -117,7 +119,7 @@ func readJSON(path string, into any) (ok bool, err error) {
 }
 
 // permissions adds a rule for each entry of a settings file.
-func (p *Plan) permissions(file string, s settings, r *rules) {
+func (p *Plan) permissions(dir, file string, s settings, r *rules) {
 	for _, group := range []struct {
 		action  string
 		entries []string
@@ -129,7 +131,7 @@ func (p *Plan) permissions(file string, s settings, r *rules) {
 		}
 	}
 	for _, d := range s.Permissions.Directories {
-		if why := r.add("allow", "Read("+directoryPattern(d)+")"); why != "" {
+		if why := r.add("allow", "Read("+directoryPattern(dir, d)+")"); why != "" {
 			p.note("%s: the additional directory %s is not carried over: %s.", file, d, why)
 		} else {
 			p.note("%s: agents may read the additional directory %s; writing there asks.", file, d)
@@ -150,8 +152,12 @@ func (p *Plan) permissions(file string, s settings, r *rules) {
 	}
 }
 
-// directoryPattern writes a directory as Claude Code writes patterns of paths.
-func directoryPattern(d string) string {
+// directoryPattern writes a directory as Claude Code writes patterns of paths. One that leaves the project in dir (../docs) becomes
+// absolute.
+func directoryPattern(dir, d string) string {
+	if project, err := filepath.Abs(dir); err == nil && (d == ".." || strings.HasPrefix(d, "../")) {
+		d = filepath.ToSlash(filepath.Join(project, d))
+	}
 	d = strings.TrimSuffix(d, "/") + "/**"
 	if strings.HasPrefix(d, "/") {
 		return "/" + d
@@ -159,20 +165,31 @@ func directoryPattern(d string) string {
 	return d
 }
 
-// serversOf returns the names of the servers of .mcp.json, sorted.
-func serversOf(dir string) ([]string, error) {
-	var f struct {
-		Servers map[string]jsontext.Value `json:"mcpServers"`
+// serversOf returns the servers of .mcp.json as the configuration will have them, sorted, and how many entries the file has. It notes which
+// are left out or renamed.
+func (p *Plan) serversOf(dir string) (kept []servers.Server, entries int, err error) {
+	const file = ".mcp.json"
+	data, err := source.ReadRegular(filepath.Join(dir, file), most)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil
 	}
-	if _, err := readJSON(filepath.Join(dir, ".mcp.json"), &f); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, 0, fmt.Errorf("read %s: %w", file, err)
 	}
-	names := make([]string, 0, len(f.Servers))
-	for name := range f.Servers {
-		names = append(names, name)
+	var doc struct {
+		Schema  string                          `yaml:"$schema"`
+		Servers map[string]*servers.ClientEntry `yaml:"mcpServers"`
+		Session any                             `yaml:"session"`
 	}
-	slices.Sort(names)
-	return names, nil
+	if problems := yamlfile.Decode(file, data, &doc); len(problems) > 0 {
+		return nil, 0, fmt.Errorf("read %s: line %d: %s", file, problems[0].Line, problems[0].Message)
+	}
+	r := servers.ReadClient(servers.File{Name: file, Data: data, Dir: dir}, doc.Servers)
+	for _, problem := range append(r.Problems, r.LeftOut...) {
+		p.note("%s: %s.", file, problem.Message)
+	}
+	slices.SortFunc(r.Servers, func(a, b servers.Server) int { return strings.Compare(a.Key, b.Key) })
+	return r.Servers, len(doc.Servers), nil
 }
 
 // readFolder returns the entries of a folder, or none if it does not exist.

@@ -23,13 +23,11 @@ import (
 
 // addServers adds a skill for each server of .mcp.json: in Claude Code every tool of a server is there, and asks unless permissions say
 // otherwise.
-func (p *Plan) addServers(names []string, role string, r *rules) {
-	for _, key := range names {
-		name := servers.MapName(key)
-		if !servers.ValidName(name) || strings.HasPrefix(name, "mycelium") { // left out of the configuration too
-			p.note(".mcp.json: the server %s is not carried over: its name cannot be used.", key)
-			continue
-		}
+func (p *Plan) addServers(list []servers.Server, role string, r *rules) {
+	var names []string
+	for _, s := range list {
+		name := s.Name
+		names = append(names, s.Key)
 		var b bytes.Buffer
 		fmt.Fprintf(&b, "# The tools of %[1]s, as .mcp.json gave them to Claude Code: all of them. Name the ones that you want instead, and\n"+
 			"# the others do not exist for agents: myc tools --all shows them.\n"+

@@ -29,9 +29,9 @@ type Past struct {
 
 // String says it in one sentence.
 func (p Past) String() string {
-	s := fmt.Sprintf("of the last %d recorded calls it matches %d, of which %d were asked about or refused", p.Calls, p.Matched, p.Opened)
+	s := fmt.Sprintf("of the last %d recorded calls it matches %d; asked about or refused then: %d", p.Calls, p.Matched, p.Opened)
 	if p.Refused > 0 {
-		s += fmt.Sprintf("; %d of these stay refused", p.Refused)
+		s += fmt.Sprintf("; refused all the same: %d", p.Refused)
 	}
 	return s
 }

@@ -153,12 +153,18 @@ func withImport(files []file, from *fromclaude.Plan) ([]file, error) {
 		own[f.Path] = true
 	}
 	files = slices.DeleteFunc(files, func(f file) bool { return own[f.path] })
+	further := ""
 	if len(from.Skills) > 0 && !own[developer] {
 		data, err := fs.ReadFile(shipped.Own().Roles, path.Base(developer))
 		if err != nil {
 			return nil, fmt.Errorf("init --from: %w", err)
 		}
 		files = append(files, file{developer, data})
+		for _, s := range from.Skills {
+			if !bytes.Contains(data, []byte(" "+s+",")) && !bytes.Contains(data, []byte(" "+s+"]")) { // one of the program's names replaces it
+				further += ", " + s
+			}
+		}
 	}
 	more := ""
 	for _, s := range from.Skills {
@@ -167,7 +173,7 @@ func withImport(files []file, from *fromclaude.Plan) ([]file, error) {
 	type change struct{ file, old, new string }
 	var changes []change
 	if len(from.Skills) > 0 {
-		changes = append(changes, change{developer, "allowedSkills: [common,", "allowedSkills: [common" + more + ","},
+		changes = append(changes, change{developer, "allowedSkills: [common,", "allowedSkills: [common" + further + ","},
 			change{source.MainFile, "defaultSkills: [common,", "defaultSkills: [common" + more + ","})
 	}
 	if own[fromclaude.RulesFile] {

@@ -28,6 +28,7 @@ type Entry struct {
 	Description string         `json:"description"`
 	Category    string         `json:"category"` // id of a Category
 	Mutates     bool           `json:"mutates"`  // may change something; false only if a trusted server says so
+	SaysReads   bool           `json:"-"`        // its server says that it changes nothing, and is not trusted
 	Parameters  jsontext.Value `json:"parameters,omitempty"`
 }
 
@@ -37,16 +38,31 @@ func (c *Categories) Describe(d policy.Definition) Entry {
 		Title       string         `json:"title"`
 		Description string         `json:"description"`
 		InputSchema jsontext.Value `json:"inputSchema"`
+		Annotations struct {
+			ReadOnly bool `json:"readOnlyHint"`
+		} `json:"annotations"`
 	}
 	_ = json.Unmarshal(d.Raw, &said) // a definition that is not an object has no description; the backend reports it
 	t := Entry{
 		ID: d.Item.String(), Name: Humanise(d.Item.String()), Title: said.Title, Description: said.Description,
 		Category: c.of(d.Item, said.Description), Mutates: !d.Annotations["readOnlyHint"], Parameters: said.InputSchema,
 	}
+	t.SaysReads = t.Mutates && said.Annotations.ReadOnly
 	if t.Title == "" {
 		t.Title = t.Name
 	}
 	return t
+}
+
+// Does is what a tool does, in a word or two for a table.
+func Does(mutates, saysReads bool) string {
+	switch {
+	case !mutates:
+		return "reads"
+	case saysReads:
+		return "says reads"
+	}
+	return "mutates"
 }
 
 // Humanise makes a name for people from the id of a tool: Read File from files__read_file or readFile, Chain Status from chain:status.

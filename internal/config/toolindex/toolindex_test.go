@@ -141,6 +141,13 @@ func TestDescribe(t *testing.T) {
 	if d := c.Describe(definition("a__b", `not JSON`, false)); !d.Mutates || d.Title != "B" {
 		t.Errorf("%+v", d)
 	}
+	claims := `{"annotations":{"readOnlyHint":true}}`
+	if d := c.Describe(definition("a__b", claims, false)); Does(d.Mutates, d.SaysReads) != "says reads" {
+		t.Errorf("a server that is not trusted: %+v", d)
+	}
+	if d := c.Describe(definition("a__b", claims, true)); Does(d.Mutates, d.SaysReads) != "reads" {
+		t.Errorf("a server that is trusted: %+v", d)
+	}
 }
 
 func TestToolIndex(t *testing.T) {

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/harness"
@@ -172,7 +174,7 @@ func (c Client) Register(dir string, environ []string, name, command string, arg
 	after, err := c.added(p, text, name, command, args)
 	if err != nil {
 		hint := "fix the file, and run this again; it was not touched"
-		if errors.Is(err, errTaken) {
+		if errors.Is(err, errTaken) || errors.As(err, new(*elsewhereError)) {
 			hint = "choose another name with --name, or remove the entry"
 		}
 		return Change{}, &FileError{file, err, hint}
@@ -202,14 +204,21 @@ var errTaken = errors.New("an entry of this name is there, and it starts another
 func (c Client) added(p place, text []byte, name, command string, args []string) ([]byte, error) {
 	path := append(c.path(p), name)
 	if c.toml {
-		return addTable(text, path, c.entry(command, args))
+		return addTable(text, path, c.entry(command, args), args)
 	}
 	root, err := parseJSON(text, c.comments)
 	if err != nil {
 		return nil, err
 	}
-	if old := lookup(&root, path); old != nil && !runsOurs(old.get("command").str(text)) {
-		return nil, fmt.Errorf("%s: %w", strings.Join(path, "."), errTaken)
+	if old := lookup(&root, path); old != nil {
+		if !runsOurs(old.get("command").str(text)) {
+			return nil, fmt.Errorf("%s: %w", strings.Join(path, "."), errTaken)
+		}
+		if is := old.get("args"); is != nil {
+			if err := otherProject(is.raw(text), args); err != nil {
+				return nil, fmt.Errorf("%s: %w", strings.Join(path, "."), err)
+			}
+		}
 	}
 	for _, f := range c.entry(command, args) {
 		if text, err = setValue(text, c.comments, append(path[:len(path):len(path)], f.name), f.value); err != nil {
@@ -219,11 +228,42 @@ func (c Client) added(p place, text []byte, name, command string, args []string)
 	return text, nil
 }
 
+// elsewhereError reports an entry of the same name that starts us for another project. The client has one file for all of them.
+type elsewhereError struct{ project string }
+
+func (e *elsewhereError) Error() string {
+	return "an entry of this name is there, and it is for the project " + e.project
+}
+
+// otherProject returns an error if the arguments of an entry, as JSON, are for another project than these, and that project still exists.
+func otherProject(is []byte, args []string) error {
+	var old []string
+	if json.Unmarshal(is, &old) != nil {
+		return nil // not as we write it: the entry is made anew
+	}
+	was := projectOf(old)
+	if was == "" || was == projectOf(args) {
+		return nil
+	}
+	if _, err := os.Stat(was); err != nil {
+		return nil //nolint:nilerr // it was moved or removed
+	}
+	return &elsewhereError{was}
+}
+
+// projectOf returns the folder behind -C in the arguments of an entry, or "".
+func projectOf(args []string) string {
+	if i := slices.Index(args, "-C"); i >= 0 && i+1 < len(args) {
+		return args[i+1]
+	}
+	return ""
+}
+
 // runsOurs reports whether a command is a program of ours.
 func runsOurs(command string) bool { return slices.Contains(hook.Programs[:], filepath.Base(command)) }
 
 // addTable puts a table at the end of a TOML file, or in the place of the one that starts our program.
-func addTable(text []byte, path []string, fields []field) ([]byte, error) {
+func addTable(text []byte, path []string, fields []field, args []string) ([]byte, error) {
 	tables, err := tomlTables(text)
 	if err != nil {
 		return nil, err
@@ -241,6 +281,13 @@ func addTable(text []byte, path []string, fields []field) ([]byte, error) {
 			return nil, fmt.Errorf("%s: %w", strings.Join(path, "."), errTaken)
 		case len(t.values) > len(fields):
 			return nil, fmt.Errorf("line %d: the table has keys that we do not write: set command and args there by hand", t.line)
+		}
+		for line := range strings.Lines(string(text[t.start:t.own])) {
+			if is, ok := strings.CutPrefix(line, "args = "); ok {
+				if err := otherProject([]byte(is), args); err != nil {
+					return nil, fmt.Errorf("%s: %w", strings.Join(path, "."), err)
+				}
+			}
 		}
 		return slices.Concat(text[:t.start], []byte(table.String()), text[t.own:]), nil
 	}

@@ -160,6 +160,7 @@ type Tool struct {
 	Description string   `json:"description"`
 	Category    string   `json:"category"`
 	Mutates     bool     `json:"mutates"`
+	SaysReads   bool     `json:"saysReads,omitzero"` // it mutates as far as we know; its server says that it does not
 	Skills      []string `json:"skills"`
 
 	Parameters jsontext.Value `json:"parameters,omitempty"` // JSON Schema

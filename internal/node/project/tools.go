@@ -64,7 +64,8 @@ func (v *View) Tools(scope policy.Scope, all bool) ([]api.Tool, error) {
 		info := categories.Describe(d)
 		r := api.Tool{
 			Name: d.Item.String(), Server: d.Item.Server, Title: info.Title, Description: info.Description,
-			Category: info.Category, Mutates: info.Mutates, Skills: v.granting(scope, d.Item), Parameters: info.Parameters,
+			Category: info.Category, Mutates: info.Mutates, SaysReads: info.SaysReads,
+			Skills: v.granting(scope, d.Item), Parameters: info.Parameters,
 		}
 		if all {
 			x := v.Policy.Explain(policy.Call{Scope: scope, Item: d.Item, Time: time.Now()})
@@ -136,8 +137,8 @@ func heldRows(categories *toolindex.Categories, held []pin.Held) []api.Tool {
 		info := categories.Describe(policy.Definition{Item: h.Item, Raw: h.New})
 		rows = append(rows, api.Tool{
 			Name: h.Name(), Server: h.Item.Server, Title: info.Title, Description: info.Description, Category: info.Category,
-			Mutates: info.Mutates,
-			Skills:  []string{}, Visible: &hidden, Reason: "in quarantine: " + h.Reason + " (myc tools diff " + h.Name() + ")",
+			Mutates: info.Mutates, SaysReads: info.SaysReads,
+			Skills: []string{}, Visible: &hidden, Reason: "in quarantine: " + h.Reason + " (myc tools diff " + h.Name() + ")",
 		})
 	}
 	return rows

@@ -24,7 +24,8 @@ type RemarkKind string
 // The kinds of remarks.
 const (
 	Shadowed    RemarkKind = "shadowed"    // another rule always answers first
-	Unreachable RemarkKind = "unreachable" // no call that anybody may make concerns it
+	Unreachable RemarkKind = "unreachable" // no call that anybody may make concerns it, or a part of it
+	Ungranted   RemarkKind = "ungranted"   // it is about tools that nobody sees, and about no other
 	Wide        RemarkKind = "wide"        // it allows, or refuses, more than it seems to say
 )
 
@@ -105,17 +106,32 @@ func (v *review) reach(r policy.CompiledRule) {
 	if len(r.Tool) == 0 {
 		return
 	}
+	v.reachTools(r)
+}
+
+// reachTools finds the tools of a rule that do not exist, and those that nobody sees.
+func (v *review) reachTools(r policy.CompiledRule) {
 	anySeen := slices.ContainsFunc(r.Patterns, func(tool policy.Pattern) bool { _, seen := r.Reach(tool); return seen })
+	var unseen []string
 	for i, tool := range r.Patterns {
 		switch exists, seen := r.Reach(tool); {
 		case !exists && tool.Server() != policy.AgentServer:
 			v.note(r, Unreachable, "myc tools --all lists the tools that exist", "no tool of any server is named %s", r.Tool[i])
 		case r.Effect == policy.Deny && anySeen: // a deny rule may name more than is granted today
-		case exists && !seen && len(r.Role) == 0:
-			v.note(r, Unreachable, "a skill has to name the tool in allowedTools", "no skill that is open to a role grants %s", r.Tool[i])
 		case exists && !seen:
-			v.note(r, Unreachable, "a skill that is open to the role must name the tool in allowedTools", "no role of the rule sees %s", r.Tool[i])
+			unseen = append(unseen, r.Tool[i])
 		}
+	}
+	kind := Ungranted
+	if anySeen {
+		kind = Unreachable
+	}
+	switch names := strings.Join(unseen, ", "); {
+	case len(unseen) == 0:
+	case len(r.Role) == 0:
+		v.note(r, kind, "a skill has to name the tool in allowedTools", "no skill that is open to a role grants %s", names)
+	default:
+		v.note(r, kind, "a skill that is open to the role must name the tool in allowedTools", "no role of the rule sees %s", names)
 	}
 }
 

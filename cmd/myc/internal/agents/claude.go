@@ -153,7 +153,7 @@ func (a *app) needProject(ctx context.Context) error {
 		return a.CheckTrust()
 	}
 	if !base.StdinIsTerminal(a.In) {
-		return failure.Hint(fmt.Errorf("claude: %s is not a Mycelium project: it has no mycelium.yaml", dir),
+		return failure.New(failure.Usage, fmt.Errorf("claude: %s is not a Mycelium project: it has no mycelium.yaml", dir),
 			"myc -C "+dir+" init sets it up")
 	}
 	fmt.Fprintf(a.Err, "%s is not a Mycelium project yet. Set it up, with roles, skills and rules for a coding agent? [Y/n] ", dir)

@@ -35,7 +35,7 @@ func (a *app) previews(ctx context.Context, list []approval.Candidate) ([]string
 	for i, c := range list {
 		out[i] = text.OneLine(c.Words)
 		if by := approval.Refusing(v.Policy, c); len(by) > 0 {
-			out[i] += ", except what " + text.OneLine(strings.Join(by, ", ")) + " denies"
+			out[i] += ", except what is denied by " + text.OneLine(strings.Join(by, ", "))
 		}
 		out[i] += " (" + past[i].String() + ")"
 	}

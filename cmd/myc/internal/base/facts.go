@@ -13,26 +13,31 @@ func (a *App) Facts(rows [][]string) {
 	for _, row := range rows {
 		name = max(name, text.Width(text.Flatten(row[0])))
 	}
-	limit := a.Width() - name - tableGap
 	for _, row := range rows {
 		row = flattened(row)
-		label, value := row[0], ""
+		value := ""
 		if len(row) > 1 {
 			value = row[1]
 		}
-		for first := true; first || value != ""; first = false {
-			line := value
-			if limit >= leastValue {
-				line = wrapAt(value, limit)
-			}
-			value = strings.TrimLeft(value[len(line):], " ")
-			fmt.Fprintln(a.Out, strings.TrimRight(label+strings.Repeat(" ", name-text.Width(label)+tableGap)+line, " "))
-			label = ""
-		}
+		Hang(a, row[0]+strings.Repeat(" ", name-text.Width(row[0])+tableGap), name+tableGap, value)
 	}
 }
 
-// leastValue is the number of cells below which a value of [App.Facts] is left to the terminal to wrap.
+// Hang prints a text behind a label that is indent cells wide. On a terminal the text goes on below its own beginning.
+func Hang(a *App, label string, indent int, value string) {
+	limit := a.Width() - indent
+	for first := true; first || value != ""; first = false {
+		line := value
+		if limit >= leastValue {
+			line = wrapAt(value, limit)
+		}
+		value = strings.TrimLeft(value[len(line):], " ")
+		fmt.Fprintln(a.Out, strings.TrimRight(label+line, " "))
+		label = strings.Repeat(" ", indent)
+	}
+}
+
+// leastValue is the number of cells below which a value of [Hang] is left to the terminal to wrap.
 const leastValue = 20
 
 // wrapAt is the beginning of s that fits n cells: up to a space, or as much as there is room for.

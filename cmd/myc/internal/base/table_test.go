@@ -65,3 +65,23 @@ func TestWrapAt(t *testing.T) {
 		}
 	}
 }
+
+// narrow is the output of a terminal of 30 cells.
+type narrow struct{ bytes.Buffer }
+
+func (*narrow) Width() int { return 30 }
+
+// On a terminal a text goes on below its own beginning, whole words of it; on a pipe it is one line.
+func TestHang(t *testing.T) {
+	const said = "skills: 6 skills use what is not on this machine"
+	out := &narrow{}
+	Hang(&App{Out: out}, "\x1b[33m!\x1b[0m ", 2, said)
+	if got, want := out.String(), "\x1b[33m!\x1b[0m skills: 6 skills use what is\n  not on this machine\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	var pipe bytes.Buffer
+	Hang(&App{Out: &pipe}, "! ", 2, said)
+	if got, want := pipe.String(), "! "+said+"\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

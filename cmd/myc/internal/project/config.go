@@ -66,7 +66,8 @@ func (a *app) configShow(sources bool) error {
 	return nil
 }
 
-// configValidate reports every problem of every file as it is on disk, accepted or not.
+// configValidate reports every problem of every file as it is on disk, accepted or not. A variable or secret that is not here is none: the
+// files are checked where the values of production are not.
 func (a *app) configValidate() error {
 	a.OnDisk = true
 	v, err := a.OpenView()
@@ -82,7 +83,7 @@ func (a *app) configValidate() error {
 			}
 		}
 	}
-	all = project.Checked(all, slices.Concat(v.Names(), v.Unworkable(), project.Form(v.Skills)))
+	all = project.Checked(all, slices.Concat(v.Names(), v.UnworkableAnywhere(), project.Form(v.Skills)))
 	a.SayUntrusted(v)
 	bad := 0
 	for _, p := range all {

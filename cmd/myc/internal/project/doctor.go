@@ -71,9 +71,9 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 		}
 	} else {
 		for _, f := range found {
-			fmt.Fprintf(a.Out, "%s %s: %s\n", a.mark(f.Level), f.What, text.Flatten(f.Message))
+			base.Hang(a.App, a.mark(f.Level)+" ", 2, f.What+": "+text.Flatten(f.Message))
 			if f.Hint != "" {
-				fmt.Fprintf(a.Out, "    → %s\n", text.Flatten(f.Hint))
+				base.Hang(a.App, "    → ", 6, text.Flatten(f.Hint))
 			}
 		}
 	}

@@ -17,16 +17,7 @@ import (
 
 // doctorRules reports rules that cannot match, that match more than they seem to, and that never decided a call.
 func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report) {
-	remarks, named := policytest.Review(v.Policy), v.Names()
-	for _, r := range remarks {
-		said := func(p policy.Problem) bool { return p.File == r.File && p.Line == r.Line }
-		if r.Kind == policytest.Unreachable && slices.ContainsFunc(named, said) {
-			continue // doctorNames says it, with the nearest name
-		}
-		hint := r.Hint
-		r.Hint, r.Warning = "", false
-		add("warning", "rules", project.ProblemText(r.Problem), hint)
-	}
+	remark(policytest.Review(v.Policy), v.Names(), add)
 	rules := v.Project.Rules
 	if len(rules) == 0 {
 		add("ok", "rules", "no rules: the fallback decides every tool that a skill grants", "")
@@ -70,5 +61,32 @@ func (a *app) doctorRules(ctx context.Context, v *project.View, add base.Report)
 	})
 	if err != nil {
 		add("problem", "rules", "the log does not say which rules decided calls: "+err.Error(), "myc audit reindex")
+	}
+}
+
+// remark reports what a review found, without what the names said already, with the nearest name. Several rules about tools that nobody
+// sees are one finding: in a new project no skill grants anything yet.
+func remark(remarks []policytest.Remark, named []policy.Problem, add base.Report) {
+	remarks = slices.DeleteFunc(remarks, func(r policytest.Remark) bool {
+		said := func(p policy.Problem) bool { return p.File == r.File && p.Line == r.Line }
+		return (r.Kind == policytest.Unreachable || r.Kind == policytest.Ungranted) && slices.ContainsFunc(named, said)
+	})
+	var idle []string
+	for _, r := range remarks {
+		if r.Kind == policytest.Ungranted {
+			idle = append(idle, r.Rule)
+		}
+	}
+	for _, r := range remarks {
+		if r.Kind == policytest.Ungranted && len(idle) > 1 {
+			continue
+		}
+		hint := r.Hint
+		r.Hint, r.Warning = "", false
+		add("warning", "rules", project.ProblemText(r.Problem), hint)
+	}
+	if len(idle) > 1 {
+		add("warning", "rules", fmt.Sprintf("%d rules are about tools that nobody sees: %s", len(idle), strings.Join(idle, ", ")),
+			"a skill that is open to the role has to name the tools in allowedTools; myc policy check --role ROLE shows what a role sees")
 	}
 }

@@ -176,6 +176,9 @@ func (s *setUp) tellNext() {
 	case s.Minimal: // nothing is granted, and there is no role
 		fmt.Fprintf(s.Out, "Next: %s skill add my-skill --template basic. Nothing is granted until a skill grants it to a role.\n", at)
 		return
+	case s.waits():
+		fmt.Fprintf(s.Out, "Next: %s trust shows what these files start and allow, and puts it in force. Until then no call runs.\n", at)
+		fmt.Fprintf(s.Out, "To install the hook in an agent after that: %s hook install claude (or codex, gemini, crush)\n", at)
 	case len(s.agents) > 0:
 		fmt.Fprintf(s.Out, "Next: start %s in this project; every tool passes this policy. To see its role: %s tools --role developer\n",
 			strings.Join(s.agents, " or "), at)

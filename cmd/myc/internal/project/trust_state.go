@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"mycelium/cmd/myc/internal/base"
@@ -141,4 +142,12 @@ func (a *app) unasked(what string) error {
 		hint = "run it in a terminal, or with --yes"
 	}
 	return failure.New(failure.Denied, errors.New("trust: "+what+", because nobody agreed"), hint)
+}
+
+// waits reports whether what was written is not in force: it stands beside files of somebody else, which start programs.
+func (s *setUp) waits() bool {
+	quiet := s.Loader
+	quiet.Err = io.Discard
+	p, err := quiet.Load()
+	return err == nil && !p.Trusted
 }

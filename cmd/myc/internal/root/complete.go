@@ -2,11 +2,13 @@ package root
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/project"
 	"mycelium/internal/text"
 )
 
@@ -29,6 +31,13 @@ func complete(a *base.App, root *cobra.Command) {
 		"roles history":     {roles},
 		"roles restore":     {roles},
 		"memory edit":       {roles},
+		"skill grant":       {skills, roles},
+		"skill approve":     {skills},
+		"server test":       {servers},
+		"server remove":     {servers},
+		"hook install":      {agentNames},
+		"hook uninstall":    {agentNames},
+		"hook check":        {agentNames},
 		"call":              {toolNames},
 		"approvals show":    {requests},
 		"approvals approve": {requests},
@@ -50,6 +59,21 @@ func complete(a *base.App, root *cobra.Command) {
 		}
 	}
 	completeFlags(a, root, map[string]names{"role": roles, "may": roles, "skill": skills, "tool": toolNames, "session": sessions})
+	completeClaude(a, root)
+}
+
+// completeClaude completes the role of myc claude, which reads its flags itself. All other words are Claude Code's.
+func completeClaude(a *base.App, root *cobra.Command) {
+	c, _, err := root.Find([]string{"claude"})
+	if err != nil {
+		return
+	}
+	c.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 && args[len(args)-1] == "--role" {
+			return found(c, a, roles, begun)
+		}
+		return nil, cobra.ShellCompDirectiveDefault
+	}
 }
 
 // completeFlags completes the flags of a command and of its subcommands.
@@ -73,8 +97,13 @@ func found(c *cobra.Command, a *base.App, list names, begun string) ([]string, c
 	}
 	ctx, cancel := context.WithTimeout(c.Context(), completeWithin)
 	defer cancel()
+	quiet := *a
+	quiet.Err = io.Discard
+	if quiet.Find(project.NeedsProject) != nil { // also above this folder
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
 	var out []string
-	for _, word := range list(ctx, a) {
+	for _, word := range list(ctx, &quiet) {
 		if name, about, described := strings.Cut(word, "\t"); strings.HasPrefix(name, begun) {
 			if name = text.Flatten(name); described {
 				name += "\t" + text.Flatten(about)

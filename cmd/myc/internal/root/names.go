@@ -2,10 +2,10 @@ package root
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/harness"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
@@ -14,11 +14,9 @@ import (
 // completeWithin bounds how long a person waits for words behind the key Tab.
 const completeWithin = time.Second
 
-// seen calls f with the accepted files of the project, without a word about what is wrong with them.
+// seen calls f with the accepted files of the project.
 func seen(a *base.App, f func(*project.View)) {
-	quiet := a.Loader
-	quiet.Err = io.Discard
-	if v, err := quiet.OpenView(); err == nil {
+	if v, err := a.OpenView(); err == nil {
 		defer v.Close()
 		f(v)
 	}
@@ -48,6 +46,20 @@ func toolNames(_ context.Context, a *base.App) (out []string) {
 	})
 	return out
 }
+
+// servers are those of the configuration that a person can start.
+func servers(_ context.Context, a *base.App) (out []string) {
+	seen(a, func(v *project.View) {
+		for _, s := range v.Project.Servers {
+			if s.Builtin == "" {
+				out = append(out, s.Name)
+			}
+		}
+	})
+	return out
+}
+
+func agentNames(context.Context, *base.App) []string { return harness.Names() }
 
 // skillChanges are the skills with the sign that activates them.
 func skillChanges(ctx context.Context, a *base.App) (out []string) {

@@ -88,7 +88,12 @@ func needOf(c *cobra.Command, args []string) project.Need {
 		return project.NeedsProject
 	}
 	switch path(c) {
-	case "", "help", "demo", "init", "trust", "version", "completion", "man", "keeper", "audit", "policy", "config":
+	case "trust":
+		if len(args) > 0 { // a folder that it names
+			return project.NeedsFolder
+		}
+		return project.MayHave
+	case "", "help", "demo", "init", "version", "completion", "man", "keeper", "audit", "policy", "config":
 		return project.NeedsFolder
 	case "sandbox", "sandbox exec", "sandbox profiles", "sandbox capabilities",
 		"hook status", "hook check", "skill templates", "mcp login", "mcp logout", "stop", "mcp stop":

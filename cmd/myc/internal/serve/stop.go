@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/keeper"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
 )
 
 func (a *app) stopCmd() *cobra.Command {
@@ -70,6 +71,9 @@ func (a *app) stop(ctx context.Context, force bool) error {
 	}
 	c, err := a.Running(greeting)
 	if err == nil && c == nil {
+		if err := a.Find(project.NeedsProject); err != nil {
+			return err
+		}
 		fmt.Fprintln(a.Err, "myc: no daemon runs for this project")
 		return nil
 	}

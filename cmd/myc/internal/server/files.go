@@ -141,7 +141,7 @@ func (c changes) undo() error {
 
 // entryLines are the lines of an entry in mycelium.yaml.
 func entryLines(s backend.Server) []string {
-	lines := []string{"# Added by myc server add on " + time.Now().Format(time.DateOnly) + ".", s.Name + ":"}
+	lines := []string{yamlfile.AddedBy + "server add on " + time.Now().Format(time.DateOnly) + ".", s.Name + ":"}
 	if s.URL != "" {
 		lines = append(lines, "  type: http", "  url: "+yamlfile.Text(s.URL))
 	} else {

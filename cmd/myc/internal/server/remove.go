@@ -9,8 +9,23 @@ import (
 
 	"mycelium/internal/backend"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
 	"mycelium/internal/yamlfile"
 )
+
+// toRemove says where a skill has to go from before it is gone.
+func toRemove(v *project.View, name string) string {
+	places := []string{"the folder skills/" + name}
+	for _, r := range v.Project.Roles {
+		if slices.Contains(r.AllowedSkills, name) {
+			places = append(places, "allowedSkills of the role "+r.ID)
+		}
+	}
+	if slices.Contains(v.Project.File.Session.DefaultSkills, name) {
+		places = append(places, "session.defaultSkills")
+	}
+	return "remove " + strings.Join(places, ", ") + ", then run myc trust"
+}
 
 // remove is `myc server remove`.
 func (a *app) remove(name string) error {
@@ -47,7 +62,7 @@ func (a *app) remove(name string) error {
 	fmt.Fprintf(a.Out, "removed %s from mycelium.yaml\n", name)
 	for _, s := range v.Skills.All() {
 		if slices.ContainsFunc(s.AllowedTools, func(t string) bool { return strings.HasPrefix(strings.TrimPrefix(t, "?"), name+"__") }) {
-			fmt.Fprintf(a.Out, "the skill %s still names its tools\n", s.Name)
+			fmt.Fprintf(a.Out, "the skill %s still names its tools, and is invalid without them: %s\n", s.Name, toRemove(v, s.Name))
 		}
 	}
 	return nil

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
+	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/backend"
 	"mycelium/internal/backend/oauth"
+	"mycelium/internal/config/toolindex"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
@@ -63,9 +63,13 @@ func wantsLogin(err error) bool {
 type toolRow struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description"`
-	Mutates     bool     `json:"mutates"` // as the server says; without a word of it: true
+	Mutates     bool     `json:"mutates"`
+	SaysReads   bool     `json:"saysReads,omitzero"` // see [toolindex.Entry]
 	Findings    []string `json:"findings,omitempty"`
 }
+
+// reads reports whether the server says that a tool only reads, trusted or not.
+func (r toolRow) reads() bool { return !r.Mutates || r.SaysReads }
 
 // toolRows are the tools that a probe found, those that only read first.
 func toolRows(p project.Probe) []toolRow {
@@ -77,18 +81,12 @@ func toolRows(p project.Probe) []toolRow {
 	}
 	rows, writers := []toolRow{}, []toolRow{}
 	for _, d := range p.Tools {
-		var def struct {
-			Description string `json:"description"`
-			Annotations struct {
-				ReadOnly bool `json:"readOnlyHint"`
-			} `json:"annotations"`
-		}
-		_ = json.Unmarshal(d.Raw, &def) // what cannot be read counts as mutating
-		r := toolRow{d.Item.String(), def.Description, !def.Annotations.ReadOnly, found[d.Item]}
-		if r.Mutates {
-			writers = append(writers, r)
-		} else {
+		said := (&toolindex.Categories{}).Describe(d)
+		r := toolRow{d.Item.String(), said.Description, said.Mutates, said.SaysReads, found[d.Item]}
+		if r.reads() {
 			rows = append(rows, r)
+		} else {
+			writers = append(writers, r)
 		}
 	}
 	return append(rows, writers...)
@@ -96,14 +94,16 @@ func toolRows(p project.Probe) []toolRow {
 
 // show prints the tools of a server.
 func (a *app) show(p project.Probe) {
-	for _, r := range toolRows(p) {
-		does := "reads  "
-		if r.Mutates {
-			does = "mutates"
-		}
-		fmt.Fprintf(a.Out, "  %s %s  %s\n", does, r.Name, text.Cell(r.Description, 70))
+	var rows [][]string
+	list := toolRows(p)
+	for _, r := range list {
+		rows = append(rows, []string{toolindex.Does(r.Mutates, r.SaysReads), r.Name, text.Cell(r.Description, 70)})
+	}
+	a.Table(base.Column{Name: "DOES"}, base.Column{Name: "TOOL", Least: 32},
+		base.Column{Name: "DESCRIPTION", Least: 20, Drop: 1}).Print(rows...)
+	for _, r := range list {
 		for _, f := range r.Findings {
-			fmt.Fprintf(a.Out, "          scan: %s\n", text.Flatten(f))
+			base.Hang(a.App, "  scan: ", 8, r.Name+": "+text.Flatten(f))
 		}
 	}
 	if p.Status.Held > 0 {

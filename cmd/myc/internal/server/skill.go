@@ -139,20 +139,20 @@ func (n addition) skillText(p project.Probe) string {
 	fmt.Fprintf(&b, "name: %s\ndescription: Uses the tools of the server %s.\nallowedRoles: [%s]\n", n.skill, n.name, n.role)
 	rows := toolRows(p)
 	head := "allowedTools:\n"
-	if len(rows) == 0 || rows[0].Mutates {
+	if len(rows) == 0 || !rows[0].reads() {
 		head = "# No tool of this server says that it only reads. Remove the # before a tool to grant it, and the [] here.\nallowedTools: []\n"
 	}
 	b.WriteString(head)
 	said := false
 	for _, r := range rows {
-		if r.Mutates && !said && head == "allowedTools:\n" {
+		if !r.reads() && !said && head == "allowedTools:\n" {
 			b.WriteString("  # These may change something. Remove the # before a tool to grant it.\n")
 			said = true
 		}
-		if r.Mutates {
-			fmt.Fprintf(&b, "  # - %s\n", r.Name)
-		} else {
+		if r.reads() {
 			fmt.Fprintf(&b, "  - %s\n", r.Name)
+		} else {
+			fmt.Fprintf(&b, "  # - %s\n", r.Name)
 		}
 	}
 	return b.String()

@@ -6,14 +6,18 @@ import (
 	"io"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/approval"
+	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
+	"mycelium/internal/text"
 )
 
 func (a *app) callCmd() *cobra.Command {
@@ -22,7 +26,7 @@ func (a *app) callCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "call TOOL", Short: "Call one tool",
 		Example: `  myc call files__read_file --role guest --args '{"path":"README.md"}'`,
-		Args:    base.ArgRange(1, 1, "one tool name"),
+		Args:    callArgs,
 		RunE: func(c *cobra.Command, rest []string) error {
 			p.Tool = rest[0]
 			p.Args = []byte(strings.TrimSpace(args))
@@ -34,6 +38,28 @@ func (a *app) callCmd() *cobra.Command {
 	c.Flags().StringVar(&p.Role, "role", "", "role of the call (default: session.defaultRole)")
 	c.Flags().StringSliceVar(&p.Skills, "skill", nil, "active skills (default: those that are active at the start)")
 	return c
+}
+
+// callArgs accepts one tool name. Where more words follow, it says how arguments are given, with the pairs name=value among them.
+func callArgs(c *cobra.Command, args []string) error {
+	if len(args) < 2 {
+		return base.ArgRange(1, 1, "one tool name")(c, args)
+	}
+	given := map[string]string{}
+	for _, pair := range args[1:] {
+		if name, value, ok := strings.Cut(strings.TrimLeft(pair, "-"), "="); ok && name != "" {
+			given[name] = value
+		}
+	}
+	if len(given) == 0 {
+		given["name"] = "value"
+	}
+	object, err := json.Marshal(given, json.Deterministic(true))
+	if err != nil {
+		object = []byte(`{"name":"value"}`)
+	}
+	return failure.New(failure.Usage, fmt.Errorf("call: wants one tool name, and its arguments as a JSON object in --args"),
+		"myc call "+harness.ShellWord(args[0])+" --args "+harness.ShellWord(string(object)))
 }
 
 func (a *app) call(ctx context.Context, p api.CallParams) error {
@@ -69,7 +95,28 @@ func (a *app) call(ctx context.Context, p api.CallParams) error {
 				return err
 			}
 		}
-		return a.callError(r)
+		return a.callError(r, a.near(ctx, c, p, r))
 	}
 	return a.callOutput(r.Result, r.Denied)
+}
+
+// near is the tool of the session that a person probably meant by one that is not there, or "". An agent hears of no other tool: its
+// refusal is that of the gateway.
+func (a *app) near(ctx context.Context, c *base.Client, p api.CallParams, r api.CallReply) string {
+	unknown := r.Denied && strings.HasPrefix(rawjson.TextAt(r.Error, "message"), "Unknown tool")
+	if !unknown || p.Token != "" || a.NeedPerson("see other tools") != nil {
+		return ""
+	}
+	rows, err := base.Call(ctx, c, api.Tools, api.ToolsParams{SessionParams: p.SessionParams})
+	if err != nil {
+		return "" // the refusal itself is said
+	}
+	var names []string
+	for _, row := range rows {
+		names = append(names, row.Name)
+		if _, bare, _ := strings.Cut(row.Name, "__"); bare == p.Tool {
+			return row.Name
+		}
+	}
+	return text.Nearest(p.Tool, names)
 }

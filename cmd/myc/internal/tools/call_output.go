@@ -14,7 +14,7 @@ import (
 )
 
 // callError returns the failure for a JSON-RPC error.
-func (a *app) callError(r api.CallReply) error {
+func (a *app) callError(r api.CallReply, near string) error {
 	message := rawjson.TextAt(r.Error, "message")
 	if a.JSON {
 		if err := a.printRaw(r.Error); err != nil {
@@ -27,7 +27,11 @@ func (a *app) callError(r api.CallReply) error {
 			return failure.New(failure.Denied, err,
 				"limits: in mycelium.yaml says how many calls there may be; myc session show ID what is used of them")
 		}
-		return failure.New(failure.Denied, err, "myc policy explain says why; myc tools shows what this role sees")
+		hint := "myc policy explain says why; myc tools shows what this role sees"
+		if near != "" {
+			hint = "did you mean " + near + "? " + hint
+		}
+		return failure.New(failure.Denied, err, hint)
 	}
 	return err
 }

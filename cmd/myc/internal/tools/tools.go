@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/config/toolindex"
 	"mycelium/internal/node/api"
 )
 
@@ -25,6 +26,8 @@ func (a *app) toolsCmd() *cobra.Command {
 	look := func(use, example string) *cobra.Command {
 		c := &cobra.Command{
 			Use: use, Short: "List the tools that a session would see", Example: example, Args: base.NoArgs,
+			Long: "List the tools that a session would see, and what they do. A tool mutates unless a server with trust: true says that it\n" +
+				"only reads. Of other servers that is a claim, \"says reads\": rules take such a tool for one that changes something.",
 			RunE: func(c *cobra.Command, _ []string) error { return a.tools(c.Context(), p) },
 		}
 		c.Flags().StringVar(&p.Role, "role", "", "role of the session (default: session.defaultRole)")
@@ -62,7 +65,7 @@ func (a *app) tools(ctx context.Context, p api.ToolsParams) error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
-	columns := []base.Column{{Name: "TOOL", Least: 32}, {Name: "CATEGORY", Drop: 3}, {Drop: 4}, {Name: "SKILLS", Least: 10, Drop: 2},
+	columns := []base.Column{{Name: "TOOL", Least: 32}, {Name: "CATEGORY", Drop: 4}, {Drop: 3}, {Name: "SKILLS", Least: 10, Drop: 2},
 		{Name: "DESCRIPTION", Least: 20, Drop: 1}}
 	if p.All {
 		columns[4].Name = "REASON"
@@ -70,11 +73,11 @@ func (a *app) tools(ctx context.Context, p api.ToolsParams) error {
 	}
 	var cells [][]string
 	for _, r := range rows {
-		mutates := ""
+		does := ""
 		if r.Mutates {
-			mutates = "mutates"
+			does = toolindex.Does(r.Mutates, r.SaysReads)
 		}
-		line := []string{r.Name, r.Category, mutates, base.OrDash(strings.Join(r.Skills, ", ")), r.Description}
+		line := []string{r.Name, r.Category, does, base.OrDash(strings.Join(r.Skills, ", ")), r.Description}
 		if r.Visible != nil {
 			mark := "hidden"
 			if *r.Visible {
