@@ -137,13 +137,13 @@ func Find(all []Setting, key string) (jsontext.Value, error) {
 		}
 	}
 	if root.value == nil && len(root.below) == 0 {
-		return nil, Known(key)
+		return nil, known(key)
 	}
 	return root.json()
 }
 
-// Known is an error if no mycelium.yaml can have a key.
-func Known(key string) error {
+// known is an error if no mycelium.yaml can have a key.
+func known(key string) error {
 	words := strings.Split(key, ".")
 	text := ""
 	for i, w := range words {
@@ -154,9 +154,7 @@ func Known(key string) error {
 	}
 	var f config.File
 	for _, pr := range yamlfile.Decode("", []byte(text), &f) {
-		if strings.HasPrefix(pr.Message, "unknown key") {
-			return &UnknownError{Problem: pr}
-		}
+		return &UnknownError{Problem: pr}
 	}
 	return nil
 }

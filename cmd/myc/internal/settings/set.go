@@ -15,6 +15,7 @@ import (
 	"mycelium/cmd/myc/internal/change"
 	"mycelium/internal/config"
 	"mycelium/internal/config/meaning"
+	"mycelium/internal/config/settings"
 	"mycelium/internal/config/source"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
@@ -163,6 +164,15 @@ func (a *app) done(ctx context.Context, s setting, changed bool, changes []meani
 		}
 	}
 	a.TellRestart(ctx)
+	all, err := settings.List(p, nil)
+	if err != nil {
+		return err
+	}
+	file := p.Acceptance.Shown(source.MainFile)
+	if s.user {
+		file = p.User.Shown(source.MainFile)
+	}
+	at := slices.IndexFunc(all, func(is settings.Setting) bool { return is.Key == s.key })
 	switch {
 	case a.JSON:
 		return a.PrintJSON(struct {
@@ -171,6 +181,8 @@ func (a *app) done(ctx context.Context, s setting, changed bool, changes []meani
 		}{s.key, changes})
 	case !changed:
 		fmt.Fprintln(a.Out, "nothing changed")
+	case at >= 0 && all[at].From != file: // a default, or the other file bounds it
+		fmt.Fprintf(a.Out, "in %s; in force is %s: %s (%s)\n", file, s.key, all[at].Value, all[at].From)
 	case s.value == "":
 		fmt.Fprintf(a.Out, "in force: %s is not set\n", s.key)
 	default:
