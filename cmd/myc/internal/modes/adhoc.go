@@ -33,7 +33,7 @@ func Adhoc(b *base.App, program repl.Program) *cobra.Command {
 				return err
 			}
 			if approve && refuse {
-				return failure.Usagef("--auto-approve and --no-approval exclude each other")
+				return failure.Usagef("adhoc: --auto-approve and --no-approval exclude each other")
 			}
 			said, err := question.Said(a.App, args)
 			if err != nil {
@@ -68,7 +68,7 @@ func (a *app) adhoc(ctx context.Context, said, file string) error {
 	if file != "" {
 		c, unknown, err := handoff.Load(file)
 		if err != nil {
-			return failure.New(failure.Usage, fmt.Errorf("--context: %w", err), text.HintOf(err))
+			return failure.New(failure.Usage, fmt.Errorf("adhoc: --context: %w", err), text.HintOf(err))
 		}
 		if len(unknown) > 0 {
 			fmt.Fprintf(a.Err, "myc: %s: unknown keys are left out: %s\n", file, text.OneLine(strings.Join(unknown, ", ")))

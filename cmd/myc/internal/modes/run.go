@@ -89,11 +89,11 @@ func (r *runs) check(o engine.Options) error {
 
 func (a *app) run(ctx context.Context, r *runs) (err error) {
 	if err := r.check(a.options); err != nil {
-		return err
+		return fmt.Errorf("run: %w", err)
 	}
 	if r.schema != "" {
 		if r.Schema, err = question.ReadSchema(r.schema); err != nil {
-			return failure.Usagef("--schema: %w", err)
+			return failure.Usagef("run: --schema: %w", err)
 		}
 	}
 	if _, err := engine.Choose(a.App, a.options.Engine); err != nil {

@@ -79,7 +79,7 @@ func (a *app) flags(c *cobra.Command) {
 
 func (a *app) workflow(ctx context.Context, args []string, failing string) error {
 	if !slices.Contains([]string{onPrompt, onAuto, onExit}, failing) {
-		return failure.Usagef("--on-failure: %q is not one of prompt, auto, exit", failing)
+		return failure.Usagef("workflow: --on-failure: %q is not one of prompt, auto, exit", failing)
 	}
 	said, err := question.Said(a.App, args)
 	if err != nil {
