@@ -73,6 +73,8 @@ func TestChat(t *testing.T) {
 	a.shows("⚠ This asks for the skill code-modifier", "y yes  a always in this session  n no  N never in this session")
 	a.answer("⚠", "y", "✓ [code-modifier, common] (+code-modifier)")
 	a.shows("○ files__write_file out.md", "asked because: Writing asks. (ask-write)", "a allow  s session  r rule  w wider  d deny")
+	a.tmux("send-keys", "-l", "@docs/") // begins a message, and answers nothing
+	a.shows("❯ @docs/", "asked because: Writing asks. (ask-write)")
 	a.answer("Writing asks.", "s", "終わりました", "CLAUDE.md を編集しました。", "out.md     1",
 		"✓ files__write_file out.md", "● [code-modifier, common] ")
 	a.key("C-o")
@@ -107,8 +109,8 @@ func TestChat(t *testing.T) {
 	})
 }
 
-// answer presses a key until the question is gone, and sees what that brings: a key that comes before the question could be seen is no
-// answer.
+// answer writes a letter and presses Enter until the question is gone, and sees what that brings: Enter before the question could be seen is
+// no answer.
 func (a *agentTerminal) answer(question, key string, texts ...string) {
 	a.t.Helper()
 	a.eventually("the answer "+key+" is taken", func() bool {
@@ -116,7 +118,12 @@ func (a *agentTerminal) answer(question, key string, texts ...string) {
 		if err != nil || !strings.Contains(screen, question) {
 			return true
 		}
-		a.key(key)
+		if strings.Contains(screen, "Enter answers with "+key) {
+			a.key("Enter")
+		} else {
+			a.key("C-u")
+			a.key(key)
+		}
 		return false
 	})
 	a.key("C-u") // a key that came too late

@@ -89,7 +89,7 @@ func (r *runs) check(o engine.Options) error {
 
 func (a *app) run(ctx context.Context, r *runs) (err error) {
 	if err := r.check(a.options); err != nil {
-		return fmt.Errorf("run: %w", err)
+		return failure.Usagef("run: %w", err)
 	}
 	if r.schema != "" {
 		if r.Schema, err = question.ReadSchema(r.schema); err != nil {
