@@ -109,6 +109,36 @@ func TestChat(t *testing.T) {
 	})
 }
 
+// TestModesInChat: a workflow and adhoc without a task are chats in their roles. The context of a failure is kept, and a call that writes
+// waits for the person.
+func TestModesInChat(t *testing.T) {
+	t.Parallel()
+	s := fake.New(checks("bad"), fake.Step{Text: "it failed"})
+	defer s.Close()
+	a := inChat(t, s, modesWorld())
+	a.chat("120", "40", "workflow")
+	a.shows("orchestrator · ", "❯")
+	a.types("check the links")
+	a.shows("it failed", "what is known of it is in")
+	if kept := a.kept(); len(kept) != 1 {
+		t.Errorf("kept: %q", kept)
+	}
+	a.types("/exit ")
+	a.eventually("the chat is over", func() bool {
+		_, err := a.server.Screen(a.ctx, a.pane.ID)
+		return err != nil
+	})
+	s.Play(writes("fix.txt"), fake.Step{Text: "fixed"})
+	a.chat("120", "40", "adhoc")
+	a.shows("adhoc · ", "❯")
+	a.types("write it")
+	a.shows("○ files__write_file fix.txt", "asked because")
+	a.answer("asked because", "a", "✓ files__write_file fix.txt", "fixed")
+	if a.read("fix.txt") != "x" {
+		t.Error("the file was not written")
+	}
+}
+
 // answer writes a letter and presses Enter until the question is gone, and sees what that brings: Enter before the question could be seen is
 // no answer.
 func (a *agentTerminal) answer(question, key string, texts ...string) {

@@ -273,7 +273,8 @@ func (p *project) interrupted(s *fake.Server, claude []string) {
 	if n := children(); n > 0 {
 		p.t.Errorf("%d agents are left: %v", n, p.processes())
 	}
-	s.Play(fake.Step{Text: "and more"})
+	more := fake.Step{Text: "and more"}
+	s.Play(more, more, more) // what was aborted may have left an answer
 	out, stderr, code := p.as(p.env, append([]string{"run", "--resume", got.Agents[0].ID, "-p", "go on"}, claude...)...)
 	if code != 0 || !strings.Contains(out, "and more") {
 		p.t.Errorf("resume: exit %d\n%s%s", code, out, stderr)
