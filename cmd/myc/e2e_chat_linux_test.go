@@ -116,7 +116,7 @@ func TestModesInChat(t *testing.T) {
 	s := fake.New(checks("bad"), fake.Step{Text: "it failed"})
 	defer s.Close()
 	a := inChat(t, s, modesWorld())
-	a.chat("120", "40", "workflow")
+	a.chat("200", "40", "workflow")
 	a.shows("orchestrator · ", "❯")
 	a.types("check the links")
 	a.shows("it failed", "what is known of it is in")
@@ -129,7 +129,7 @@ func TestModesInChat(t *testing.T) {
 		return err != nil
 	})
 	s.Play(writes("fix.txt"), fake.Step{Text: "fixed"})
-	a.chat("120", "40", "adhoc")
+	a.chat("200", "40", "adhoc")
 	a.shows("adhoc · ", "❯")
 	a.types("write it")
 	a.shows("○ files__write_file fix.txt", "asked because")
@@ -139,8 +139,8 @@ func TestModesInChat(t *testing.T) {
 	}
 }
 
-// answer writes a letter and presses Enter until the question is gone, and sees what that brings: Enter before the question could be seen is
-// no answer.
+// answer writes a letter and presses Enter until the question is gone, and sees what that brings: Enter before the question could be
+// seen is no answer.
 func (a *agentTerminal) answer(question, key string, texts ...string) {
 	a.t.Helper()
 	a.eventually("the answer "+key+" is taken", func() bool {
@@ -168,8 +168,8 @@ func (a *agentTerminal) commands() {
 		{"/skills ", "● test-runner"}, {"/remove test-runner", "(−test-runner)"},
 		{"/all ", "○ test-runner", "● common"}, {"/add test-runner", "(+test-runner)"}, {"/tools ", "files__write_file", "visible to the agent"},
 		{"/usage ", "of 200000", "USD"}, {"/context ", "may take       developer, guest"}, {"/approved ", "files__write_file"},
-		{"/denied ", "No call of this session was denied."}, {"/reset ", "are forgotten"}, {"/save きのこの話", "きのこの話"},
-		{"/sessions ", "きのこの話", "developer"}, {"/export ", "Written: c-"}, {"/peek notes.md", "The shop sells mushrooms. きのこ。"},
+		{"/denied ", "No call of this session was denied."}, {"/reset ", "are forgotten"}, {"/save きのこの話", "is called きのこの話"},
+		{"/sessions ", "MESSAGES", "きのこの話"}, {"/export ", "Written: c-"}, {"/peek notes.md", "The shop sells mushrooms. きのこ。"},
 		{"/peek secret.md", "✗ /peek: Denied by policy: Secrets stay."}, {"/hepl ", "did you mean /help?"}, {"/help ", "Ctrl-C twice, Ctrl-D"},
 		{"/model opus", "The next turn is for opus.", "claude-opus", "● [code-modifier, common, test-runner]"},
 		{"/compress ", "a summary of what was said"}, {"/fork ", "a copy of c-"},

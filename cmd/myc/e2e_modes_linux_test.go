@@ -187,8 +187,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestModesOfClaude drives the real Claude Code in each mode: a workflow sees its three tools, adhoc goes on with what it kept, and Ctrl-C ends
-// the agents of a run with their children; each goes on afterwards.
+// TestModesOfClaude drives the real Claude Code in each mode: a workflow sees its three tools, adhoc goes on with what it kept, and Ctrl-C
+// ends the agents of a run with their children; each goes on afterwards.
 func TestModesOfClaude(t *testing.T) {
 	realAgent(t, "claude")
 	if !withoutNetwork(t) {
@@ -267,8 +267,9 @@ func (p *project) interrupted(s *fake.Server, claude []string) {
 	if err := json.Unmarshal([]byte(o.String()), &got); err != nil {
 		p.t.Fatalf("%v\n%s%s", err, o.String(), e.String())
 	}
-	if got.Success || len(got.Agents) != 2 || got.Agents[0].State != "aborted" || got.Agents[1].State != "aborted" || cmd.ProcessState.ExitCode() != 1 {
-		p.t.Errorf("exit %d %+v\n%s", cmd.ProcessState.ExitCode(), got, e.String())
+	exit := cmd.ProcessState.ExitCode()
+	if got.Success || len(got.Agents) != 2 || got.Agents[0].State != "aborted" || got.Agents[1].State != "aborted" || exit != 1 {
+		p.t.Errorf("exit %d %+v\n%s", exit, got, e.String())
 	}
 	if n := children(); n > 0 {
 		p.t.Errorf("%d agents are left: %v", n, p.processes())

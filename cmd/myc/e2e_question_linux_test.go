@@ -167,8 +167,8 @@ func killsOfAgent(n int) int {
 	return n
 }
 
-// answersAndCalls has the model answer with a sentence and another call, and with a sentence alone each fourth time. It returns the number of the
-// last answer, which who reads it puts back.
+// answersAndCalls has the model answer with a sentence and another call, and with a sentence alone each fourth time. It returns the number
+// of the last answer, which who reads it puts back.
 func answersAndCalls(s *fake.Server, kills int) (answers chan int) {
 	answers = make(chan int, 1)
 	answers <- 0

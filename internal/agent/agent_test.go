@@ -403,9 +403,9 @@ func TestParts(t *testing.T) {
 		has[p.Name] = p.Tokens
 	}
 	outcome := w.s.Turns()[1].ToolResults()[0].Text
-	if has["instructions"] != text.Tokens(system)+text.Tokens("<session>\nyou are a guest\n</session>") || has["said"] != text.Tokens("look at it") ||
-		has["answers"] != text.Tokens("Looking.")+text.Tokens("ok") || has["thinking"] != text.Tokens("Look first.") ||
-		has["outcomes"] != text.Tokens(outcome) || has["calls"] == 0 || has["tools"] == 0 {
+	if has["instructions"] != text.Tokens(system)+text.Tokens("<session>\nyou are a guest\n</session>") ||
+		has["said"] != text.Tokens("look at it") || has["answers"] != text.Tokens("Looking.")+text.Tokens("ok") ||
+		has["thinking"] != text.Tokens("Look first.") || has["outcomes"] != text.Tokens(outcome) || has["calls"] == 0 || has["tools"] == 0 {
 		t.Errorf("%+v", parts)
 	}
 }

@@ -67,8 +67,8 @@ func TestSetPath(t *testing.T) {
 // TestLawSetPath: whatever the file, a change says what it shall say and nothing else, or is an error.
 func TestLawSetPath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.SampledFrom([]string{pathText, "", "a: {b: {c: 1}, d: [1, {e: 2}]}\n", "a:\n- b\n", "a:\n  # x\n  b:\n    c: |\n      x\n\n      y\n"}).
-			Draw(t, "text")
+		text := rapid.SampledFrom([]string{pathText, "", "a: {b: {c: 1}, d: [1, {e: 2}]}\n", "a:\n- b\n",
+			"a:\n  # x\n  b:\n    c: |\n      x\n\n      y\n"}).Draw(t, "text")
 		path := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "session", "roles", "policy", "x y", "#"}), 1, 3).Draw(t, "path")
 		value := rapid.SampledFrom([]string{"", "1", "word", `"a, b"`, "[x, y]", "{k: v}", "a, b", "x # y", "- z", "'"}).Draw(t, "value")
 		got, err := SetPath([]byte(text), path, value)

@@ -103,8 +103,8 @@ func (c Context) Save(project, folder string) (string, error) {
 	return filepath.Join(project, filepath.FromSlash(name)), nil
 }
 
-// prune removes the oldest contexts of a folder: all but the newest, and those that are too old. The one that was just written stays, and so
-// does what has another name. What cannot be removed stays as well: it harms nobody.
+// prune removes the oldest contexts of a folder: all but the newest, and those that are too old. The one that was just written stays, and
+// so does what has another name. What cannot be removed stays as well: it harms nobody.
 func prune(root *os.Root, folder, written string, now time.Time) {
 	list, err := fs.ReadDir(root.FS(), folder)
 	if err != nil {

@@ -81,7 +81,8 @@ func TestCommands(t *testing.T) {
 		{"/tools", "", "1 tool visible to the agent.", ""},
 		{"/status", "", "1 of 2 active: common", ""},
 		{"/context", "", "Ask your operator.", ""},
-		{"/usage", "", "20000 tokens, 10.0 % of 200000\n  instructions about 900 tokens\n  outcomes     about 700 tokens\n  tools        about ", ""},
+		{"/usage", "", "20000 tokens, 10.0 % of 200000\n  instructions about 900 tokens\n  outcomes     about 700 tokens\n" +
+			"  tools        about ", ""},
 		{"/save my talk", "renamed", "renamed", "chat rename c-1 my talk"},
 		{"/save", "", "c-1 is saved as it happens", ""},
 		{"/sessions", table, "c-1  x", "chat list --limit 20"},

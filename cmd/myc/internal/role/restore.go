@@ -32,7 +32,8 @@ func (a *app) restore(ctx context.Context, role, number string) error {
 	case list[i].Sum == "":
 		return failure.Usagef("%s: version %d is that the file was deleted: myc roles delete %s", act, n, role)
 	}
-	c := &update{File: change.File{Act: act, P: p, Name: file}, result: result{Role: role, File: file}, said: "in force: " + file + ", as in version " + number}
+	c := &update{File: change.File{Act: act, P: p, Name: file}, result: result{Role: role, File: file},
+		said: "in force: " + file + ", as in version " + number}
 	if c.Data, err = p.Store().Content(list[i]); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("the content of version %d is not kept", n)

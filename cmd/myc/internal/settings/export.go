@@ -54,7 +54,8 @@ func (a *app) export(format, output string, force bool) error {
 		}
 	}
 	if len(credential.Find(said)) > 0 {
-		fmt.Fprintln(a.Err, "myc: warning: the configuration holds what looks like a secret, and so does the export\nhint: write ${VAR} or ${secret:NAME}")
+		fmt.Fprintln(a.Err, "myc: warning: the configuration holds what looks like a secret, and so does the export\n"+
+			"hint: write ${VAR} or ${secret:NAME}")
 	}
 	if output == "" {
 		_, err = fmt.Fprintln(a.Out, said)

@@ -22,7 +22,8 @@ func (a *app) mcpCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	one := base.ArgRange(1, 1, "one server")
 	var user bool
-	enable := &cobra.Command{Use: "enable NAME", Short: "Start a server again that was disabled", Example: "  myc config mcp enable fs", Args: one,
+	enable := &cobra.Command{Use: "enable NAME", Short: "Start a server again that was disabled",
+		Example: "  myc config mcp enable fs", Args: one,
 		RunE: func(c *cobra.Command, args []string) error { return a.disable(c, args[0], "", user) }}
 	disable := &cobra.Command{Use: "disable NAME", Short: "Keep a server's entry, and neither start it nor show its tools",
 		Example: "  myc config mcp disable fs", Args: one,
@@ -33,7 +34,8 @@ func (a *app) mcpCmd() *cobra.Command {
 	c.AddCommand(
 		&cobra.Command{Use: "list", Short: "List the servers that are accepted (myc server list)", Example: "  myc config mcp list --json",
 			Args: base.NoArgs, RunE: func(*cobra.Command, []string) error { return server.List(a.App) }},
-		&cobra.Command{Use: "show NAME", Short: "Show the entry of a server, and which file has it", Example: "  myc config mcp show fs", Args: one,
+		&cobra.Command{Use: "show NAME", Short: "Show the entry of a server, and which file has it",
+			Example: "  myc config mcp show fs", Args: one,
 			RunE: func(_ *cobra.Command, args []string) error { return a.showServer(args[0]) }},
 		enable, disable)
 	return c

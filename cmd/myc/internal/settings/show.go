@@ -122,7 +122,8 @@ func oneLine(s settings.Setting) (string, error) {
 func (a *app) getCmd() *cobra.Command {
 	return &cobra.Command{Use: "get KEY", Short: "Print the value of one key that is in effect",
 		Long:    "Prints a value, or what is below a key as YAML. A key that has no value and no default is an error.",
-		Example: "  myc config get server.addr\n  myc config get session --json", Args: base.ArgRange(1, 1, "one key, such as server.addr"),
+		Example: "  myc config get server.addr\n  myc config get session --json",
+		Args:    base.ArgRange(1, 1, "one key, such as server.addr"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.get(args[0]) }}
 }
 
@@ -144,7 +145,8 @@ func (a *app) get(key string) error {
 	case err != nil:
 		return failure.Usagef("config get: %w", err)
 	case raw == nil:
-		return failure.New(failure.NotFound, fmt.Errorf("config get: %s is not set, and has no default", key), "myc config set "+key+" VALUE")
+		return failure.New(failure.NotFound, fmt.Errorf("config get: %s is not set, and has no default", key),
+			"myc config set "+key+" VALUE")
 	case a.JSON:
 		return a.PrintJSON(raw)
 	}
