@@ -124,7 +124,7 @@ func (a *app) getCmd() *cobra.Command {
 		Long:    "Prints a value, or what is below a key as YAML. A key that has no value and no default is an error.",
 		Example: "  myc config get server.addr\n  myc config get session --json",
 		Args:    base.ArgRange(1, 1, "one key, such as server.addr"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.get(args[0]) }}
+		RunE:    func(_ *cobra.Command, args []string) error { return a.get(args[0]) }}
 }
 
 func (a *app) get(key string) error {
