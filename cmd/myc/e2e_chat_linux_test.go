@@ -73,6 +73,8 @@ func TestChat(t *testing.T) {
 	a.shows("⚠ This asks for the skill code-modifier", "y yes  a always in this session  n no  N never in this session")
 	a.answer("⚠", "y", "✓ [code-modifier, common] (+code-modifier)")
 	a.shows("○ files__write_file out.md", "asked because: Writing asks. (ask-write)", "a allow  s session  r rule  w wider  d deny")
+	a.tmux("send-keys", "-l", "@docs/") // begins a message, and answers nothing
+	a.shows("❯ @docs/", "asked because: Writing asks. (ask-write)")
 	a.answer("Writing asks.", "s", "終わりました", "CLAUDE.md を編集しました。", "out.md     1",
 		"✓ files__write_file out.md", "● [code-modifier, common] ")
 	a.key("C-o")
@@ -107,8 +109,38 @@ func TestChat(t *testing.T) {
 	})
 }
 
-// answer presses a key until the question is gone, and sees what that brings: a key that comes before the question could be seen is no
-// answer.
+// TestModesInChat: a workflow and adhoc without a task are chats in their roles. The context of a failure is kept, and a call that writes
+// waits for the person.
+func TestModesInChat(t *testing.T) {
+	t.Parallel()
+	s := fake.New(checks("bad"), fake.Step{Text: "it failed"})
+	defer s.Close()
+	a := inChat(t, s, modesWorld())
+	a.chat("200", "40", "workflow")
+	a.shows("orchestrator · ", "❯")
+	a.types("check the links")
+	a.shows("it failed", "what is known of it is in")
+	if kept := a.kept(); len(kept) != 1 {
+		t.Errorf("kept: %q", kept)
+	}
+	a.types("/exit ")
+	a.eventually("the chat is over", func() bool {
+		_, err := a.server.Screen(a.ctx, a.pane.ID)
+		return err != nil
+	})
+	s.Play(writes("fix.txt"), fake.Step{Text: "fixed"})
+	a.chat("200", "40", "adhoc")
+	a.shows("adhoc · ", "❯")
+	a.types("write it")
+	a.shows("○ files__write_file fix.txt", "asked because")
+	a.answer("asked because", "a", "✓ files__write_file fix.txt", "fixed")
+	if a.read("fix.txt") != "x" {
+		t.Error("the file was not written")
+	}
+}
+
+// answer writes a letter and presses Enter until the question is gone, and sees what that brings: Enter before the question could be
+// seen is no answer.
 func (a *agentTerminal) answer(question, key string, texts ...string) {
 	a.t.Helper()
 	a.eventually("the answer "+key+" is taken", func() bool {
@@ -116,7 +148,12 @@ func (a *agentTerminal) answer(question, key string, texts ...string) {
 		if err != nil || !strings.Contains(screen, question) {
 			return true
 		}
-		a.key(key)
+		if strings.Contains(screen, "Enter answers with "+key) {
+			a.key("Enter")
+		} else {
+			a.key("C-u")
+			a.key(key)
+		}
 		return false
 	})
 	a.key("C-u") // a key that came too late
@@ -131,8 +168,8 @@ func (a *agentTerminal) commands() {
 		{"/skills ", "● test-runner"}, {"/remove test-runner", "(−test-runner)"},
 		{"/all ", "○ test-runner", "● common"}, {"/add test-runner", "(+test-runner)"}, {"/tools ", "files__write_file", "visible to the agent"},
 		{"/usage ", "of 200000", "USD"}, {"/context ", "may take       developer, guest"}, {"/approved ", "files__write_file"},
-		{"/denied ", "No call of this session was denied."}, {"/reset ", "are forgotten"}, {"/save きのこの話", "きのこの話"},
-		{"/sessions ", "きのこの話", "developer"}, {"/export ", "Written: c-"}, {"/peek notes.md", "The shop sells mushrooms. きのこ。"},
+		{"/denied ", "No call of this session was denied."}, {"/reset ", "are forgotten"}, {"/save きのこの話", "is called きのこの話"},
+		{"/sessions ", "MESSAGES", "きのこの話"}, {"/export ", "Written: c-"}, {"/peek notes.md", "The shop sells mushrooms. きのこ。"},
 		{"/peek secret.md", "✗ /peek: Denied by policy: Secrets stay."}, {"/hepl ", "did you mean /help?"}, {"/help ", "Ctrl-C twice, Ctrl-D"},
 		{"/model opus", "The next turn is for opus.", "claude-opus", "● [code-modifier, common, test-runner]"},
 		{"/compress ", "a summary of what was said"}, {"/fork ", "a copy of c-"},

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -15,14 +16,18 @@ import (
 // modes is a project with a skill whose script fails, and whose agents talk to a fake over the API.
 func modes(t *testing.T, s *fake.Server) *project {
 	t.Helper()
-	p := newProject(t, world(map[string]string{
+	p := newProject(t, modesWorld())
+	p.env = append(p.env, "ANTHROPIC_API_KEY="+fake.Key, "ANTHROPIC_BASE_URL="+s.URL())
+	return p
+}
+
+func modesWorld() map[string]string {
+	return world(map[string]string{
 		"mycelium.yaml": "shipped: true\nsession: {defaultRole: guest, roles: [guest, developer], defaultSkills: [common]}\n",
 		"skills/checker/SKILL.md": "---\nname: checker\ndescription: Checks links.\nallowedRoles: [orchestrator, adhoc]\n" +
 			"allowedTools: [files__read_file]\n---\nRun scripts/check.sh.\n",
 		"skills/checker/scripts/check.sh": "echo out $1\necho key AKIAIOSFODNN7EXAMPLE >&2\ntest \"$1\" = good\n",
-	}))
-	p.env = append(p.env, "ANTHROPIC_API_KEY="+fake.Key, "ANTHROPIC_BASE_URL="+s.URL())
-	return p
+	})
 }
 
 // checks is a step that runs the script.
@@ -179,5 +184,100 @@ func TestRun(t *testing.T) {
 	s.Play(fake.Step{Text: "one"}, fake.Step{Text: "and more"})
 	if out, stderr, code := p.as(p.env, "run", "--resume", got.Agents[0].ID, "-p", "go on"); code != 0 || !strings.Contains(out, "and more") {
 		t.Errorf("resume: exit %d\n%s%s", code, out, stderr)
+	}
+}
+
+// TestModesOfClaude drives the real Claude Code in each mode: a workflow sees its three tools, adhoc goes on with what it kept, and Ctrl-C
+// ends the agents of a run with their children; each goes on afterwards.
+func TestModesOfClaude(t *testing.T) {
+	realAgent(t, "claude")
+	if !withoutNetwork(t) {
+		return
+	}
+	p := newProject(t, modesWorld())
+	s := fake.New(use("mycelium-skills__run_script", map[string]any{"skill": "checker", "path": "scripts/check.sh", "args": []string{"bad"}}),
+		fake.Step{Text: "it failed"})
+	defer s.Close()
+	p.env = p.agentEnv("claude", s)
+	claude := []string{"--engine", "claude", "--unsafe-program"}
+	_, stderr, code := p.ask("", append([]string{"workflow", "check the links"}, claude...)...)
+	kept := p.kept()
+	if code != 1 || len(kept) != 1 {
+		t.Fatalf("workflow: exit %d, %q\n%s", code, kept, stderr)
+	}
+	if got := s.Turns()[0].ToolNames(); len(got) != 3 || !slices.Contains(got, prefix+"mycelium-skills__run_script") {
+		t.Errorf("a workflow sees %q", got)
+	}
+
+	s.Play(use("files__write_file", map[string]any{"path": "fix.txt", "content": "x"}), fake.Step{Text: "fixed"})
+	a, stderr, code := p.ask("", append([]string{"adhoc", "--auto-approve", "--context", kept[0]}, claude...)...)
+	told := slices.ContainsFunc(s.Turns(), func(r fake.Request) bool { return strings.Contains(r.Text("user"), "out bad") })
+	if code != 0 || p.read("fix.txt") != "x" || !told {
+		t.Errorf("adhoc: exit %d %+v\n%s", code, a, stderr)
+	}
+	p.interrupted(s, claude)
+}
+
+// interrupted presses Ctrl-C while the agents of a run are at work.
+func (p *project) interrupted(s *fake.Server, claude []string) {
+	p.t.Helper()
+	asked, never := make(chan struct{}, 2), make(chan struct{})
+	s.Play(fake.Step{Func: func(fake.Request) fake.Step {
+		asked <- struct{}{}
+		<-never
+		return fake.Step{}
+	}})
+	cmd := p.command(append([]string{"run", "--mode", "parallel", "-p", "one", "-p", "two", "--role", "guest", "--json"}, claude...)...)
+	var o, e strings.Builder
+	cmd.Stdout, cmd.Stderr = &o, &e
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // as a shell starts it
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	for range 2 {
+		select {
+		case <-asked:
+		case <-p.ctx.Done():
+			p.t.Fatal(p.ctx.Err())
+		}
+	}
+	children := func() (n int) {
+		for _, line := range p.processes() {
+			if strings.Contains(line, "--strict-mcp-config") {
+				n++
+			}
+		}
+		return n
+	}
+	if n := children(); n < 2 {
+		p.t.Errorf("%d agents are at work", n)
+	}
+	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
+		p.t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	close(never)
+	var got struct {
+		Success bool `json:"success"`
+		Agents  []struct {
+			ID    string `json:"id"`
+			State string `json:"state"`
+		} `json:"agents"`
+	}
+	if err := json.Unmarshal([]byte(o.String()), &got); err != nil {
+		p.t.Fatalf("%v\n%s%s", err, o.String(), e.String())
+	}
+	exit := cmd.ProcessState.ExitCode()
+	if got.Success || len(got.Agents) != 2 || got.Agents[0].State != "aborted" || got.Agents[1].State != "aborted" || exit != 1 {
+		p.t.Errorf("exit %d %+v\n%s", exit, got, e.String())
+	}
+	if n := children(); n > 0 {
+		p.t.Errorf("%d agents are left: %v", n, p.processes())
+	}
+	more := fake.Step{Text: "and more"}
+	s.Play(more, more, more) // what was aborted may have left an answer
+	out, stderr, code := p.as(p.env, append([]string{"run", "--resume", got.Agents[0].ID, "-p", "go on"}, claude...)...)
+	if code != 0 || !strings.Contains(out, "and more") {
+		p.t.Errorf("resume: exit %d\n%s%s", code, out, stderr)
 	}
 }

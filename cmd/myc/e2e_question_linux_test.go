@@ -142,13 +142,35 @@ func (p *project) unasked() {
 // and no tool runs twice. KILLS_OF_AGENT says how often; make soak does it 100 times.
 func TestQuestionKilled(t *testing.T) {
 	t.Parallel()
-	kills := 5
-	if n, err := strconv.Atoi(os.Getenv("KILLS_OF_AGENT")); err == nil {
-		kills = n
-	}
+	kills := killsOfAgent(5)
 	s := fake.New()
 	defer s.Close()
-	answers := make(chan int, 1) // counts the answers of the model, each of which wants another call
+	answersAndCalls(s, kills)
+	p := asks(t, s)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // chooses where to kill
+	var shown []string                       // by each run
+	args := []string{"--role", "developer", "work on it"}
+	for range kills {
+		shown = append(shown, squeeze(p.killAfter(1+random.IntN(300), args...)))
+		args = []string{"--continue", "go on please"}
+	}
+	p.nothingLost(append(shown, squeeze(p.must(args...))))
+}
+
+// killsOfAgent is how often an agent is killed: KILLS_OF_AGENT, or else so often.
+func killsOfAgent(n int) int {
+	if more, err := strconv.Atoi(os.Getenv("KILLS_OF_AGENT")); err == nil {
+		return more
+	}
+	return n
+}
+
+// answersAndCalls has the model answer with a sentence and another call, and with a sentence alone each fourth time. It returns the number
+// of the last answer, which who reads it puts back.
+func answersAndCalls(s *fake.Server, kills int) (answers chan int) {
+	answers = make(chan int, 1)
 	answers <- 0
 	work := fake.Step{Func: func(fake.Request) fake.Step {
 		n := <-answers + 1
@@ -166,17 +188,7 @@ func TestQuestionKilled(t *testing.T) {
 		steps[i] = work
 	}
 	s.Play(steps...)
-	p := asks(t, s)
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // chooses where to kill
-	var shown []string                       // by each run
-	args := []string{"--role", "developer", "work on it"}
-	for range kills {
-		shown = append(shown, squeeze(p.killAfter(1+random.IntN(300), args...)))
-		args = []string{"--continue", "go on please"}
-	}
-	p.nothingLost(append(shown, squeeze(p.must(args...))))
+	return answers
 }
 
 // killAfter runs the agent and kills it when it has shown so many bytes, if it does not end before. It returns what was shown.
@@ -206,15 +218,8 @@ func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
 // nothingLost checks the only conversation against what each run showed, and the log for calls that ran twice.
 func (p *project) nothingLost(shown []string) {
 	p.t.Helper()
-	var all []transcript.Conversation
-	p.decode(&all, "chat", "list")
-	if len(all) != 1 {
-		p.t.Fatalf("%d conversations", len(all))
-	}
-	var one transcript.Conversation
-	p.decode(&one, "chat", "show", all[0].ID)
 	var kept strings.Builder
-	for _, m := range one.Messages {
+	for _, m := range p.onlyTalk().Messages {
 		if m.Role == "assistant" {
 			kept.WriteString(squeeze(m.Content))
 		}
@@ -227,6 +232,24 @@ func (p *project) nothingLost(shown []string) {
 		}
 		rest = after
 	}
+	p.ranOnce()
+}
+
+// onlyTalk is the only conversation of the project.
+func (p *project) onlyTalk() (one transcript.Conversation) {
+	p.t.Helper()
+	var all []transcript.Conversation
+	p.decode(&all, "chat", "list")
+	if len(all) != 1 {
+		p.t.Fatalf("%d conversations", len(all))
+	}
+	p.decode(&one, "chat", "show", all[0].ID)
+	return one
+}
+
+// ranOnce checks in the log that calls ran, and none of them twice.
+func (p *project) ranOnce() {
+	p.t.Helper()
 	var calls []struct {
 		Tool string `json:"tool"`
 		Args struct {

@@ -85,5 +85,6 @@ type Skills struct {
 type Spent struct {
 	Usage   model.Usage
 	Cost    float64 // USD
-	Context int     // tokens of the last question
+	Context int     // tokens of the last question and its answer
+	Parts   []Part  // where they are; nil: the engine does not know
 }

@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/agent/journal"
 	"mycelium/internal/model"
 	"mycelium/internal/model/fake"
+	"mycelium/internal/text"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -384,5 +385,27 @@ func TestTail(t *testing.T) {
 				t.Fatalf("of %d messages the last %d stay, which begin with an outcome", n+1, keep)
 			}
 		}
+	}
+}
+
+// TestParts: the parts of a conversation are those that the model is sent, each in its place.
+func TestParts(t *testing.T) {
+	w := newWorld(t, Options{}, fake.Step{Thinking: "Look first.", Text: "Looking.", ToolUses: []fake.ToolUse{read(1)}}, fake.Step{Text: "ok"})
+	w.must("look at it")
+	var parts []Part
+	for _, e := range w.told {
+		if e.Spent != nil {
+			parts = e.Spent.Parts
+		}
+	}
+	has := map[string]int{}
+	for _, p := range parts {
+		has[p.Name] = p.Tokens
+	}
+	outcome := w.s.Turns()[1].ToolResults()[0].Text
+	if has["instructions"] != text.Tokens(system)+text.Tokens("<session>\nyou are a guest\n</session>") ||
+		has["said"] != text.Tokens("look at it") || has["answers"] != text.Tokens("Looking.")+text.Tokens("ok") ||
+		has["thinking"] != text.Tokens("Look first.") || has["outcomes"] != text.Tokens(outcome) || has["calls"] == 0 || has["tools"] == 0 {
+		t.Errorf("%+v", parts)
 	}
 }

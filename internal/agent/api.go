@@ -120,7 +120,7 @@ func (t *turn) hear(ctx context.Context, said string) error {
 		context = now.Brief
 	}
 	if context = strings.TrimSpace(context + "\n\n" + now.Wanted); context != "" {
-		blocks = append(blocks, textBlock("<session>\n"+context+"\n</session>"))
+		blocks = append(blocks, textBlock(sessionBegins+context+sessionEnds))
 	}
 	blocks = append(blocks, textBlock(said))
 	t.write(journal.Line{Kind: journal.Said, Text: said, Blocks: blocks})
@@ -221,7 +221,8 @@ func (t *turn) ask(ctx context.Context) (model.Reply, error) {
 	t.write(journal.Line{Kind: journal.Answer, Blocks: r.Message.Content, Stop: r.Stop, Model: r.Model, Usage: &r.Usage, Cost: r.Cost})
 	t.context, t.news = r.Usage.Prompt()+int(r.Usage.Output), 0
 	t.out.Text = textOf(r.Message)
-	t.tell(Event{Spent: &Spent{Usage: t.journal.Usage, Cost: t.journal.Cost, Context: t.context}})
+	t.tell(Event{Spent: &Spent{Usage: t.journal.Usage, Cost: t.journal.Cost, Context: t.context,
+		Parts: t.parts(append(q.Messages, r.Message))}})
 	return r, t.err
 }
 

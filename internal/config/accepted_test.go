@@ -130,7 +130,7 @@ func same(t interface {
 		for _, k := range p.Skills {
 			s += fmt.Sprintf(" %+v %s", k.Grant, k.Instructions)
 		}
-		f, _ := p.File.YAML()
+		f, _ := p.File.JSON()
 		return s + string(f)
 	}
 	if x, y := what(a), what(b); x != y {

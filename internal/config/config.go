@@ -6,7 +6,6 @@
 package config
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -34,7 +33,6 @@ import (
 	"mycelium/internal/secret"
 	"mycelium/internal/skill"
 	"mycelium/internal/state"
-	"mycelium/internal/yamlfile"
 )
 
 // The defaults of values that no file sets.
@@ -329,7 +327,7 @@ var reference = lazy.Regexp(`\$\{(?:secret:)?([A-Za-z_][A-Za-z0-9_]*)`)
 // up in the environment, so its name is among them, and so is that of the key which a configured judge has by default.
 func (f File) Variables() []string {
 	names := slices.Clone(f.Env)
-	text, err := f.YAML()
+	text, err := f.JSON()
 	if err != nil {
 		return names
 	}
@@ -343,8 +341,8 @@ func (f File) Variables() []string {
 	return slices.Compact(names)
 }
 
-// YAML returns the configuration as a mycelium.yaml with every value.
-func (f File) YAML() ([]byte, error) {
+// JSON returns the configuration in the shape of a mycelium.yaml with every value.
+func (f File) JSON() ([]byte, error) {
 	servers := map[string]backend.Server{}
 	for name, s := range f.MCPServers {
 		s.Name = "" // it is the key
@@ -355,9 +353,5 @@ func (f File) YAML() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write configuration: %w", err)
 	}
-	var b bytes.Buffer
-	if err := yamlfile.WriteJSON(&b, raw, 0); err != nil {
-		return nil, fmt.Errorf("write configuration: %w", err)
-	}
-	return bytes.TrimLeft(b.Bytes(), "\n"), nil
+	return raw, nil
 }

@@ -72,27 +72,6 @@ func TestInitMinimal(t *testing.T) {
 	}
 }
 
-// TestShow: what `myc config show` prints is a mycelium.yaml that says the same.
-func TestShow(t *testing.T) {
-	w := newWorld(t)
-	w.write("mycelium.yaml", "mcpServers:\n  fs: {command: npx, args: [-y, \"@x/y\", \": odd\"], env: {T: \"${T}\"}, timeout: 30s, trust: "+
-		"true}\nsession: {defaultSkills: [common]}\naudit: {redact: [ssn]}\n")
-	w.trust()
-	first := w.load()
-	text, err := first.File.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.write("mycelium.yaml", string(text))
-	second := w.load()
-	if len(second.Problems) > len(first.Problems) {
-		t.Errorf("%s\n%s", strings.Join(lines(second.Problems), "\n"), text)
-	}
-	if d := cmp.Diff(first.File, second.File); d != "" {
-		t.Errorf("%s\n%s", d, text)
-	}
-}
-
 func TestInit(t *testing.T) {
 	w := newWorld(t)
 	done, err := scaffold.Init(w.dir, scaffold.Options{})

@@ -116,12 +116,11 @@ func handed(before jsontext.Value, task string) string {
 
 // one runs one agent, and reports whether it was completed.
 func (r *Run) one(ctx context.Context, n int, task string) bool {
-	if r.isSpent() {
-		r.change(n, func(a *Agent) { a.Error = spentAll })
+	budget, ok := r.begin(n)
+	if !ok {
 		return false
 	}
-	r.change(n, func(a *Agent) { a.State = Running })
-	e, err := r.Open(ctx, n, r.budget())
+	e, err := r.Open(ctx, n, budget)
 	if err != nil {
 		r.change(n, func(a *Agent) { a.end(ctx, agent.Turn{}, err) })
 		return false
@@ -156,21 +155,20 @@ func (r *Run) one(ctx context.Context, n int, task string) bool {
 // spentAll is why an agent ended, or did not begin.
 const spentAll = "the budget of the run is spent"
 
-// isSpent reports whether the agents have cost what the run may.
-func (r *Run) isSpent() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.Total > 0 && r.cost >= r.Total
-}
-
-// budget is what the next agent may cost; 0: there is no limit.
-func (r *Run) budget() float64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if left := r.Total - r.cost; r.Total > 0 && (r.Each == 0 || left < r.Each) {
-		return left
-	}
-	return r.Each
+// begin lets an agent run, unless the agents have cost what the run may, and says what it may cost; 0: there is no limit.
+func (r *Run) begin(n int) (budget float64, ok bool) {
+	r.change(n, func(a *Agent) {
+		left := r.Total - r.cost
+		if r.Total > 0 && left <= 0 {
+			a.Error = spentAll
+			return
+		}
+		a.State, budget, ok = Running, r.Each, true
+		if r.Total > 0 && (r.Each == 0 || left < r.Each) {
+			budget = left
+		}
+	})
+	return budget, ok
 }
 
 // take counts an event of an agent. When the run has cost what it may, all its agents end. before is what the agent's conversation had cost

@@ -30,6 +30,11 @@ import (
 const (
 	maxOutput  = 64 << 10 // bytes that are kept of each text; the middle of a longer one is left out
 	maxContext = 1 << 20  // bytes of a file that is loaded
+
+	maxKept = 50                  // contexts in the folder
+	maxAge  = 90 * 24 * time.Hour // of a context, except for the newest
+
+	fileTime = "20060102T150405.000000000Z.json" // name of a file, for package time
 )
 
 // Context is what is known of a script that failed (requirements, A28).
@@ -88,13 +93,36 @@ func (c Context) Save(project, folder string) (string, error) {
 	if err := root.MkdirAll(folder, 0o700); err != nil {
 		return "", fmt.Errorf("save the context of a failure: %w", err)
 	}
-	name := path.Join(folder, c.Timestamp.UTC().Format("20060102T150405.000000000Z")+".json")
+	name := path.Join(folder, c.Timestamp.UTC().Format(fileTime))
 	for file, data := range map[string][]byte{path.Join(folder, ".gitignore"): []byte("*\n"), name: append(raw, '\n')} {
 		if err := write(root, file, data); err != nil {
 			return "", fmt.Errorf("save the context of a failure: %w", err)
 		}
 	}
+	prune(root, folder, path.Base(name), c.Timestamp)
 	return filepath.Join(project, filepath.FromSlash(name)), nil
+}
+
+// prune removes the oldest contexts of a folder: all but the newest, and those that are too old. The one that was just written stays, and
+// so does what has another name. What cannot be removed stays as well: it harms nobody.
+func prune(root *os.Root, folder, written string, now time.Time) {
+	list, err := fs.ReadDir(root.FS(), folder)
+	if err != nil {
+		return
+	}
+	var names []string
+	for _, e := range list {
+		if _, err := time.Parse(fileTime, e.Name()); err == nil && e.Type().IsRegular() && e.Name() != written {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names) // by time
+	oldest := now.Add(-maxAge).UTC().Format(fileTime)
+	for i, name := range names {
+		if i < len(names)-(maxKept-1) || name < oldest {
+			_ = root.Remove(path.Join(folder, name))
+		}
+	}
 }
 
 // write writes a whole file, or none.
@@ -144,7 +172,7 @@ func parse(raw []byte) (c Context, unknown []string, err error) {
 		return c, nil, fmt.Errorf("it has more than %d MiB", maxContext>>20)
 	}
 	if err := json.Unmarshal(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), &c); err != nil {
-		return c, nil, text.Hinted(fmt.Errorf("it is not the context of a failure: %w", err), shape)
+		return c, nil, text.Hinted(fmt.Errorf("it is not the context of a failure: %s", wrong(raw, err)), shape)
 	}
 	for _, k := range []struct {
 		key    string
@@ -160,6 +188,27 @@ func parse(raw []byte) (c Context, unknown []string, err error) {
 	}
 	c.Other, c.Error.Other = nil, nil
 	return c.clean(), unknown, nil
+}
+
+// wrong says in words of our own why a file cannot be read, and where.
+func wrong(raw []byte, err error) string {
+	var syntax *jsontext.SyntacticError
+	var semantic *json.SemanticError
+	key := func(p jsontext.Pointer) string {
+		return text.OneLine(strings.Join(slices.Collect(p.Tokens()), "."))
+	}
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &syntax):
+		return "the key " + key(syntax.JSONPointer) + " is there twice"
+	case errors.As(err, &syntax):
+		at := min(max(syntax.ByteOffset, 0), int64(len(raw)))
+		return fmt.Sprintf("it is no JSON from line %d on", 1+bytes.Count(raw[:at], []byte("\n")))
+	case errors.As(err, &semantic) && semantic.JSONPointer != "":
+		return key(semantic.JSONPointer) + " has a value of the wrong kind"
+	case errors.As(err, &semantic):
+		return "it is no JSON object"
+	}
+	return "it cannot be read"
 }
 
 // Task is what an agent is asked to do about the failure. What the file says is marked as data. said is what a person wants; "" is to find

@@ -40,6 +40,48 @@ func TestHandoffIsKept(t *testing.T) {
 	}
 }
 
+// TestHandoffIsPruned: of many contexts the newest stay, none is older than it may be, and other files stay.
+func TestHandoffIsPruned(t *testing.T) {
+	dir := t.TempDir()
+	save := func(at time.Time) string {
+		path, err := Context{Skill: "s", Script: "a", Error: &Failure{}, Timestamp: at}.Save(dir, "c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	mine := filepath.Join(dir, "c", "mine.json")
+	begin := time.Unix(1_700_000_000, 0)
+	first := save(begin)
+	if err := os.WriteFile(mine, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i := range maxKept {
+		save(begin.Add(time.Duration(i+1) * time.Second))
+	}
+	count := func() int {
+		list, err := filepath.Glob(filepath.Join(dir, "c", "2*.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	if _, err := os.Stat(first); count() != maxKept || err == nil {
+		t.Errorf("%d are kept, the first %v", count(), err)
+	}
+	last := save(begin.Add(2 * maxAge))
+	if _, err := os.Stat(last); count() != 1 || err != nil {
+		t.Errorf("%d are kept, the last %v", count(), err)
+	}
+	if _, err := os.Stat(mine); err != nil {
+		t.Error(err)
+	}
+	early := save(begin) // a clock that was wrong
+	if _, err := os.Stat(early); err != nil {
+		t.Errorf("the one that was just written is gone: %v", err)
+	}
+}
+
 // TestHandoffLoadNeverWaits: a pipe in the place of the file is refused at once, with a word on where the file would be.
 func TestHandoffLoadNeverWaits(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "c.json")
@@ -55,12 +97,17 @@ func TestHandoffLoadNeverWaits(t *testing.T) {
 
 func TestHandoffParse(t *testing.T) {
 	for said, want := range map[string]string{
+		`{"skillId":3}`:               "skillId has a value of the wrong kind",
+		`{"error":{"message":["m"]}}`: "error.message has a value of the wrong kind",
+		"{\"skillId\":\"a\",\n\nx}":   "it is no JSON from line 3 on",
+		`{"skillId":"a"`:              "it is no JSON from line 1 on",
+		`3`:                           "it is no JSON object",
 		`{"scriptPath":"a","error":{"message":"m"}}`:   "it has no skillId",
 		`{"skillId":"a","error":{"message":"m"}}`:      "it has no scriptPath",
 		`{"skillId":"a","scriptPath":"a"}`:             "it has no error",
 		`{"skillId":"a","scriptPath":"a","error":"x"}`: "not the context",
 		`[]`: "not the context",
-		`{"skillId":"a","skillId":"b","scriptPath":"a","error":{}}`: "not the context",
+		`{"skillId":"a","skillId":"b","scriptPath":"a","error":{}}`: "the key skillId is there twice",
 		strings.Repeat(" ", maxContext+1):                           "more than 1 MiB",
 	} {
 		if _, _, err := parse([]byte(said)); err == nil || !strings.Contains(err.Error(), want) {

@@ -38,7 +38,8 @@ type chat struct {
 	menu     *menu
 	asked    *terminal.Inline
 	others   map[string]bool // requests of other sessions that wait
-	armed    time.Time       // keys before it are no answers: who was writing did not see the question yet
+	armed    time.Time       // Enter before it is no answer: who was writing did not see the question yet
+	picked   string          // the question that is shown, and the letter that was written for it
 	offer    *offer
 	always   bool            // the person wants no such question any more
 	never    map[string]bool // nor about these skills
@@ -249,7 +250,7 @@ func (c *chat) offered(o *offer) {
 	c.offer = o
 }
 
-// unseen is how long a question is on the screen before a key answers it.
+// unseen is how long a question is on the screen before Enter answers it.
 const unseen = 400 * time.Millisecond
 
 // arm begins to show a question, if it is a new one.
@@ -371,8 +372,12 @@ func (c *chat) request(r approval.Request) {
 		}
 		return
 	}
-	c.arm(r.State == approval.Pending && !c.asked.Waits())
-	if settled := c.asked.Take(r); settled != "" {
+	before, _ := c.question()
+	settled := c.asked.Take(r)
+	if now, _ := c.question(); now != before {
+		c.arm(now != "")
+	}
+	if settled != "" {
 		c.add(note{settled + ": " + approval.Short(r.Tool+" "+terminal.Gist(r), 100)})
 	}
 	c.scroll = 0

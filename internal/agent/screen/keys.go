@@ -26,15 +26,11 @@ func (c *chat) key(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case c.menu != nil:
 		return c.menuKey(name)
-	case (c.offer != nil || c.asked.Waits() && c.edit.String() == "") && name != "esc" && c.o.Approvals.Now().Before(c.armed):
-		return nil
-	case c.offer != nil:
-		c.offerKey(name)
-		return nil
 	case c.chosen != nil && c.chosenKey(name, c.room()):
 		return nil
-	case c.asked.Waits() && c.edit.String() == "" && name != "esc" && name != "ctrl+o":
-		return c.asked.Update(k)
+	}
+	if cmd, taken := c.questionKey(k, name); taken {
+		return cmd
 	}
 	return c.lineKey(k, name)
 }
@@ -63,21 +59,6 @@ func (c *chat) interrupt() {
 func (c *chat) stop() {
 	c.cancel()
 	c.hint = "cancelled; waiting for the call that runs"
-}
-
-// offerKey answers the question whether a skill may be active.
-func (c *chat) offerKey(name string) {
-	switch name {
-	case "y", "a":
-		c.always = name == "a"
-		c.offer.answer <- true
-	case "n", "N", "esc", "enter":
-		c.never[c.offer.skill] = name == "N"
-		c.offer.answer <- false
-	default:
-		return
-	}
-	c.offer = nil
 }
 
 // lineKey handles a key for the line that the person writes.

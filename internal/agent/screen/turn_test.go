@@ -92,12 +92,13 @@ func TestSession(t *testing.T) {
 		_, _ = s.Update(<-s.queue)
 		if len(keys) > 0 {
 			s.has("⚠ This asks for the skill "+wants, "y yes")
-			s.press("y") // typed before it could be seen
+			s.press("y", "enter") // before it could be seen
 			if s.offer == nil {
 				t.Error("a key was an answer before the question was seen")
 			}
 			s.at = s.at.Add(unseen)
-			s.press(keys...)
+			s.press("backspace").press(keys...).has("Enter answers with " + keys[0])
+			s.press("enter")
 		}
 		<-ended
 		s.pump()
@@ -190,12 +191,17 @@ func TestApproval(t *testing.T) {
 	s.has("1 call of other agents waits: myc approvals watch")
 	s.take(r)
 	s.has("files__write_file", "asked because: Writing asks.", "a allow  s session  r rule  w wider  d deny  D why  n never")
-	s.press("a")
+	s.press("a", "enter")
 	if len(s.answers) != 0 {
 		t.Error("a key was an answer before the question was seen")
 	}
 	s.at = s.at.Add(unseen)
-	s.press("s")
+	s.press("backspace", "s")
+	if len(s.answers) != 0 {
+		t.Error("a letter was an answer without Enter")
+	}
+	s.has("❯ s", "Enter answers with s")
+	s.press("enter")
 	if len(s.answers) != 1 || !s.answers[0].Allow || s.answers[0].For != approval.Session || s.answers[0].Digest != "d" {
 		t.Fatalf("answers: %+v", s.answers)
 	}
@@ -207,14 +213,47 @@ func TestApproval(t *testing.T) {
 	s.press("half a")
 	s.take(r)
 	s.at = s.at.Add(unseen)
-	s.press(" line")
+	s.press(" line", "left")
 	if len(s.answers) != 1 || s.edit.String() != "half a line" {
 		t.Error("a letter of a line was an answer")
 	}
 	s.edit.set("")
 	s.has("y yes  a always in this session  n no  N never in this session")
-	if s.press("N"); len(s.answers) != 2 || s.answers[1].Allow || s.answers[1].For != approval.Never {
+	if s.press("N", "enter"); len(s.answers) != 2 || s.answers[1].Allow || s.answers[1].For != approval.Never {
 		t.Errorf("answers: %+v", s.answers)
+	}
+}
+
+// TestNoAnswer: while a call waits, what begins a message answers nothing, and neither does a letter that was written for another
+// question.
+func TestNoAnswer(t *testing.T) {
+	ask := func(s *shown, id string) approval.Request {
+		r := approval.Request{ID: id, Kind: approval.Call, State: approval.Pending, Session: "s-1", Tool: "files__write_file", Digest: id,
+			Args: []byte(`{"path":"out.md"}`)}
+		s.take(r)
+		s.at = s.at.Add(unseen)
+		return r
+	}
+	for _, said := range []string{"@docs/", "/denied ", "do it", "and more", "no", "n!", "あ", "dd"} {
+		s := newShown(t, 80, 24)
+		ask(s, "k1")
+		if s.press(said); len(s.answers) != 0 || s.edit.String() != said {
+			t.Errorf("%q: answered %+v, the line is %q", said, s.answers, s.edit.String())
+		}
+		if s.press("enter"); len(s.answers) != 0 {
+			t.Errorf("%q: Enter answered %+v", said, s.answers)
+		}
+	}
+	s := newShown(t, 80, 24)
+	first := ask(s, "k1")
+	s.press("a")
+	ask(s, "k2")
+	first.State = approval.Denied
+	s.take(first) // elsewhere; the second is shown now
+	s.at = s.at.Add(unseen)
+	s.hasNot("Enter answers")
+	if s.press("enter"); len(s.answers) != 0 {
+		t.Errorf("a letter for one question answered another: %+v", s.answers)
 	}
 }
 
@@ -343,7 +382,7 @@ func TestLooks(t *testing.T) {
 	s.has("│ - mushrooms", `│ + きのこ\u202e`, "asked because: Writing asks.")
 	s.press("enter")
 	s.hasNot("│ - mushrooms")
-	if s.press("a"); len(s.answers) != 1 || s.chosen != nil {
+	if s.press("a", "enter"); len(s.answers) != 1 || s.chosen != nil {
 		t.Errorf("answers: %+v", s.answers)
 	}
 }

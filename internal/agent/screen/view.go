@@ -112,12 +112,8 @@ func (c *chat) bottom() (lines []string, x, y int) {
 		add(ink.Line{{Style: ink.Yellow, Text: "⚠ "}, {Text: "This asks for the skill "}, {Style: ink.Bold, Text: text.OneLine(c.offer.skill)},
 			{Text: ". Activate it?"}})
 		add(ink.Text(ink.Faint, "  "+terminal.PromotionKeys))
-		return lines, -1, 0
 	case c.asked.Waits():
 		lines = append(lines, c.asked.Lines(c.width, max(6, c.height/2))...)
-		if c.edit.String() == "" {
-			return lines, -1, 0
-		}
 		add(rule)
 	}
 	prompt := ink.Text(ink.Cyan.With(ink.Bold), "❯ ")
@@ -143,6 +139,10 @@ func (c *chat) keys() string {
 	switch {
 	case c.hint != "":
 		return c.hint
+	case c.picks():
+		return "Enter answers with " + c.edit.String() + " · a longer line is a message"
+	case c.offer != nil || c.asked.Waits():
+		return "a letter and Enter answer · Esc cancels · Ctrl-O unfolds the last call"
 	case c.chosen != nil:
 		return "↑↓ another call · Enter unfolds · Esc leaves"
 	case len(c.others) > 0:

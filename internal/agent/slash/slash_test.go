@@ -67,7 +67,8 @@ func newSet(t *testing.T) (*Set, *desk) {
 // TestCommands runs every built-in command: what it shows, which command of myc it is, and how the chat goes on.
 func TestCommands(t *testing.T) {
 	now := Now{Session: "s-1", Conversation: "c-1", Engine: "api", Model: "claude-opus-5", Role: "guest", Skills: []string{"common"}, Turns: 3,
-		Spent: agent.Spent{Usage: spent.Usage{Input: 12, Output: 3}, Cost: 0.5, Context: 20_000}}
+		Spent: agent.Spent{Usage: spent.Usage{Input: 12, Output: 3}, Cost: 0.5, Context: 20_000,
+			Parts: []agent.Part{{Name: "instructions", Tokens: 900}, {Name: "tools", Tokens: 1}, {Name: "outcomes", Tokens: 700}, {Name: "calls"}}}}
 	table := "ID  NAME\nc-1  x\n"
 	for _, c := range []struct{ line, prints, shows, runs string }{
 		{"/help", "", "/resume [ID]", ""},
@@ -80,7 +81,8 @@ func TestCommands(t *testing.T) {
 		{"/tools", "", "1 tool visible to the agent.", ""},
 		{"/status", "", "1 of 2 active: common", ""},
 		{"/context", "", "Ask your operator.", ""},
-		{"/usage", "", "20000 tokens, 10.0 % of 200000", ""},
+		{"/usage", "", "20000 tokens, 10.0 % of 200000\n  instructions about 900 tokens\n  outcomes     about 700 tokens\n" +
+			"  tools        about ", ""},
 		{"/save my talk", "renamed", "renamed", "chat rename c-1 my talk"},
 		{"/save", "", "c-1 is saved as it happens", ""},
 		{"/sessions", table, "c-1  x", "chat list --limit 20"},

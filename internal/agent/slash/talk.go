@@ -19,17 +19,32 @@ func use(ctx context.Context, s *Set, now Now, _ []string) (Result, error) {
 		return Result{}, err
 	}
 	const window = lm.Window
-	words := 0
+	tools := 0
 	for _, t := range list {
-		words += text.Tokens(t.Name + t.Description)
+		tools += text.Tokens(t.Name) + text.Tokens(t.Description) + text.Tokens(string(t.Schema))
 	}
-	return Result{Text: rowsText([][2]string{
+	rows := [][2]string{
 		{"context", fmt.Sprintf("%d tokens, %.1f %% of %d", now.Spent.Context, 100*float64(now.Spent.Context)/window, window)},
-		{"tools", fmt.Sprintf("%s, about %d tokens without their schemas", text.Count(len(list), "tool"), words)},
+	}
+	for _, p := range now.Spent.Parts {
+		if p.Name != "tools" { // the list of now says it better
+			rows = append(rows, [2]string{"  " + p.Name, about(p.Tokens)})
+		}
+	}
+	return Result{Text: rowsText(append(rows, [][2]string{
+		{"  tools", fmt.Sprintf("%s, %s with their schemas", about(tools), text.Count(len(list), "tool"))},
 		{"input", fmt.Sprintf("%d tokens, and %d written to the cache, %d read from it", u.Input, u.CacheWrite, u.CacheRead)},
 		{"output", fmt.Sprintf("%d tokens", u.Output)},
 		{"cost", fmt.Sprintf("%.4f USD", now.Spent.Cost)},
-	})}, nil
+	}...))}, nil
+}
+
+// about is an estimate of tokens; "" for none.
+func about(tokens int) string {
+	if tokens == 0 {
+		return ""
+	}
+	return fmt.Sprintf("about %d tokens", tokens)
 }
 
 // talk returns the conversation that a command names, or else the present one.

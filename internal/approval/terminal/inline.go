@@ -37,6 +37,24 @@ func (i *Inline) Take(r approval.Request) (settled string) {
 // Waits reports whether a request waits: then keys are for Update.
 func (i *Inline) Waits() bool { return len(i.t.waiting) > 0 }
 
+// Question is the request that is shown, by its id, and the letters that answer it; empty if none waits.
+func (i *Inline) Question() (id, letters string) {
+	r, at := i.t.current()
+	switch {
+	case at < 0:
+		return "", ""
+	case r.Kind == approval.Stop:
+		letters = "cl"
+	case r.Kind == approval.Question:
+		letters = "123456789tx"
+	case r.Rule == approval.PromotionRule:
+		letters = "yanN"
+	default:
+		letters = "asrwdDn"
+	}
+	return r.ID, letters
+}
+
 // Update takes a key, a paste, or the message of a command that it returned before.
 func (i *Inline) Update(msg tea.Msg) tea.Cmd {
 	k, ok := msg.(tea.KeyPressMsg)

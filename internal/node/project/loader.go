@@ -239,14 +239,12 @@ const largestMessages = 4
 
 // Logger returns a logger to Err, as text or as JSON. It logs warnings, or what the log section says; with -v everything.
 func (l *Loader) Logger() *slog.Logger {
-	level := slog.LevelWarn
-	_ = level.UnmarshalText([]byte(l.logs.Level)) // checked when the files are read; empty: warnings
-	if l.Verbose || strings.EqualFold(l.Getenv("MYCELIUM_LOG"), "debug") {
-		level = slog.LevelDebug
-	}
-	if l.Getenv("LOG_SILENT") != "" {
+	name, _ := l.logLevel()
+	if name == levelOff {
 		return slog.New(slog.DiscardHandler)
 	}
+	level := slog.LevelWarn
+	_ = level.UnmarshalText([]byte(name)) // checked when the files are read; empty: warnings
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if err, ok := a.Value.Any().(error); ok {
 			a.Value = slog.StringValue(text.Describe(err))
@@ -261,8 +259,8 @@ func (l *Loader) Logger() *slog.Logger {
 
 // LogsJSON reports whether each line of the log is a JSON object.
 func (l *Loader) LogsJSON() bool {
-	format := l.Getenv("MYCELIUM_LOG_FORMAT")
-	return strings.EqualFold(format, "json") || format == "" && l.logs.Format == "json"
+	format, _ := l.logFormat()
+	return strings.EqualFold(format, "json")
 }
 
 // Getenv returns a variable of Environ; the last entry counts.

@@ -20,7 +20,7 @@ func (v *View) NamesIn(rules []policy.Rule) []policy.Problem {
 	if v.Project.Broken.All != "" {
 		return nil
 	}
-	return names.Check(rules, v.declarations(), append(settings(v.Project), v.identityNames()...), v.known())
+	return names.Check(rules, v.declarations(), append(namesIn(v.Project), v.identityNames()...), v.known())
 }
 
 // declarations are the roles, each with its place.
@@ -34,8 +34,8 @@ func (v *View) declarations() (out []names.Role) {
 	return out
 }
 
-// settings are the names in mycelium.yaml of roles, skills and tools that have to exist.
-func settings(p *config.Project) (out []names.Setting) {
+// namesIn are the names in mycelium.yaml of roles, skills and tools that have to exist.
+func namesIn(p *config.Project) (out []names.Setting) {
 	add := func(kind, key, name string) {
 		if name != "" {
 			file, line := p.Where(key)

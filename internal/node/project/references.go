@@ -67,7 +67,7 @@ func (v *View) References(role string, live []session.Summary) (out []Reference)
 			add(r.File, r.Line, "when of the rule "+name)
 		}
 	}
-	for _, s := range settings(v.Project) {
+	for _, s := range namesIn(v.Project) {
 		if s.Kind == "role" && is(s.Name) {
 			add(s.File, s.Line, s.Key)
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/spf13/pflag"
+
 	"mycelium/cmd/myc/internal/agents"
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/agent"
@@ -13,6 +15,11 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/state"
 )
+
+// AnywhereFlag adds the flag with which the engine claude runs this program wherever it lies.
+func AnywhereFlag(f *pflag.FlagSet, o *Options) {
+	f.BoolVar(&o.Anywhere, "unsafe-program", false, "engine claude: run a myc that lies in a project or in a folder for temporary files")
+}
 
 // openClaude opens the engine that drives an installed Claude Code. It is started when something is said.
 func (out *Agent) openClaude(ctx context.Context, a *base.App, o Options, paths state.Paths, old *journal.Talk) error {

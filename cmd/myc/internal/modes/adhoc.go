@@ -33,7 +33,7 @@ func Adhoc(b *base.App, program repl.Program) *cobra.Command {
 				return err
 			}
 			if approve && refuse {
-				return failure.Usagef("--auto-approve and --no-approval exclude each other")
+				return failure.Usagef("adhoc: --auto-approve and --no-approval exclude each other")
 			}
 			said, err := question.Said(a.App, args)
 			if err != nil {
@@ -68,7 +68,7 @@ func (a *app) adhoc(ctx context.Context, said, file string) error {
 	if file != "" {
 		c, unknown, err := handoff.Load(file)
 		if err != nil {
-			return failure.New(failure.Usage, fmt.Errorf("--context: %w", err), text.HintOf(err))
+			return failure.New(failure.Usage, fmt.Errorf("adhoc: --context: %w", err), text.HintOf(err))
 		}
 		if len(unknown) > 0 {
 			fmt.Fprintf(a.Err, "myc: %s: unknown keys are left out: %s\n", file, text.OneLine(strings.Join(unknown, ", ")))
@@ -87,7 +87,7 @@ func (a *app) adhoc(ctx context.Context, said, file string) error {
 func (a *app) escalate(ctx context.Context, file string) error {
 	fmt.Fprintln(a.Err, "myc: goes on in the role "+adhocRole)
 	next := &app{App: a.App, program: a.program, options: engine.Options{Role: adhocRole, MaxTurns: agent.DefaultMaxTurns,
-		Model: a.options.Model, Engine: a.options.Engine, Budget: a.options.Budget}}
+		Model: a.options.Model, Engine: a.options.Engine, Budget: a.options.Budget, Anywhere: a.options.Anywhere}}
 	next.approvals(false, false)
 	return next.adhoc(ctx, "", file)
 }

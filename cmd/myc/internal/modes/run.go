@@ -63,6 +63,7 @@ func (r *runs) flags(f *pflag.FlagSet, o *engine.Options) {
 	f.StringVar(&o.Engine, "engine", "", "api or claude (default: api with ANTHROPIC_API_KEY, else an installed Claude Code)")
 	f.BoolVarP(&o.Continue, "continue", "c", false, "go on with the last conversation; one agent only")
 	f.StringVar(&o.Resume, "resume", "", "go on with the agent of this `ID`; one agent only")
+	engine.AnywhereFlag(f, o)
 	base.AskFlag(f, &o.Ask)
 }
 
@@ -89,11 +90,11 @@ func (r *runs) check(o engine.Options) error {
 
 func (a *app) run(ctx context.Context, r *runs) (err error) {
 	if err := r.check(a.options); err != nil {
-		return err
+		return failure.Usagef("run: %w", err)
 	}
 	if r.schema != "" {
 		if r.Schema, err = question.ReadSchema(r.schema); err != nil {
-			return failure.Usagef("--schema: %w", err)
+			return failure.Usagef("run: --schema: %w", err)
 		}
 	}
 	if _, err := engine.Choose(a.App, a.options.Engine); err != nil {

@@ -75,11 +75,12 @@ func (a *app) flags(c *cobra.Command) {
 	f.StringVar(&a.options.Engine, "engine", "", "api or claude (default: api with ANTHROPIC_API_KEY, else an installed Claude Code)")
 	f.IntVar(&a.options.MaxTurns, "max-turns", a.options.MaxTurns, "stop after this many questions to the model")
 	f.Float64Var(&a.options.Budget, "budget", 0, "stop when the conversation has cost this many `USD`")
+	engine.AnywhereFlag(f, &a.options)
 }
 
 func (a *app) workflow(ctx context.Context, args []string, failing string) error {
 	if !slices.Contains([]string{onPrompt, onAuto, onExit}, failing) {
-		return failure.Usagef("--on-failure: %q is not one of prompt, auto, exit", failing)
+		return failure.Usagef("workflow: --on-failure: %q is not one of prompt, auto, exit", failing)
 	}
 	said, err := question.Said(a.App, args)
 	if err != nil {

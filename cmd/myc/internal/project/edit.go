@@ -16,6 +16,11 @@ import (
 // Edit is `myc edit`.
 func Edit(a *base.App) *cobra.Command { return (&app{a}).editCmd() }
 
+// EditFile is `myc edit WHAT`, of the user's own files or of the project's.
+func EditFile(ctx context.Context, a *base.App, what string, user bool) error {
+	return (&app{a}).edit(ctx, what, user)
+}
+
 func (a *app) editCmd() *cobra.Command {
 	var user bool
 	c := &cobra.Command{

@@ -16,9 +16,6 @@ func Init(a *base.App, install InstallHook) *cobra.Command { return (&app{a}).in
 // Status is `myc status`.
 func Status(a *base.App) *cobra.Command { return (&app{a}).statusCmd() }
 
-// Config is `myc config`.
-func Config(a *base.App) *cobra.Command { return (&app{a}).configCmd() }
-
 // Watch is `myc watch`.
 func Watch(a *base.App) *cobra.Command { return (&app{a}).watchCmd() }
 

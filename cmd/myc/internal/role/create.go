@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/change"
 	"mycelium/cmd/myc/internal/project"
 	"mycelium/internal/config"
 	"mycelium/internal/config/source"
@@ -64,16 +65,16 @@ func (a *app) create(ctx context.Context, name string, f *fields) error {
 	if err := isFree(p, act, id); err != nil {
 		return err
 	}
-	c := &change{act: act, p: p, file: path.Join(source.RolesFolder, id+".yaml"), result: result{Role: id}}
-	c.result.File, c.said = c.file, "in force: "+c.file
+	c := &update{File: change.File{Act: act, P: p, Name: path.Join(source.RolesFolder, id+".yaml")}, result: result{Role: id}}
+	c.result.File, c.said = c.Name, "in force: "+c.Name
 	if name != id && !f.flags.Changed("name") {
-		c.data = append(c.data, strings.Join(yamlfile.Entry("name", name), "\n")+"\n"...)
+		c.Data = append(c.Data, strings.Join(yamlfile.Entry("name", name), "\n")+"\n"...)
 	}
-	if c.data, err = f.apply(act, c.data); err != nil {
+	if c.Data, err = f.apply(act, c.Data); err != nil {
 		return err
 	}
 	if !f.flags.Changed("allowed-skills") && !f.flags.Changed("inherits") {
-		c.data = append(c.data, "allowedSkills: []\n"...)
+		c.Data = append(c.Data, "allowedSkills: []\n"...)
 		c.said += "\nno skill is open to it yet: myc roles edit " + id + " --allowed-skills NAME,…"
 	}
 	if err := a.put(c); err != nil {
@@ -130,17 +131,17 @@ func (a *app) edit(ctx context.Context, role string, f *fields) error {
 	if err != nil {
 		return err
 	}
-	c := &change{act: act, p: p}
-	if c.file, err = fileOf(p, act, role); err != nil {
+	c := &update{File: change.File{Act: act, P: p}}
+	if c.Name, err = fileOf(p, act, role); err != nil {
 		return err
 	}
-	if c.was, c.shipped, err = read(p, c.file); err != nil {
-		return fmt.Errorf("%s: %w", act, err)
-	}
-	if c.data, err = f.apply(act, c.was); err != nil {
+	if err := c.Read(); err != nil {
 		return err
 	}
-	c.result, c.said = result{Role: role, File: c.file}, "in force: "+c.file
+	if c.Data, err = f.apply(act, c.Was); err != nil {
+		return err
+	}
+	c.result, c.said = result{Role: role, File: c.Name}, "in force: "+c.Name
 	if err := a.put(c); err != nil {
 		return err
 	}

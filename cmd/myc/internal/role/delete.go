@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/change"
 	"mycelium/internal/config"
 	"mycelium/internal/config/shipped"
 	"mycelium/internal/config/source"
@@ -23,24 +24,24 @@ func (a *app) delete(ctx context.Context, role string, force bool) error {
 	if err != nil {
 		return err
 	}
-	c := &change{act: act, p: p, names: force}
-	if c.file, err = fileOf(p, act, role); err != nil {
+	c := &update{File: change.File{Act: act, P: p, Names: force}}
+	if c.Name, err = fileOf(p, act, role); err != nil {
 		return err
 	}
-	c.result = result{Role: role, File: c.file}
-	if c.was, c.shipped, err = read(p, c.file); err != nil {
-		return fmt.Errorf("%s: %w", act, err)
+	c.result = result{Role: role, File: c.Name}
+	if err := c.Read(); err != nil {
+		return err
 	}
 	switch {
-	case c.shipped:
-		return failure.Hint(fmt.Errorf("%s: %s comes with the program, and is not in the project", act, c.file),
+	case c.Shipped:
+		return failure.Hint(fmt.Errorf("%s: %s comes with the program, and is not in the project", act, c.Name),
 			"close the role instead: myc roles edit "+role+" --allowed-skills \"\"")
-	case c.was == nil:
-		return failure.New(failure.Conflict, fmt.Errorf("%s: %s is gone already, and nobody has accepted that", act, c.file),
+	case c.Was == nil:
+		return failure.New(failure.Conflict, fmt.Errorf("%s: %s is gone already, and nobody has accepted that", act, c.Name),
 			"accept it: myc trust")
 	}
-	if isPrograms(p, c.file) {
-		return failure.Hint(fmt.Errorf("%s: without its file here, the program's own %s would count", act, c.file),
+	if isPrograms(p, c.Name) {
+		return failure.Hint(fmt.Errorf("%s: without its file here, the program's own %s would count", act, c.Name),
 			"close the role instead: myc roles edit "+role+" --allowed-skills \"\"")
 	}
 	if c.result.References, err = a.references(ctx, role); err != nil {
@@ -54,7 +55,7 @@ func (a *app) delete(ctx context.Context, role string, force bool) error {
 		return failure.New(failure.Conflict, fmt.Errorf("%s: %s the role %s; nothing was changed", act,
 			text.Count(n, "place")+text.Plural(n, " names", " name"), role), "change them first, or delete it all the same: --force")
 	}
-	c.said = "deleted " + c.file + ": myc roles history " + role + " keeps it"
+	c.said = "deleted " + c.Name + ": myc roles history " + role + " keeps it"
 	if n > 0 {
 		c.said += fmt.Sprintf("\n%s a role without a file now; a skill that names it still makes it exist, without a ceiling",
 			text.Count(n, "place")+text.Plural(n, " names", " name"))

@@ -18,7 +18,7 @@ import (
 // fields are the flags that say what a role's file shall have. A flag that is not given changes nothing.
 type fields struct {
 	name, description, inherits, prompt string
-	skills, deny, tools                 []string
+	skills, deny, tools, only, ask      []string
 	provider, model                     string
 	temperature                         float64
 	maxTokens                           int
@@ -33,7 +33,8 @@ func (f *fields) texts() map[string]*string {
 }
 
 func (f *fields) lists() map[string]*[]string {
-	return map[string]*[]string{"allowed-skills": &f.skills, "deny": &f.deny, "tool-ids": &f.tools}
+	return map[string]*[]string{"allowed-skills": &f.skills, "deny": &f.deny, "tool-ids": &f.tools,
+		"only-tools": &f.only, "ask": &f.ask}
 }
 
 // keys are the keys of a role's file that flags set, in the order in which a new file has them, each with its flag.
@@ -43,6 +44,8 @@ var keys = [...]struct{ key, flag, usage string }{
 	{"inherits", "inherits", "role that it inherits"},
 	{"allowedSkills", "allowed-skills", "the only skills that it may use, with commas; \"*\" is all, \"\" none"},
 	{"toolIds", "tool-ids", "tools that it has in any case, with commas"},
+	{"onlyTools", "only-tools", "patterns of the only tools that exist for it, control tools too, with commas"},
+	{"ask", "ask", "effects whose calls wait for a person, such as write,delete,network"},
 	{"deny", "deny", "patterns of tools that do not exist for it, with commas"},
 	{"prompt", "prompt", "its instructions"},
 	{"model", "model", "language model that it prefers"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"mycelium/cmd/myc/internal/change"
 	"slices"
 	"strconv"
 
@@ -31,15 +32,16 @@ func (a *app) restore(ctx context.Context, role, number string) error {
 	case list[i].Sum == "":
 		return failure.Usagef("%s: version %d is that the file was deleted: myc roles delete %s", act, n, role)
 	}
-	c := &change{act: act, p: p, file: file, result: result{Role: role, File: file}, said: "in force: " + file + ", as in version " + number}
-	if c.data, err = p.Store().Content(list[i]); err != nil {
+	c := &update{File: change.File{Act: act, P: p, Name: file}, result: result{Role: role, File: file},
+		said: "in force: " + file + ", as in version " + number}
+	if c.Data, err = p.Store().Content(list[i]); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("the content of version %d is not kept", n)
 		}
 		return fmt.Errorf("%s: %w", act, err)
 	}
-	if c.was, c.shipped, err = read(p, file); err != nil {
-		return fmt.Errorf("%s: %w", act, err)
+	if err := c.Read(); err != nil {
+		return err
 	}
 	if err := a.put(c); err != nil {
 		return err

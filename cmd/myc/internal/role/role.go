@@ -3,12 +3,8 @@ package role
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -104,24 +100,8 @@ func fileOf(p *config.Project, act, role string) (string, error) {
 	return "", failure.New(failure.NotFound, fmt.Errorf("%s: no file declares a role %q", act, role), hint)
 }
 
-// read returns what a file of the project says, as it lies there or as the program ships it; nil if there is none.
-func read(p *config.Project, file string) (data []byte, shipped bool, err error) {
-	at := filepath.Join(p.Dir, filepath.FromSlash(file))
-	switch st, err := os.Lstat(at); {
-	case errors.Is(err, fs.ErrNotExist):
-		ships, err := p.Shipped(p)
-		return ships[file], ships[file] != nil, err
-	case err != nil:
-		return nil, false, err
-	case !st.Mode().IsRegular():
-		return nil, false, fmt.Errorf("%s is a link or no file; change what it leads to", file)
-	}
-	data, err = os.ReadFile(filepath.Clean(at))
-	return data, false, err
-}
-
 // done prints what was changed as JSON, or in words.
-func (a *app) done(ctx context.Context, c *change) error {
+func (a *app) done(ctx context.Context, c *update) error {
 	a.TellRestart(ctx)
 	if a.JSON {
 		return a.PrintJSON(c.result)

@@ -2,6 +2,7 @@ package role
 
 import (
 	"errors"
+	"mycelium/cmd/myc/internal/change"
 	"mycelium/internal/config"
 	"mycelium/internal/node/failure"
 	"os"
@@ -37,8 +38,8 @@ func TestChangedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, data := range [][]byte{[]byte("mine"), nil} {
-		c := &change{act: "roles edit", p: p, file: "roles/a.yaml", was: []byte("before"), data: data}
-		if err := c.write([]string{p.Dir}); err == nil || failure.Of(err).Kind != failure.Conflict {
+		c := &change.File{Act: "roles edit", P: p, Name: "roles/a.yaml", Was: []byte("before"), Data: data}
+		if err := c.Write([]string{p.Dir}); err == nil || failure.Of(err).Kind != failure.Conflict {
 			t.Errorf("%q: %v", data, err)
 		}
 		if got, err := os.ReadFile(at); err != nil || string(got) != "theirs" {

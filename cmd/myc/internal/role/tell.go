@@ -3,6 +3,7 @@ package role
 import (
 	"errors"
 	"io/fs"
+	"mycelium/cmd/myc/internal/change"
 	"slices"
 	"strings"
 
@@ -51,7 +52,7 @@ func (n *teller) step(is accept.Version) version {
 		data = nil
 	}
 	r.Kept = is.Sum != ""
-	c, err := n.candidate(n.p, n.file, data)
+	c, err := (&change.File{P: n.p, Name: n.file, Data: data}).Candidate()
 	switch {
 	case err != nil:
 		r.Summary = err.Error()

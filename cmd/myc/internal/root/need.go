@@ -70,7 +70,7 @@ func tells(path string) bool {
 	case "mcp":
 		return name == "status"
 	case "config":
-		return name == "show"
+		return name == "show" || name == "get" || name == "export" || strings.HasPrefix(name, "mcp ")
 	case "tools":
 		return name == "sync"
 	}
@@ -93,7 +93,7 @@ func needOf(c *cobra.Command, args []string) project.Need {
 			return project.NeedsFolder
 		}
 		return project.MayHave
-	case "", "help", "demo", "init", "version", "completion", "man", "keeper", "audit", "policy", "config":
+	case "", "help", "demo", "init", "version", "completion", "man", "keeper", "audit", "policy", "config", "config mcp":
 		return project.NeedsFolder
 	case "sandbox", "sandbox exec", "sandbox profiles", "sandbox capabilities",
 		"hook status", "hook check", "skill templates", "mcp login", "mcp logout", "stop", "mcp stop":

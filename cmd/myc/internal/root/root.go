@@ -31,6 +31,7 @@ import (
 	"mycelium/cmd/myc/internal/serve"
 	"mycelium/cmd/myc/internal/server"
 	"mycelium/cmd/myc/internal/session"
+	"mycelium/cmd/myc/internal/settings"
 	"mycelium/cmd/myc/internal/skill"
 	"mycelium/cmd/myc/internal/swarm"
 	"mycelium/cmd/myc/internal/tools"
@@ -138,7 +139,7 @@ func groups(a *base.App) []group {
 			sandbox.Command(a),
 			cost.Command(a)}},
 		{"How agents come in:", []*cobra.Command{server.Command(a), mcp, agents.Hook(a)}},
-		{"This program:", []*cobra.Command{serve.Serve(a), project.Status(a), serve.Stop(a), project.Config(a), project.Version(a),
+		{"This program:", []*cobra.Command{serve.Serve(a), project.Status(a), serve.Stop(a), settings.Command(a), project.Version(a),
 			project.Completion(a), manual.Command(a), serve.Keeper(a)}},
 	}
 }

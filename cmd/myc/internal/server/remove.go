@@ -38,7 +38,7 @@ func (a *app) remove(name string) error {
 	}
 	defer v.Close()
 	if !slices.ContainsFunc(v.Project.Servers, func(s backend.Server) bool { return s.Name == name }) {
-		return unknown(name)
+		return Unknown(name)
 	}
 	err = v.Project.Write(time.Now(), func(folders []string) error {
 		var all changes

@@ -33,7 +33,7 @@ type addition struct {
 
 func (a *app) serverCmd() *cobra.Command {
 	c := &cobra.Command{Use: "server", Short: "Add, test, list and remove MCP servers", Example: "  myc server list", Args: base.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return a.list() }}
+		RunE: func(*cobra.Command, []string) error { return List(a.App) }}
 	var n addition
 	add := &cobra.Command{
 		Use: "add NAME -- COMMAND [ARG ...] | add NAME URL", Short: "Add a server, with a skill that makes its tools visible to a role",
@@ -61,7 +61,7 @@ func (a *app) serverCmd() *cobra.Command {
 	add.Flags().BoolVar(&n.dry, "dry-run", false, "show what would be written, and change no file")
 	c.AddCommand(add,
 		&cobra.Command{Use: "list", Short: "List the servers that are accepted", Example: "  myc server list --json", Args: base.NoArgs,
-			RunE: func(*cobra.Command, []string) error { return a.list() }},
+			RunE: func(*cobra.Command, []string) error { return List(a.App) }},
 		&cobra.Command{Use: "remove NAME", Short: "Remove a server's entry from mycelium.yaml", Example: "  myc server remove fs",
 			Args: base.ArgRange(1, 1, "one server"),
 			RunE: func(_ *cobra.Command, args []string) error { return a.remove(args[0]) }},
@@ -81,7 +81,8 @@ type serverRow struct {
 	Sandbox string `json:"sandbox,omitempty"` // the profile that it runs with; empty: it may do what the user may
 }
 
-func (a *app) list() error {
+// List is `myc server list`.
+func List(a *base.App) error {
 	v, err := a.OpenView()
 	if err != nil {
 		return err
@@ -125,6 +126,7 @@ func (a *app) list() error {
 	return nil
 }
 
-func unknown(name string) error {
+// Unknown is the error about a server that does not exist.
+func Unknown(name string) error {
 	return failure.New(failure.Usage, fmt.Errorf("server %q: no such server is accepted", name), "myc server list shows them")
 }

@@ -41,7 +41,7 @@ func (a *app) test(ctx context.Context, name string) error {
 		a.show(probe)
 		return nil
 	}
-	return unknown(name)
+	return Unknown(name)
 }
 
 // failed is the error of a server that did not start. What p.Err says begins with the server.

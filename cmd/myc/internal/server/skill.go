@@ -38,7 +38,7 @@ func AddSkill(ctx context.Context, b *base.App, k Skill) error {
 	}
 	i := slices.IndexFunc(p.Servers, func(s backend.Server) bool { return s.Name == n.name })
 	if i < 0 {
-		return unknown(n.name)
+		return Unknown(n.name)
 	}
 	probe, err := a.offer(ctx, p, p.Servers[i])
 	if err != nil {

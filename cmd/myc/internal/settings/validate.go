@@ -1,0 +1,53 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+
+	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
+	"mycelium/internal/policy"
+	"mycelium/internal/text"
+)
+
+// validate reports every problem of every file as it is on disk, accepted or not. A variable or secret that is not here is none: the
+// files are checked where the values of production are not.
+func (a *app) validate() error {
+	a.OnDisk = true
+	v, err := a.OpenView()
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	all := append([]policy.Problem{}, v.Problems...)
+	for _, s := range v.Skills.All() {
+		for _, p := range s.Problems {
+			if !slices.Contains(all, p) {
+				all = append(all, p)
+			}
+		}
+	}
+	all = project.Checked(all, slices.Concat(v.Names(), v.UnworkableAnywhere(), project.Form(v.Skills)))
+	a.SayUntrusted(v)
+	bad := 0
+	for _, p := range all {
+		if !p.Warning {
+			bad++
+		}
+		if !a.JSON {
+			fmt.Fprintln(a.Err, project.ProblemText(p))
+		}
+	}
+	if a.JSON {
+		if err := a.PrintJSON(all); err != nil {
+			return err
+		}
+	}
+	if bad > 0 {
+		return failure.New(failure.Config, fmt.Errorf("config: %s", text.Count(bad, "problem")), "")
+	}
+	if !a.JSON {
+		fmt.Fprintln(a.Out, "ok")
+	}
+	return nil
+}
