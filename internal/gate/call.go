@@ -233,7 +233,7 @@ func (g *Gate) admit(ctx context.Context, s *session.Session, r Request, runs bo
 	if err != nil {
 		return nil, a.unrecorded(err)
 	}
-	if runs {
+	if runs && !a.Item.StartsAgent() { // a sub-agent's calls would wait for the slot of the call that started it
 		var refused *limit.Exceeded
 		if a.held, refused = g.limits.Enter(a.counted(), !r.follows()); refused != nil {
 			s.Calls.Over(a.id)
@@ -262,7 +262,7 @@ func (a *Admission) run(ctx context.Context) (reply Reply, err error) {
 		}
 		result, refused, err := a.gate.control.Answer(ctx, &control.Call{
 			ID: a.id, Session: a.session, Caller: a.caller, Child: a.Child, Item: a.Item, Args: a.args, Began: a.began,
-			Confirm: a.confirm, Tell: a.telling(),
+			Confirm: a.confirm, Tell: a.telling(), Budget: a.budget(),
 		})
 		if errors.Is(err, control.ErrUnknown) {
 			err = a.unknown()
@@ -270,7 +270,7 @@ func (a *Admission) run(ctx context.Context) (reply Reply, err error) {
 		if refused != "" && !a.refused {
 			a.recordRefusal(ctx, refused)
 		}
-		if err == nil && a.Item.RunsScript() && a.guard != (policy.Guard{}) {
+		if err == nil && (a.Item.RunsScript() || a.Item.StartsAgent()) && a.guard != (policy.Guard{}) {
 			return a.guarding(Reply{Result: result})
 		}
 		return Reply{Result: result, Refused: refused != ""}, err

@@ -80,6 +80,7 @@ type Options struct {
 	Gone     func() string               // why Dir is not the folder that it was, so that nothing runs; "": it is. nil: nobody looks
 	Reload   func(context.Context) error // what the control tool reload_skills does; nil: it refuses
 	Scripts  control.Runner              // runs the scripts of skills; nil: the tool run_script refuses
+	Agents   control.Starter             // runs sub-agents; nil: the tool spawn_sub_agent refuses
 	Logger   *slog.Logger                // nil: discard
 	Meter    *telemetry.Meter            // may be nil
 	Tracer   *telemetry.Tracer           // may be nil
@@ -147,7 +148,7 @@ func New(o Options) (*Gate, error) {
 		Log: o.Log, DB: o.DB, World: o.World, Own: control.Definitions(), Dir: o.Dir, Written: o.Written, Logger: g.logger, Meter: o.Meter,
 		Now: g.now, Limits: g.limits, Start: o.Backends.Start, Forget: g.forget,
 	})
-	g.control = control.New(control.Tools{Sessions: g.Sessions, Reload: o.Reload, Scripts: o.Scripts, Logger: g.logger, Now: g.now,
+	g.control = control.New(control.Tools{Sessions: g.Sessions, Reload: o.Reload, Scripts: o.Scripts, Agents: o.Agents, Logger: g.logger, Now: g.now,
 		Asks: g.asks != nil})
 	return g, nil
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"mycelium/internal/approval"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/text"
 )
@@ -60,6 +61,17 @@ func (g *Registry) countDenial(r *run, e harness.Event, a harness.Answer) harnes
 func (g *Registry) resetDenials(r *run) {
 	if g.Denials != nil {
 		g.Denials.Forget(r.boundKey())
+	}
+}
+
+// Charge adds what a sub-agent of a session cost to the budget of the agent at work in the session, if there is one.
+func (g *Registry) Charge(s *session.Session, usd float64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, r := range g.runs {
+		if g.Budget != nil && r.gateSession() == s {
+			g.Budget.Charge(r.boundKey(), usd)
+		}
 	}
 }
 

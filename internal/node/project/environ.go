@@ -22,8 +22,8 @@ var keptVars = []string{
 // keptPrefixes are the beginnings of more of them.
 var keptPrefixes = []string{"LC_", "XDG_", "OTEL_"}
 
-// kept returns the variables of an environment that the daemon has, sorted.
-func kept(environ []string) []string {
+// Kept returns the variables of an environment that the daemon has, sorted.
+func Kept(environ []string) []string {
 	values := map[string]string{}
 	for _, kv := range environ {
 		name, _, ok := strings.Cut(kv, "=")

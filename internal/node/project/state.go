@@ -173,7 +173,7 @@ func (l *Loader) know(p state.Paths) error {
 	}
 	now := note
 	now.Home, now.Config = source.HomeFolders(l.Environ)
-	now.Environ = kept(l.Environ)
+	now.Environ = Kept(l.Environ)
 	if err := makeKey(p.DaemonKey()); err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ type app struct {
 	*base.App
 	options engine.Options
 	schema  string
+	calls   bool              // with --json, calls are told on stderr
 	next    func(Result) bool // whether something else goes on after the turn, whose end is that of the command; nil: no
 }
 
