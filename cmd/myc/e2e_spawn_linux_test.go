@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +27,18 @@ func spawns(t *testing.T, s *fake.Server) *project {
 	}))
 	p.env = append(p.env, "ANTHROPIC_API_KEY="+fake.Key, "ANTHROPIC_BASE_URL="+s.URL())
 	return p
+}
+
+// records are all records of the project's log, oldest first.
+func (p *project) records() (out []audit.Record) {
+	p.t.Helper()
+	for line, err := range audit.Read(p.ctx, audit.Options{Dir: filepath.Join(p.state().Folder(), "audit")}, audit.Position{}, false) {
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		out = append(out, line.Record)
+	}
+	return out
 }
 
 // plays has each agent play the script whose word its task has.
@@ -93,7 +106,7 @@ func TestSubAgents(t *testing.T) {
 		t.Errorf("the result is %+v, and all of it cost $%f\n%s", got, a.Usage.Cost, stderr)
 	}
 	var spawned, read audit.Record
-	for _, r := range p.logged() {
+	for _, r := range p.records() {
 		switch {
 		case r.Kind == audit.Session && r.Session == got.Session && strings.Contains(string(r.Args), `"spawned"`):
 			spawned = r

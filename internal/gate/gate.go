@@ -88,6 +88,8 @@ type Options struct {
 
 	Approvals *approval.Queue       // answers what the policy marks ask; nil: such calls are refused
 	Reach     func() approval.Reach // who can be asked now; nil: somebody answers the queue
+	// Row is told of each denial of a call, with how many there were in a row; it returns [DeniedError.Advice] and Halt. nil: nobody is told.
+	Row func(s *session.Session, tool string, length int, reason string) (advice, halt string)
 }
 
 // Gate is the door. It is safe for concurrent use.
@@ -109,6 +111,7 @@ type Gate struct {
 	reach    func() approval.Reach
 	where    code.Where    // where the code of a call is looked for
 	gone     func() string // see Options.Gone
+	row      func(s *session.Session, tool string, length int, reason string) (advice, halt string)
 
 	control *control.Tools // the control tools
 	owed    debts
@@ -129,7 +132,7 @@ func New(o Options) (*Gate, error) {
 	g := &Gate{
 		backends: o.Backends, log: o.Log, dir: o.Dir, home: o.Home,
 		logger: o.Logger, now: o.Now, meter: o.Meter, tracer: o.Tracer, asks: o.Approvals,
-		where: code.Where{Project: o.Dir, Home: o.Home, Path: os.Getenv("PATH")},
+		row: o.Row, where: code.Where{Project: o.Dir, Home: o.Home, Path: os.Getenv("PATH")},
 	}
 	if g.logger == nil {
 		g.logger = slog.New(slog.DiscardHandler)

@@ -57,6 +57,23 @@ func (g *Registry) countDenial(r *run, e harness.Event, a harness.Answer) harnes
 	return a
 }
 
+// AtGateway says what follows from so many denials in a row at the gateway, and notifies people. It is what a gate's Options.Row wants.
+func (g *Registry) AtGateway(s *session.Session, tool string, length int, reason string) (advice, halt string) {
+	if g.Denials == nil {
+		return "", ""
+	}
+	row := g.Denials.Row(length)
+	kind := approval.DenialAlert
+	if row.Halt != "" {
+		kind = approval.Aborted
+	}
+	if row.Tell != "" {
+		g.tell(kind, approval.AgentSession{ID: s.ID, Agent: s.Name, Label: s.Name}, 0,
+			row.Tell+"; the last one: "+tool+": "+text.TruncateRunes(reason, maxName))
+	}
+	return row.Advice, row.Halt
+}
+
 // resetDenials restarts the count of denials, because a person has said something to the run.
 func (g *Registry) resetDenials(r *run) {
 	if g.Denials != nil {

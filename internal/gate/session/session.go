@@ -33,6 +33,7 @@ type Session struct {
 	Written   *facts.Written
 	Calls     calls                          // those that can be continued
 	Thinking  atomic.Pointer[audit.Thinking] // for the next call
+	Denied    atomic.Int64                   // calls of its client in a row that were denied
 
 	registry *Registry
 	start    string    // the role it began with
