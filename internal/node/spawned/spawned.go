@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -74,7 +75,7 @@ func (x *Agents) Hand(s *session.Session, m api.Model) {
 }
 
 // model is with what a sub-agent asks its models: what the client of a session above it does, else the key among the secrets. The zero
-// value: there is no key, and it is a Claude Code.
+// value: there is no key.
 func (x *Agents) model(s *session.Session) api.Model {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -175,14 +176,21 @@ func (x *Agents) command(a control.Agent) (argv, environ []string, err error) {
 	if a.Model != "" {
 		argv = append(argv, "--model="+a.Model)
 	}
-	environ = append(project.Kept(x.Environ), hook.TokenVar+"="+a.Token, "NO_COLOR=1")
-	if m := x.model(a.Session); m.Key != "" {
-		environ = append(environ, "ANTHROPIC_API_KEY="+m.Key)
-		if m.BaseURL != "" {
-			environ = append(environ, "ANTHROPIC_BASE_URL="+m.BaseURL)
-		}
+	m := x.model(a.Session)
+	if m.Key == "" {
+		return nil, nil, errNoKey()
+	}
+	environ = append(project.Kept(x.Environ), hook.TokenVar+"="+a.Token, "NO_COLOR=1", "ANTHROPIC_API_KEY="+m.Key)
+	if m.BaseURL != "" {
+		environ = append(environ, "ANTHROPIC_BASE_URL="+m.BaseURL)
 	}
 	return argv, environ, nil
+}
+
+// errNoKey is the error where no model can be asked: a Claude Code is started by people only.
+func errNoKey() error {
+	return errors.New("there is no key for its model: the client of this session has no ANTHROPIC_API_KEY, and neither have the secrets " +
+		"(a person puts it there: docs/secrets.md)")
 }
 
 // answer is what a sub-agent printed, or why it printed nothing that can be read.
@@ -210,7 +218,7 @@ func (t *tail) follow(r io.Reader, tell func(string)) {
 		if n := len(t.kept) - maxSaid; n > 0 {
 			t.kept = append([]byte{}, t.kept[n:]...)
 		}
-		if err != nil && err != bufio.ErrBufferFull {
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return
 		}
 	}
