@@ -4,12 +4,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/audit"
 	"mycelium/internal/model/fake"
+	"mycelium/internal/transcript"
 )
 
 const spawnTool = "mycelium-router__spawn_sub_agent"
@@ -127,5 +129,90 @@ func TestSubAgents(t *testing.T) {
 	}
 	if all := p.must("session", "list", "--json"); strings.Contains(all, got.Session) {
 		t.Errorf("the session of the sub-agent is still there:\n%s", all)
+	}
+}
+
+// TestSubAgentsEnd kills what a sub-agent depends on while it works: the client of the call that started it, and the daemon.
+func TestSubAgentsEnd(t *testing.T) {
+	t.Parallel()
+	s := fake.New()
+	defer s.Close()
+	p := spawns(t, s)
+	at, hold := make(chan struct{}), make(chan struct{})
+	defer close(hold)
+	plays(s, map[string][]fake.Step{"LEAD": {start("guest", "PART: read the notes"), say()}, "PART": {{Func: func(fake.Request) fake.Step {
+		at <- struct{}{}
+		<-hold
+		return fake.Step{Text: "too late"}
+	}}}})
+	for _, victim := range []string{"the client", "the daemon"} {
+		cmd := p.command("--role", "lead", "LEAD the work")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-at
+		sub := 0
+		p.eventually("there is a sub-agent", func() bool {
+			for pid, line := range p.processes() {
+				if strings.Contains(line, " sub-agent --json") {
+					sub = pid
+				}
+			}
+			return sub != 0
+		})
+		if victim == "the client" {
+			p.kill(cmd.Process.Pid, syscall.SIGKILL)
+		} else {
+			p.kill(p.status().Daemon.PID, syscall.SIGKILL)
+		}
+		p.eventually("the sub-agent ends with "+victim, func() bool { return syscall.Kill(sub, 0) != nil })
+		_ = cmd.Process.Kill() // whose daemon is gone, it may begin again
+		_ = cmd.Wait()
+	}
+}
+
+// TestSubAgentAsks: a call of a sub-agent that needs an approval is denied at once where nobody can be reached, as that of its parent is. It
+// may cost what is left of the parent's budget, and is not what --continue goes on with.
+func TestSubAgentAsks(t *testing.T) {
+	t.Parallel()
+	s := fake.New()
+	defer s.Close()
+	p := spawns(t, s)
+	p.write("asks.txt", "secret plans\n")
+	plays(s, map[string][]fake.Step{"LEAD": {start("guest", "PART: read it"), say(), say()}, "PART": {reads("asks.txt"), say(), say()}})
+	a, stderr, code := p.ask("", "--role", "lead", "--budget", "0.0005", "LEAD the work")
+	if said, _ := a.Result.(string); code != 0 || !strings.Contains(said, "Denied by policy") || strings.Contains(said, "secret plans") {
+		t.Errorf("exit %d %+v\n%s", code, a, stderr)
+	}
+	var all []transcript.Conversation
+	p.decode(&all, "chat", "list")
+	if a, stderr, code = p.ask("", "--continue", "LEAD on"); len(all) != 2 || code != 0 || a.Role != "lead" {
+		t.Errorf("of %d conversations --continue took: exit %d %+v\n%s", len(all), code, a, stderr)
+	}
+}
+
+// TestRunOfDenials: an agent of a run whose calls are refused again and again is told to try another way, and is ended (E25).
+func TestRunOfDenials(t *testing.T) {
+	t.Parallel()
+	s := fake.New()
+	defer s.Close()
+	p := asks(t, s)
+	steps := make([]fake.Step, 30)
+	for i := range steps {
+		steps[i] = writes("asks.txt")
+	}
+	s.Play(steps...)
+	out, stderr, code := p.as(p.env, "run", "--json", "--role", "developer", "--ask", "deny", "-p", "write it")
+	if code != 1 || !strings.Contains(out, `"denials": 10`) || !strings.Contains(out, "10 calls in a row were refused") {
+		t.Errorf("exit %d\n%s%s", code, out, stderr)
+	}
+	told := s.Turns()
+	for n, r := range told {
+		if advised := strings.Contains(results(r), "Try a different approach"); advised != (n >= 5) {
+			t.Errorf("after denial %d: %s", n, results(r))
+		}
+	}
+	if len(told) != 10 {
+		t.Errorf("the model was asked %d times", len(told))
 	}
 }

@@ -150,8 +150,8 @@ func TestSpawnTool(t *testing.T) {
 	<-ran.Session.Done()
 }
 
-// TestDenialsInARow: the row is counted for each session, and a call that runs ends it. What is hidden is not counted.
-func TestDenialsInARow(t *testing.T) {
+// TestRowOfDenials: the row is counted for each session, and a call that runs ends it. What is hidden is not counted.
+func TestRowOfDenials(t *testing.T) {
 	p := three()
 	p.rules = []policy.Rule{{Name: "no", Action: "deny", Tool: policy.Names{"files__write_file"}, When: `args.path == "x"`}}
 	h := build(t, p)
