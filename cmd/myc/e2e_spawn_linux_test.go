@@ -171,8 +171,8 @@ func TestSubAgentsEnd(t *testing.T) {
 	}
 }
 
-// TestSubAgentAsks: a call of a sub-agent that needs an approval is denied at once where nobody can be reached, as that of its parent is. It
-// may cost what is left of the parent's budget, and is not what --continue goes on with.
+// TestSubAgentAsks: a call of a sub-agent that needs an approval is denied at once where nobody can be reached, as that of its parent is.
+// It may cost what is left of the parent's budget, and is not what --continue goes on with.
 func TestSubAgentAsks(t *testing.T) {
 	t.Parallel()
 	s := fake.New()
@@ -180,13 +180,17 @@ func TestSubAgentAsks(t *testing.T) {
 	p := spawns(t, s)
 	p.write("asks.txt", "secret plans\n")
 	plays(s, map[string][]fake.Step{"LEAD": {start("guest", "PART: read it"), say(), say()}, "PART": {reads("asks.txt"), say(), say()}})
-	a, stderr, code := p.ask("", "--role", "lead", "--budget", "0.0005", "LEAD the work")
+	a, stderr, code := p.ask("", "--role", "lead", "--budget", "0.00015", "LEAD the work")
+	if said, _ := a.Result.(string); !strings.Contains(said, "the budget is spent") { // each answer costs $0.000105
+		t.Errorf("with a budget: exit %d %+v\n%s", code, a, stderr)
+	}
+	a, stderr, code = p.ask("", "--role", "lead", "LEAD the work")
 	if said, _ := a.Result.(string); code != 0 || !strings.Contains(said, "Denied by policy") || strings.Contains(said, "secret plans") {
 		t.Errorf("exit %d %+v\n%s", code, a, stderr)
 	}
 	var all []transcript.Conversation
 	p.decode(&all, "chat", "list")
-	if a, stderr, code = p.ask("", "--continue", "LEAD on"); len(all) != 2 || code != 0 || a.Role != "lead" {
+	if a, stderr, code = p.ask("", "--continue", "LEAD on"); len(all) != 4 || code != 0 || a.Role != "lead" {
 		t.Errorf("of %d conversations --continue took: exit %d %+v\n%s", len(all), code, a, stderr)
 	}
 }

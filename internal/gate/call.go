@@ -280,7 +280,7 @@ func (a *Admission) run(ctx context.Context) (reply Reply, err error) {
 		}
 		result, refused, err := a.gate.control.Answer(ctx, &control.Call{
 			ID: a.id, Session: a.session, Caller: a.caller, Child: a.Child, Item: a.Item, Args: a.args, Began: a.began,
-			Confirm: a.confirm, Tell: a.telling(), Budget: a.budget(),
+			Confirm: a.confirm, Tell: a.telling(), Budget: budgetIn(a.Params),
 		})
 		if errors.Is(err, control.ErrUnknown) {
 			err = a.unknown()

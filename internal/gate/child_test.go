@@ -150,7 +150,7 @@ func TestLawChildNeverExceeds(t *testing.T) {
 			}
 		}
 		given := some("child's roles", append(slices.Clone(roles), "none"))
-		sub, _, err := h.Sessions.Spawn(t.Context(), s, session.Start{Role: rapid.SampledFrom(roles).Draw(rt, "sub-agent's role")})
+		sub, _, err := s.Spawn(t.Context(), session.Start{Role: rapid.SampledFrom(roles).Draw(rt, "sub-agent's role")})
 		if err != nil {
 			rt.Fatal(err)
 		}

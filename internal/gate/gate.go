@@ -151,8 +151,8 @@ func New(o Options) (*Gate, error) {
 		Log: o.Log, DB: o.DB, World: o.World, Own: control.Definitions(), Dir: o.Dir, Written: o.Written, Logger: g.logger, Meter: o.Meter,
 		Now: g.now, Limits: g.limits, Start: o.Backends.Start, Forget: g.forget,
 	})
-	g.control = control.New(control.Tools{Sessions: g.Sessions, Reload: o.Reload, Scripts: o.Scripts, Agents: o.Agents, Logger: g.logger, Now: g.now,
-		Asks: g.asks != nil})
+	g.control = control.New(control.Tools{Sessions: g.Sessions, Reload: o.Reload, Scripts: o.Scripts, Agents: o.Agents, Logger: g.logger,
+		Now: g.now, Asks: g.asks != nil})
 	return g, nil
 }
 

@@ -36,13 +36,13 @@ func TestSpawn(t *testing.T) {
 		{"developer", "Developer", ""},
 		{"developer", "guest", "Unknown role: guest. A sub-agent of yours has one of these: developer"},
 	} {
-		_, _, err := h.Sessions.Spawn(t.Context(), h.enter(c.by), session.Start{Role: c.role})
+		_, _, err := h.enter(c.by).Spawn(t.Context(), session.Start{Role: c.role})
 		if fmt.Sprint(err) != c.want && !(err == nil && c.want == "") {
 			t.Errorf("%s starts %s: %v", c.by, c.role, err)
 		}
 	}
 	s := h.enter("lead")
-	sub, token, err := h.Sessions.Spawn(t.Context(), s, session.Start{Role: "guest", Call: "c-1"})
+	sub, token, err := s.Spawn(t.Context(), session.Start{Role: "guest", Call: "c-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,23 +81,23 @@ func TestSpawnBounds(t *testing.T) {
 	at, token := s, ""
 	for range session.MaxDepth {
 		var err error
-		if at, token, err = h.Sessions.Spawn(t.Context(), at, session.Start{Role: "developer"}); err != nil {
+		if at, token, err = at.Spawn(t.Context(), session.Start{Role: "developer"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var refused session.Refusal
-	if _, _, err := h.Sessions.Spawn(t.Context(), at, session.Start{Role: "developer"}); !errors.As(err, &refused) {
+	if _, _, err := at.Spawn(t.Context(), session.Start{Role: "developer"}); !errors.As(err, &refused) {
 		t.Errorf("one that is %d deep starts another one: %v", at.Depth(nil), err)
 	}
-	if _, _, err := h.Sessions.Spawn(t.Context(), s, session.Start{Role: "developer", By: &session.Child{ID: "a", Depth: 2}}); err == nil {
+	if _, _, err := s.Spawn(t.Context(), session.Start{Role: "developer", By: &session.Child{ID: "a", Depth: 2}}); err == nil {
 		t.Error("a subagent of depth 2 starts a sub-agent")
 	}
 	for range session.MaxChildren - 1 {
-		if _, _, err := h.Sessions.Spawn(t.Context(), s, session.Start{Role: "developer"}); err != nil {
+		if _, _, err := s.Spawn(t.Context(), session.Start{Role: "developer"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := h.Sessions.Spawn(t.Context(), s, session.Start{Role: "developer"}); !errors.As(err, &refused) {
+	if _, _, err := s.Spawn(t.Context(), session.Start{Role: "developer"}); !errors.As(err, &refused) {
 		t.Errorf("more than %d at once: %v", session.MaxChildren, err)
 	}
 	h.restart(leads())
@@ -155,7 +155,9 @@ func TestRowOfDenials(t *testing.T) {
 	p := three()
 	p.rules = []policy.Rule{{Name: "no", Action: "deny", Tool: policy.Names{"files__write_file"}, When: `args.path == "x"`}}
 	h := build(t, p)
-	h.Gate.row = func(_ *session.Session, _ string, length int, _ string) (advice, halt string) { return fmt.Sprint(length), "" }
+	h.Gate.row = func(_ *session.Session, _ string, length int, _ string) (advice, halt string) {
+		return fmt.Sprint(length), ""
+	}
 	s, other := h.enter("developer"), h.enter("developer")
 	row := func(s *session.Session, name, args string) string {
 		_, err := h.Call(t.Context(), s, request(name, args))

@@ -41,9 +41,9 @@ func (a *Admission) telling() func(line string) {
 	}
 }
 
-// budget is what the caller says that the work of the call may cost, in USD: "mycelium/budget" of _meta. 0: it says nothing.
-func (a *Admission) budget() float64 {
-	usd, err := strconv.ParseFloat(string(rawjson.Path(a.Params, "_meta", "mycelium/budget")), 64)
+// budgetIn is what the params of a call say that its work may cost, in USD: "mycelium/budget" of _meta. 0: they say nothing.
+func budgetIn(params []byte) float64 {
+	usd, err := strconv.ParseFloat(string(rawjson.Path(params, "_meta", "mycelium/budget")), 64)
 	if err != nil || !(usd > 0) {
 		return 0
 	}

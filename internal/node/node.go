@@ -33,6 +33,7 @@ import (
 	"mycelium/internal/node/talks"
 	"mycelium/internal/node/ungoverned"
 	"mycelium/internal/policy"
+	"mycelium/internal/run"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
 )
@@ -169,9 +170,9 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 		Backends: n.pool, Log: n.log, DB: n.db, World: view.World(), Dir: n.dir, Home: view.Project.Home, Written: n.state.Written(),
 		Limits:  limit.Options{Folder: n.state.Limits()},
 		Scripts: sandboxed.Scripts(view.Sandbox.Find, n.dir, n.state, view.Project.Home, n.options.Environ),
-		Agents:  n.agents.Run, Gone: n.place.Gone, Reload: n.files.Reload, Logger: n.logger, Meter: n.metrics.meter, Tracer: n.metrics.tracer, Approvals: queue,
-		Reach: n.reach, Row: func(s *session.Session, tool string, length int, reason string) (advice, halt string) {
-			return n.Runs.AtGateway(s, tool, length, reason)
+		Agents:  n.agents.Run, Gone: n.place.Gone, Reload: n.files.Reload, Logger: n.logger, Meter: n.metrics.meter,
+		Tracer: n.metrics.tracer, Approvals: queue, Reach: n.reach, Row: func(s *session.Session, tool string, length int, reason string) (advice, halt string) {
+			return run.AtGateway(n.Runs.Registry, s, tool, length, reason)
 		},
 	})
 	if err != nil {

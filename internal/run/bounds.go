@@ -58,7 +58,7 @@ func (g *Registry) countDenial(r *run, e harness.Event, a harness.Answer) harnes
 }
 
 // AtGateway says what follows from so many denials in a row at the gateway, and notifies people. It is what a gate's Options.Row wants.
-func (g *Registry) AtGateway(s *session.Session, tool string, length int, reason string) (advice, halt string) {
+func AtGateway(g *Registry, s *session.Session, tool string, length int, reason string) (advice, halt string) {
 	if g.Denials == nil {
 		return "", ""
 	}
@@ -74,13 +74,6 @@ func (g *Registry) AtGateway(s *session.Session, tool string, length int, reason
 	return row.Advice, row.Halt
 }
 
-// resetDenials restarts the count of denials, because a person has said something to the run.
-func (g *Registry) resetDenials(r *run) {
-	if g.Denials != nil {
-		g.Denials.Forget(r.boundKey())
-	}
-}
-
 // Charge adds what a sub-agent of a session cost to the budget of the agent at work in the session, if there is one.
 func (g *Registry) Charge(s *session.Session, usd float64) {
 	g.mu.Lock()
@@ -94,7 +87,7 @@ func (g *Registry) Charge(s *session.Session, usd float64) {
 
 // forgetBounds drops what the budget and the count of denials keep of a run that has ended.
 func (g *Registry) forgetBounds(r *run) {
-	g.resetDenials(r)
+	g.Denials.Forget(r.boundKey())
 	if g.Budget != nil {
 		g.Budget.Forget(r.boundKey())
 	}

@@ -83,8 +83,11 @@ func row(length, alert, end int) Row {
 	return s
 }
 
-// Forget restarts the count: a person has spoken to the agent, or its session has ended.
+// Forget restarts the count: a person has spoken to the agent, or its session has ended. Nil counts nothing.
 func (d *Denials) Forget(key string) {
+	if d == nil {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.rows, key)

@@ -51,8 +51,8 @@ func SpawnItem() policy.Item { return routerItem("spawn_sub_agent") }
 func spawnTool() tool {
 	return tool{
 		item: SpawnItem(), title: "Start a sub-agent", run: runSpawn,
-		description: "Starts another agent on a task, waits until it has done it, and returns its answer. It sees nothing of this conversation, " +
-			"has at most the active skills and the tools of this session that its role allows, and its cost counts as yours. Give it your own " +
+		description: "Starts another agent on a task, waits until it has done it, and returns its answer. It sees nothing of this " +
+			"conversation, has at most the active skills and the tools of this session that its role allows, and its cost counts as yours. Give it your own " +
 			"role or one of subAgentRoles in " + contextItem.Name + ".",
 		params: []param{
 			{name: "role", kind: "string", required: true, description: "Role of the sub-agent."},
@@ -77,7 +77,7 @@ func runSpawn(ctx context.Context, x *Tools, c *Call, a arguments) (any, error) 
 	case x.Agents == nil:
 		return nil, failure("Sub-agents cannot be started here")
 	}
-	s, token, err := x.Sessions.Spawn(ctx, c.Session, session.Start{Role: a.text("role"), By: c.Child, Call: c.ID})
+	s, token, err := c.Session.Spawn(ctx, session.Start{Role: a.text("role"), By: c.Child, Call: c.ID})
 	if err != nil {
 		return nil, err
 	}

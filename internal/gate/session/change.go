@@ -14,7 +14,8 @@ import (
 
 // change is what is recorded of a session. It is the arguments of the record, so that it can be queried like a call.
 type change struct {
-	Act       string   `json:"act"`               // minted, opened, spawned, verified, claims, role_switch, skills, policy_change, ended, expired
+	// Act is minted, opened, spawned, verified, claims, role_switch, skills, policy_change, ended or expired.
+	Act       string   `json:"act"`
 	By        string   `json:"by"`                // agent, prompt, operator, policy, time, issuer
 	Because   string   `json:"because,omitempty"` // the words of a prompt that skills have as triggers, and how sure they make
 	From      string   `json:"from,omitempty"`

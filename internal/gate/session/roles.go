@@ -143,7 +143,7 @@ func (r *Registry) alter(
 	}
 	s.state.Store(st)
 	s.last.Store(after)
-	r.tell(s)
+	r.live.tell(s)
 	return before, after, nil
 }
 

@@ -166,7 +166,7 @@ func (r *Registry) expire(s *Session) {
 	r.live.drop(s)
 	r.forget(context.Background(), s.ID)
 	err := r.recordChange(context.Background(), s, s.Snapshot().Scope, change{Act: "expired", By: "time"})
-	if err = errors.Join(err, r.endBelow(context.Background(), s)); err != nil {
+	if err = errors.Join(err, s.endBelow(context.Background())); err != nil {
 		r.logger.Error("the end of a session is not in the audit log", "session", s.ID, "error", err)
 	}
 }

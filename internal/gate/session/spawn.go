@@ -23,11 +23,12 @@ type Start struct {
 	Call string // id of the call that does
 }
 
-// Spawn mints the session of a sub-agent, with a credential. Its principal is a child of the one that starts it: at every moment it has
+// Spawn mints the session of a sub-agent of this one, with a credential. Its principal is a child of the one that starts it: at every moment it has
 // those of the skills active above that are open to its role, sees no item that is hidden above, shares the limits of the session
 // above and what that is known to have written, and asks nobody whom that does not ask. It ends with the session above. It is not kept
 // in the database: when this process ends, its credential is void. Refusals are of the type Refusal.
-func (r *Registry) Spawn(ctx context.Context, above *Session, start Start) (*Session, string, error) {
+func (above *Session) Spawn(ctx context.Context, start Start) (*Session, string, error) {
+	r := above.registry
 	sc := above.SnapshotFor(start.By)
 	role, err := sc.mayStart(start.Role)
 	if err != nil {
@@ -50,7 +51,7 @@ func (r *Registry) Spawn(ctx context.Context, above *Session, start Start) (*Ses
 	if err := above.mayChange(r); err != nil {
 		return nil, "", err
 	}
-	if n := len(r.below(above)); n >= MaxChildren {
+	if n := len(r.live.below(above)); n >= MaxChildren {
 		return nil, "", Refusal(fmt.Sprintf("%d sub-agents of this session are at work, and more may not be. Wait until one of them has ended",
 			n))
 	}
@@ -127,8 +128,8 @@ func (s *Session) scopeBelow(st *state, w *view.Catalog) *Snapshot {
 }
 
 // below returns the sub-agents' sessions that a session has started and that are not over.
-func (r *Registry) below(s *Session) (out []*Session) {
-	for _, one := range r.live.all() {
+func (l *loaded) below(s *Session) (out []*Session) {
+	for _, one := range l.all() {
 		if one.above == s && !one.ended.Load() {
 			out = append(out, one)
 		}
@@ -137,9 +138,9 @@ func (r *Registry) below(s *Session) (out []*Session) {
 }
 
 // endBelow ends the sub-agents of a session that is over.
-func (r *Registry) endBelow(ctx context.Context, s *Session) (err error) {
-	for _, one := range r.below(s) {
-		if ended := r.End(ctx, one.ID); !errors.Is(ended, ErrNoSession) {
+func (s *Session) endBelow(ctx context.Context) (err error) {
+	for _, one := range s.registry.live.below(s) {
+		if ended := s.registry.End(ctx, one.ID); !errors.Is(ended, ErrNoSession) {
 			err = errors.Join(err, ended)
 		}
 	}
@@ -147,9 +148,9 @@ func (r *Registry) endBelow(ctx context.Context, s *Session) (err error) {
 }
 
 // tell has the clients of a session, and of all below it, list again.
-func (r *Registry) tell(s *Session) {
+func (l *loaded) tell(s *Session) {
 	s.changed.fire()
-	for _, one := range r.below(s) {
-		r.tell(one)
+	for _, one := range l.below(s) {
+		l.tell(one)
 	}
 }

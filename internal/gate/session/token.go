@@ -239,7 +239,7 @@ func (r *Registry) Find(ctx context.Context, id string) (*Session, error) {
 func (r *Registry) End(ctx context.Context, id string) error {
 	s, err := r.end(ctx, id)
 	if s != nil {
-		err = errors.Join(err, r.endBelow(ctx, s))
+		err = errors.Join(err, s.endBelow(ctx))
 	}
 	return err
 }

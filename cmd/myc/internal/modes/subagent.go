@@ -10,8 +10,8 @@ import (
 	"mycelium/internal/node/spawned"
 )
 
-// SubAgent is the command that the daemon starts for a call of spawn_sub_agent. Its session is that of the token in its environment, and its
-// task is the input.
+// SubAgent is the command that the daemon starts for a call of spawn_sub_agent. Its session is that of the token in its environment, and
+// its task is the input.
 func SubAgent(b *base.App) *cobra.Command {
 	a := &app{App: b}
 	c := &cobra.Command{Use: spawned.Command, Short: "Do the task of a sub-agent (started by the daemon)", Hidden: true, Args: base.NoArgs,
