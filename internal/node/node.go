@@ -171,7 +171,8 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 		Limits:  limit.Options{Folder: n.state.Limits()},
 		Scripts: sandboxed.Scripts(view.Sandbox.Find, n.dir, n.state, view.Project.Home, n.options.Environ),
 		Agents:  n.agents.Run, Gone: n.place.Gone, Reload: n.files.Reload, Logger: n.logger, Meter: n.metrics.meter,
-		Tracer: n.metrics.tracer, Approvals: queue, Reach: n.reach, Row: func(s *session.Session, tool string, length int, reason string) (advice, halt string) {
+		Tracer: n.metrics.tracer, Approvals: queue, Reach: n.reach,
+		Row: func(s *session.Session, tool string, length int, reason string) (advice, halt string) {
 			return run.AtGateway(n.Runs.Registry, s, tool, length, reason)
 		},
 	})

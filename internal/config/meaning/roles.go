@@ -60,7 +60,12 @@ func (d *diff) role(id string, was, is policy.RoleView) {
 	d.hides(at, name, was.Denies, is.Denies)
 	d.toolIDs(id, old, fresh)
 	d.onlyTools(name, at, old, fresh)
-	d.mayStart(name, at, was.MayStart, is.MayStart)
+	if more := gained(was.MayStart, is.MayStart); len(more) > 0 {
+		d.add(Widens, at, name, " may start sub-agents in the roles ", list(more))
+	}
+	if fewer := gained(is.MayStart, was.MayStart); len(fewer) > 0 {
+		d.add(Narrows, at, name, " no longer starts sub-agents in the roles ", list(fewer))
+	}
 	d.memory(at, name, was.Memory, is.Memory, was.MemoryTeams, is.MemoryTeams)
 	d.bounds(id)
 	if was.Promotion != is.Promotion {
@@ -227,16 +232,6 @@ func (d *diff) onlyTools(name string, at place, old, fresh []policy.Role) {
 		if more := gained(old[i].Ask, fresh[i].Ask); len(more) > 0 { // a call that the fallback would refuse is asked about then
 			d.add(Unclear, at, name, " asks about ", list(more))
 		}
-	}
-}
-
-// mayStart compares the roles of the sub-agents that a role may start.
-func (d *diff) mayStart(name string, at place, was, is []string) {
-	if more := gained(was, is); len(more) > 0 {
-		d.add(Widens, at, name, " may start sub-agents in the roles ", list(more))
-	}
-	if fewer := gained(is, was); len(fewer) > 0 {
-		d.add(Narrows, at, name, " no longer starts sub-agents in the roles ", list(fewer))
 	}
 }
 

@@ -52,8 +52,8 @@ func spawnTool() tool {
 	return tool{
 		item: SpawnItem(), title: "Start a sub-agent", run: runSpawn,
 		description: "Starts another agent on a task, waits until it has done it, and returns its answer. It sees nothing of this " +
-			"conversation, has at most the active skills and the tools of this session that its role allows, and its cost counts as yours. Give it your own " +
-			"role or one of subAgentRoles in " + contextItem.Name + ".",
+			"conversation, has at most the active skills and the tools of this session that its role allows, and its cost counts as yours. " +
+			"Give it your own role or one of subAgentRoles in " + contextItem.Name + ".",
 		params: []param{
 			{name: "role", kind: "string", required: true, description: "Role of the sub-agent."},
 			{name: "task", kind: "string", required: true, description: "What it is to do, with all that it must know."},
