@@ -24,9 +24,9 @@ type Start struct {
 }
 
 // Spawn mints the session of a sub-agent of this one, with a credential. Its principal is a child of the one that starts it: at every
-// moment it has those of the skills active above that are open to its role, sees no item that is hidden above, shares the limits of the session
-// above and what that is known to have written, and asks nobody whom that does not ask. It ends with the session above. It is not kept
-// in the database: when this process ends, its credential is void. Refusals are of the type Refusal.
+// moment it has those of the skills active above that are open to its role, sees no item that is hidden above, shares the limits of
+// the session above and what that is known to have written, and asks nobody whom that does not ask. It ends with the session above. It is
+// not kept in the database: when this process ends, its credential is void. Refusals are of the type Refusal.
 func (above *Session) Spawn(ctx context.Context, start Start) (*Session, string, error) {
 	r := above.registry
 	sc := above.SnapshotFor(start.By)
