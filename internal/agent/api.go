@@ -22,6 +22,7 @@ const (
 	StopBudget  = "budget"
 	StopRefusal = "refusal"
 	StopAborted = "aborted"
+	StopDenials = "denials" // so many calls in a row were refused that the daemon ends the agent's work (requirements, E25)
 )
 
 // Options of an engine. The zero value of each is its default.
@@ -85,6 +86,7 @@ type turn struct {
 	*API
 	tell func(Event)
 	out  Turn
+	halt bool  // the work ends after these calls, because too many were refused
 	cuts int   // answers in a row that broke off
 	err  error // of the journal, which ends the turn
 }
@@ -190,7 +192,10 @@ func (t *turn) step(ctx context.Context) error {
 		t.out.Stop = StopTurns
 		return nil
 	}
-	return t.run(ctx, uses, r)
+	if err = t.run(ctx, uses, r); err == nil && t.halt {
+		t.out.Stop = StopDenials
+	}
+	return err
 }
 
 // ask asks the model, and keeps what it answers.

@@ -3,10 +3,12 @@ package agent
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"mycelium/internal/agent/journal"
 	"mycelium/internal/model"
+	"mycelium/internal/run"
 	"mycelium/internal/text"
 )
 
@@ -27,8 +29,12 @@ func (t *turn) run(ctx context.Context, uses []model.Block, r model.Reply) error
 		for n < len(uses) && n < maxTogether && t.reads(uses[n-1]) && t.reads(uses[n]) {
 			n++
 		}
-		t.together(ctx, uses[:n], Use{Thinking: why, Model: r.Model})
-		if uses = uses[n:]; ctx.Err() != nil || t.err != nil {
+		use := Use{Thinking: why, Model: r.Model}
+		if t.Budget > 0 {
+			use.Budget = max(t.Budget-t.journal.Cost, math.SmallestNonzeroFloat64) // what is spent is not the same as no budget
+		}
+		t.together(ctx, uses[:n], use)
+		if uses = uses[n:]; ctx.Err() != nil || t.err != nil || t.halt {
 			return ctx.Err()
 		}
 	}
@@ -117,7 +123,9 @@ func (t *turn) done(use model.Block, r Result) {
 		}
 	}
 	r.Text = text.Middle(r.Text, maxResult)
-	t.write(journal.Line{Kind: journal.Outcome, ID: use.ID, Text: r.Text, Blocks: r.Content, Failed: r.Failed})
+	t.out.Cost += r.Cost
+	t.halt = t.halt || r.Effect == "deny" && run.Halts(r.Text)
+	t.write(journal.Line{Kind: journal.Outcome, ID: use.ID, Text: r.Text, Blocks: r.Content, Failed: r.Failed, Cost: r.Cost})
 	t.tell(Event{Done: &Done{CallID: use.ID, Effect: r.Effect, Failed: r.Failed, Text: r.Text}})
 }
 

@@ -119,6 +119,8 @@ type drive struct {
 	out   Turn
 	names map[string]string // tools by the id of their calls
 	text  strings.Builder   // of the last answer
+	below float64           // USD, of the sub-agents that it started
+	halt  bool              // too many calls in a row were refused
 	done  bool
 	err   error
 }
@@ -155,7 +157,8 @@ const interruptWithin = 10 * time.Second
 
 // listen takes what the program says until the turn is over.
 func (d *drive) listen(ctx context.Context) error {
-	over := ctx.Done()
+	over, halted := ctx.Done(), make(chan struct{})
+	close(halted)
 	var late <-chan time.Time
 	for !d.done && d.err == nil {
 		select {
@@ -168,6 +171,9 @@ func (d *drive) listen(ctx context.Context) error {
 				return d.died(io.ErrUnexpectedEOF)
 			}
 			d.take(ctx, line)
+			if d.halt && over != nil {
+				over = halted
+			}
 		case <-over:
 			over = nil
 			d.asked++
@@ -184,8 +190,11 @@ func (d *drive) listen(ctx context.Context) error {
 			return d.end(time.Second)
 		}
 	}
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		d.out.Stop = StopAborted
+	case d.halt && d.err == nil:
+		d.out.Stop = StopDenials
 	}
 	return nil
 }
@@ -289,9 +298,10 @@ func (d *drive) result(s spoken) {
 	d.out.Turns += s.Turns
 	u := model.Usage{Input: s.Usage.Input, Output: s.Usage.Output, CacheRead: s.Usage.CacheRead, CacheWrite: s.Usage.CacheWrite}
 	d.out.Usage = d.out.Usage.Plus(u)
-	d.out.Cost = max(0, s.Cost-d.spent)
+	cost := max(0, s.Cost-d.spent)
 	d.spent = max(d.spent, s.Cost)
-	d.write(journal.Line{Kind: journal.Spent, Usage: &u, Cost: d.out.Cost})
+	d.out.Cost = cost + d.below
+	d.write(journal.Line{Kind: journal.Spent, Usage: &u, Cost: cost})
 	d.out.Text = d.text.String()
 	if s.Result != "" {
 		d.out.Text = s.Result

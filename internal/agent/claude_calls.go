@@ -7,7 +7,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/agent/journal"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/model"
+	"mycelium/internal/run"
 )
 
 // gateway is what Claude Code puts before the names of the gateway's tools.
@@ -63,10 +65,12 @@ func (d *drive) outcomes(s spoken) {
 			continue
 		}
 		said := textIn(o.Content)
-		d.write(journal.Line{Kind: journal.Outcome, ID: o.ID, Text: said, Failed: o.IsError})
+		cost := CostOf(d.names[o.ID], []byte(said))
+		d.below += cost
+		d.write(journal.Line{Kind: journal.Outcome, ID: o.ID, Text: said, Failed: o.IsError, Cost: cost})
 		effect := ""
 		if o.IsError && strings.Contains(said, "Denied by policy: ") {
-			effect = "deny"
+			effect, d.halt = "deny", d.halt || run.Halts(said)
 		}
 		d.tell(Event{Done: &Done{CallID: o.ID, Effect: effect, Failed: o.IsError, Text: said}})
 	}
@@ -89,4 +93,13 @@ func textIn(content any) string {
 		return strings.Join(parts, "\n")
 	}
 	return ""
+}
+
+// CostOf is what a sub-agent cost, in USD, by the result of the call that started it: an object of JSON. 0: the call started none.
+func CostOf(tool string, result []byte) float64 {
+	var r control.AgentResult
+	if tool != control.SpawnItem().String() || json.Unmarshal(result, &r) != nil {
+		return 0
+	}
+	return max(0, r.Usage.Cost)
 }

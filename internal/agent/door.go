@@ -33,8 +33,9 @@ type Use struct {
 	ID       string // of the model's tool_use block
 	Tool     string
 	Args     json.RawMessage
-	Thinking string // why the model makes the call, in its own words; "" where it did not say
-	Model    string // that thought so
+	Thinking string  // why the model makes the call, in its own words; "" where it did not say
+	Model    string  // that thought so
+	Budget   float64 // USD that is left of the conversation's budget; 0: it has none
 }
 
 // Result is the outcome of a call. Effect, Failed and Text are those of [Done].
@@ -43,6 +44,7 @@ type Result struct {
 	Failed  bool
 	Text    string
 	Content []model.Block // what the model is shown: texts and pictures
+	Cost    float64       // USD, of the sub-agent that the call started
 }
 
 // Standing is what a session is.

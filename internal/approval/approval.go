@@ -47,6 +47,7 @@ type Request struct {
 	Session   string         `json:"session"`
 	Principal string         `json:"principal"`
 	Parent    string         `json:"parent,omitempty"`
+	Above     []string       `json:"above,omitempty"` // ids of the sessions above that of a sub-agent, the nearest first
 	Role      string         `json:"role,omitempty"`
 	Agent     string         `json:"agent,omitempty"` // claude, codex …; empty: an MCP client
 	Label     string         `json:"label,omitempty"` // what people call the session: its folder, its tmux window

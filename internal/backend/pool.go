@@ -117,6 +117,9 @@ func New(servers []Server, o Options) (*Pool, error) {
 	return p, nil
 }
 
+// Keeper starts processes that end with the pool.
+func (p *Pool) Keeper() keeper.Spawner { return p.spawner }
+
 // Memory is the bound for the messages of the process, of which the pool is told with its options; it may be nil.
 func (p *Pool) Memory() *rpc.Memory { return p.memory }
 

@@ -289,7 +289,7 @@ func (a *Admission) question(d policy.Decision) approval.Request {
 		r.Tool = credential.Excerpt(a.Asked, maxAsked)
 	}
 	if p.Parent != nil {
-		r.Parent = p.Parent.ID
+		r.Parent, r.Above = p.Parent.ID, a.session.Ancestors()
 	}
 	if a.thinking != nil {
 		r.Thinking = a.thinking.Thinking

@@ -82,6 +82,9 @@ type DeniedError struct {
 	Lacked  *approval.Lacked
 	Settled approval.For
 
+	// Advice is what the caller is told besides, after several denials in a row, and Halt why its agent must stop now; both may be empty.
+	Advice, Halt string
+
 	// RetryAfter is when a call that only a limit refuses may be tried again; 0 for any other refusal.
 	RetryAfter time.Duration
 }
@@ -92,13 +95,28 @@ func (e *DeniedError) Error() string { return e.Decision.Reason }
 // failure of the backend or of the log, in words for people. A session that is over gets [session.ErrNoSession].
 func (g *Gate) Call(ctx context.Context, s *session.Session, r Request) (Reply, error) {
 	if g.tracer == nil {
-		return g.call(ctx, s, r)
+		reply, err := g.call(ctx, s, r)
+		g.count(s, &r, reply, err)
+		return reply, err
 	}
 	meta := rawjson.Member(r.Params, "_meta")
 	r.span = g.tracer.Start(r.Method, rawjson.TextAt(meta, "traceparent"), rawjson.TextAt(meta, "tracestate"))
 	reply, err := g.call(ctx, s, r)
 	r.span.End(failureOf(reply, err))
+	g.count(s, &r, reply, err)
 	return reply, err
+}
+
+// count counts denials in a row (E25). A call that ran ends the row. What does not exist, and a mistake in the request, is no denial.
+func (g *Gate) count(s *session.Session, r *Request, reply Reply, err error) {
+	var denied *DeniedError
+	switch {
+	case g.row == nil || r.Item.Kind != policy.Tool || reply.Refused:
+	case errors.As(err, &denied) && !denied.Decision.Unknown && !denied.Invalid:
+		denied.Advice, denied.Halt = g.row(s, r.Item.String(), int(s.Denied.Add(1)), denied.Decision.Reason)
+	case err == nil:
+		s.Denied.Store(0)
+	}
 }
 
 // call is Call without the span of the whole call.
@@ -233,7 +251,7 @@ func (g *Gate) admit(ctx context.Context, s *session.Session, r Request, runs bo
 	if err != nil {
 		return nil, a.unrecorded(err)
 	}
-	if runs {
+	if runs && !a.Item.StartsAgent() { // a sub-agent's calls would wait for the slot of the call that started it
 		var refused *limit.Exceeded
 		if a.held, refused = g.limits.Enter(a.counted(), !r.follows()); refused != nil {
 			s.Calls.Over(a.id)
@@ -262,7 +280,7 @@ func (a *Admission) run(ctx context.Context) (reply Reply, err error) {
 		}
 		result, refused, err := a.gate.control.Answer(ctx, &control.Call{
 			ID: a.id, Session: a.session, Caller: a.caller, Child: a.Child, Item: a.Item, Args: a.args, Began: a.began,
-			Confirm: a.confirm, Tell: a.telling(),
+			Confirm: a.confirm, Tell: a.telling(), Budget: budgetIn(a.Params),
 		})
 		if errors.Is(err, control.ErrUnknown) {
 			err = a.unknown()
@@ -270,7 +288,7 @@ func (a *Admission) run(ctx context.Context) (reply Reply, err error) {
 		if refused != "" && !a.refused {
 			a.recordRefusal(ctx, refused)
 		}
-		if err == nil && a.Item.RunsScript() && a.guard != (policy.Guard{}) {
+		if err == nil && (a.Item.RunsScript() || a.Item.StartsAgent()) && a.guard != (policy.Guard{}) {
 			return a.guarding(Reply{Result: result})
 		}
 		return Reply{Result: result, Refused: refused != ""}, err

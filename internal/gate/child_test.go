@@ -120,7 +120,7 @@ func TestLawChildNeverExceeds(t *testing.T) {
 		}
 		p := plan{tools: tools}
 		for _, r := range roles {
-			role := policy.Role{ID: r, Deny: some("deny "+r, tools)}
+			role := policy.Role{ID: r, Deny: some("deny "+r, tools), MayStart: roles}
 			if len(role.Deny) > 1 {
 				role.Deny = role.Deny[:1]
 			}
@@ -150,6 +150,10 @@ func TestLawChildNeverExceeds(t *testing.T) {
 			}
 		}
 		given := some("child's roles", append(slices.Clone(roles), "none"))
+		sub, _, err := s.Spawn(t.Context(), session.Start{Role: rapid.SampledFrom(roles).Draw(rt, "sub-agent's role")})
+		if err != nil {
+			rt.Fatal(err)
+		}
 		for _, tool := range tools {
 			r := request(tool, `{"path":"`+rapid.SampledFrom([]string{"x1", "y1"}).Draw(rt, "path")+`"}`)
 			rank := func(c *session.Child) int {
@@ -158,6 +162,12 @@ func TestLawChildNeverExceeds(t *testing.T) {
 				return int(d.Effect)*2 + map[bool]int{false: 1, true: 0}[d.Unknown]
 			}
 			above := rank(nil)
+			d := h.admitted(sub, r)
+			if got := int(d.Effect)*2 + map[bool]int{false: 1, true: 0}[d.Unknown]; got > above ||
+				slices.Contains(sub.Snapshot().View().Tools(), tool) != (got > 0) {
+				rt.Fatalf("%s: a sub-agent is decided as %d, what is above it as %d, and it sees %q", tool, got, above,
+					sub.Snapshot().View().Tools())
+			}
 			for n := range len(given) + 1 {
 				child := &session.Child{ID: "c", Roles: given[:n]}
 				got := rank(child)

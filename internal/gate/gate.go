@@ -80,6 +80,7 @@ type Options struct {
 	Gone     func() string               // why Dir is not the folder that it was, so that nothing runs; "": it is. nil: nobody looks
 	Reload   func(context.Context) error // what the control tool reload_skills does; nil: it refuses
 	Scripts  control.Runner              // runs the scripts of skills; nil: the tool run_script refuses
+	Agents   control.Starter             // runs sub-agents; nil: the tool spawn_sub_agent refuses
 	Logger   *slog.Logger                // nil: discard
 	Meter    *telemetry.Meter            // may be nil
 	Tracer   *telemetry.Tracer           // may be nil
@@ -87,6 +88,8 @@ type Options struct {
 
 	Approvals *approval.Queue       // answers what the policy marks ask; nil: such calls are refused
 	Reach     func() approval.Reach // who can be asked now; nil: somebody answers the queue
+	// Row is told of each denial of a call, with how many there were in a row; it returns [DeniedError.Advice] and Halt. nil: nobody is told.
+	Row func(s *session.Session, tool string, length int, reason string) (advice, halt string)
 }
 
 // Gate is the door. It is safe for concurrent use.
@@ -108,6 +111,7 @@ type Gate struct {
 	reach    func() approval.Reach
 	where    code.Where    // where the code of a call is looked for
 	gone     func() string // see Options.Gone
+	row      func(s *session.Session, tool string, length int, reason string) (advice, halt string)
 
 	control *control.Tools // the control tools
 	owed    debts
@@ -128,7 +132,7 @@ func New(o Options) (*Gate, error) {
 	g := &Gate{
 		backends: o.Backends, log: o.Log, dir: o.Dir, home: o.Home,
 		logger: o.Logger, now: o.Now, meter: o.Meter, tracer: o.Tracer, asks: o.Approvals,
-		where: code.Where{Project: o.Dir, Home: o.Home, Path: os.Getenv("PATH")},
+		row: o.Row, where: code.Where{Project: o.Dir, Home: o.Home, Path: os.Getenv("PATH")},
 	}
 	if g.logger == nil {
 		g.logger = slog.New(slog.DiscardHandler)
@@ -147,8 +151,8 @@ func New(o Options) (*Gate, error) {
 		Log: o.Log, DB: o.DB, World: o.World, Own: control.Definitions(), Dir: o.Dir, Written: o.Written, Logger: g.logger, Meter: o.Meter,
 		Now: g.now, Limits: g.limits, Start: o.Backends.Start, Forget: g.forget,
 	})
-	g.control = control.New(control.Tools{Sessions: g.Sessions, Reload: o.Reload, Scripts: o.Scripts, Logger: g.logger, Now: g.now,
-		Asks: g.asks != nil})
+	g.control = control.New(control.Tools{Sessions: g.Sessions, Reload: o.Reload, Scripts: o.Scripts, Agents: o.Agents, Logger: g.logger,
+		Now: g.now, Asks: g.asks != nil})
 	return g, nil
 }
 

@@ -12,10 +12,10 @@ import (
 // counted returns the call as the limits count it. Calls of our own servers are not counted, so that an agent at its limit can find
 // out why.
 func (a *Admission) counted() limit.Call {
-	if view.IsOwn(a.Item.Server) && !a.Item.RunsScript() {
+	if view.IsOwn(a.Item.Server) && !a.Item.RunsScript() && !a.Item.StartsAgent() {
 		return limit.Call{}
 	}
-	return limit.Call{Bounds: a.caller.Bounds, Session: &a.session.Counters, Item: a.Item, At: a.began}
+	return limit.Call{Bounds: a.caller.Bounds, Session: a.session.Counted(), Item: a.Item, At: a.began}
 }
 
 // tooMany records and refuses a call that a limit refuses.

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -51,11 +52,11 @@ func (a *Approvals) Answer(ctx context.Context, id string, answer approval.Answe
 func (a *Approvals) Watch(ctx context.Context, tell func(approval.Request)) { a.queue.Watch(ctx, tell) }
 
 // watchFor is Watch for a terminal whose person can answer: while it lasts, somebody is reachable. With a session it tells of the
-// requests of that session only, and nobody is reachable by it.
+// requests of that session and its sub-agents only, and nobody is reachable by it.
 func (a *Approvals) watchFor(ctx context.Context, session string, tell func(approval.Request)) {
 	if session != "" {
 		a.queue.Observe(ctx, func(r approval.Request) {
-			if r.Session == session {
+			if r.Session == session || slices.Contains(r.Above, session) {
 				tell(r)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/daemon"
+	"mycelium/internal/node/acts"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/place"
@@ -69,7 +70,7 @@ func (n *Node) watchPlace(ctx context.Context) error {
 
 // beginAgain begins a new chain behind damage of the log, for the person at the socket.
 func (n *Node) beginAgain(_ context.Context, c daemon.Caller, p api.BeginParams) (none api.None, err error) {
-	return none, BeginAgain(n.log, userName(c.UID), p.Because)
+	return none, BeginAgain(n.log, acts.User(c.UID), p.Because)
 }
 
 // BeginAgain begins a new chain behind damage of a log. A log without damage is a failure of kind Conflict.

@@ -19,6 +19,7 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
 	"mycelium/internal/gate/limit"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/gateway"
 	"mycelium/internal/gateway/resource"
 	"mycelium/internal/node/chat"
@@ -28,9 +29,11 @@ import (
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/roleprompt"
 	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/node/spawned"
 	"mycelium/internal/node/talks"
 	"mycelium/internal/node/ungoverned"
 	"mycelium/internal/policy"
+	"mycelium/internal/run"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
 )
@@ -71,6 +74,7 @@ type Node struct {
 	judge    *modelJudge
 	chats    *chat.Chats
 	prompts  *roleprompt.Prompts
+	agents   *spawned.Agents
 	metrics  *metrics
 	logger   *slog.Logger
 	since    time.Time
@@ -160,12 +164,17 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 		return err
 	}
 	n.onClose(queue.Close)
+	n.agents = &spawned.Agents{Dir: n.dir, State: n.state, Environ: n.options.Environ, Keeper: n.pool.Keeper(), Expand: n.pool.Expand,
+		BaseURL: n.judge.baseURL, Config: n.files.Project, Charge: func(s *session.Session, usd float64) { n.Runs.Charge(s, usd) }}
 	n.gate, err = gate.New(gate.Options{
 		Backends: n.pool, Log: n.log, DB: n.db, World: view.World(), Dir: n.dir, Home: view.Project.Home, Written: n.state.Written(),
 		Limits:  limit.Options{Folder: n.state.Limits()},
 		Scripts: sandboxed.Scripts(view.Sandbox.Find, n.dir, n.state, view.Project.Home, n.options.Environ),
-		Gone:    n.place.Gone, Reload: n.files.Reload, Logger: n.logger, Meter: n.metrics.meter, Tracer: n.metrics.tracer, Approvals: queue,
-		Reach: n.reach,
+		Agents:  n.agents.Run, Gone: n.place.Gone, Reload: n.files.Reload, Logger: n.logger, Meter: n.metrics.meter,
+		Tracer: n.metrics.tracer, Approvals: queue, Reach: n.reach,
+		Row: func(s *session.Session, tool string, length int, reason string) (advice, halt string) {
+			return run.AtGateway(n.Runs.Registry, s, tool, length, reason)
+		},
 	})
 	if err != nil {
 		return err
@@ -193,7 +202,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.Approvals = &Approvals{queue: queue, tokenFile: n.state.OperatorToken()}
 	n.environs = &environs{state: n.state, log: n.log, logger: n.logger}
 	n.Sessions = &Sessions{gate: n.gate, gateway: func() *gateway.Server { return n.gateway }, files: n.files, environs: n.environs,
-		logger: n.logger}
+		agents: n.agents, logger: n.logger}
 	n.Tools = &Tools{gate: n.gate, pool: n.pool, sessions: n.Sessions, files: n.files, acts: acts, prompts: n.prompts}
 	n.Skills = &Skills{pool: n.pool, files: n.files, acts: acts}
 	n.Servers = &Servers{pool: n.pool, files: n.files, environ: n.options.Environ, renew: n.chats.Renew}

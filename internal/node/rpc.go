@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os/user"
-	"strconv"
 
 	"github.com/go-json-experiment/json"
 
@@ -15,6 +13,7 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/hook"
+	"mycelium/internal/node/acts"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
@@ -133,7 +132,7 @@ func (n *Node) approvalMethods(to methods) {
 		return n.Approvals.Show(ctx, p.ID)
 	})
 	handle(to, api.ApprovalsAnswer, func(ctx context.Context, c daemon.Caller, a api.Answer) (approval.Request, error) {
-		return n.Approvals.Answer(ctx, a.ID, a.By(userName(c.UID), "terminal"))
+		return n.Approvals.Answer(ctx, a.ID, a.By(acts.User(c.UID), "terminal"))
 	})
 	handle(to, api.ApprovalsMode, func(ctx context.Context, _ daemon.Caller, p api.ModeParams) (m approval.Mode, err error) {
 		if p.Mode != "" {
@@ -148,7 +147,7 @@ func (n *Node) approvalMethods(to methods) {
 		if p.Revoke {
 			return "", n.Approvals.RevokeToken()
 		}
-		return n.Approvals.NewToken(userName(c.UID))
+		return n.Approvals.NewToken(acts.User(c.UID))
 	})
 }
 
@@ -228,13 +227,4 @@ func (n *Node) streamApprovals(_ context.Context, c daemon.Caller, params []byte
 		})
 		return nil
 	}, nil
-}
-
-// userName is the name of a user of this machine, for the record.
-func userName(uid int) string {
-	id := strconv.Itoa(uid)
-	if u, err := user.LookupId(id); err == nil && u.Username != "" {
-		return u.Username
-	}
-	return "uid " + id
 }

@@ -19,6 +19,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/node/project"
+	"mycelium/internal/node/spawned"
 )
 
 // Sessions are the live sessions: those of credentials, and those of clients that have none.
@@ -27,6 +28,7 @@ type Sessions struct {
 	gateway  func() *gateway.Server
 	files    *reloader
 	environs *environs
+	agents   *spawned.Agents
 	logger   *slog.Logger
 }
 
@@ -173,7 +175,7 @@ func (s *Sessions) authenticate(ctx context.Context, token string) (*session.Ses
 
 // attach opens the session of a stdio client: the one of its token, or else a new one, whose token lets the client attach again.
 func (s *Sessions) attach(ctx context.Context, c daemon.Caller, p api.SessionParams) (api.Attached, *session.Session, func(), error) {
-	answer, environ := api.Attached{Token: p.Token}, p.Environ
+	answer, environ, model := api.Attached{Token: p.Token}, p.Environ, p.Model
 	if p.Token == "" {
 		spec, err := s.spec(c, p)
 		if err != nil {
@@ -190,6 +192,7 @@ func (s *Sessions) attach(ctx context.Context, c daemon.Caller, p api.SessionPar
 		return answer, nil, nil, err
 	}
 	answer.Session = live.ID
+	s.agents.Hand(live, model)
 	s.environs.compare(ctx, "myc mcp", live.ID, environ)
 	return answer, live, done, nil
 }

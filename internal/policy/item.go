@@ -36,11 +36,14 @@ func (it Item) String() string { return it.Server + separator + it.Name }
 
 // IsControl reports whether the item is a control tool: it belongs to one of the two servers of ours, and needs no grant.
 func (it Item) IsControl() bool {
-	return it.Kind == Tool && (it.Server == RouterServer || it.Server == SkillsServer) && !it.RunsScript()
+	return it.Kind == Tool && (it.Server == RouterServer || it.Server == SkillsServer) && !it.RunsScript() && !it.StartsAgent()
 }
 
 // RunsScript reports whether the item is the tool that runs the scripts of active skills. It needs a grant, because it executes something.
 func (it Item) RunsScript() bool { return it == Item{Server: SkillsServer, Name: "run_script"} }
+
+// StartsAgent reports whether the item is the tool that starts a sub-agent. It needs a grant for the same reason.
+func (it Item) StartsAgent() bool { return it == Item{Server: RouterServer, Name: "spawn_sub_agent"} }
 
 // valid reports whether the item can exist. An item that is not valid is never visible, whatever a catalog says.
 func (it Item) valid() bool {

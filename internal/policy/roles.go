@@ -52,6 +52,9 @@ func (c *compiler) addRoles() {
 		if r.Remote != nil {
 			ro.view.Remote = r.Remote
 		}
+		if was := ro.view.MayStart; r.MayStart != nil { // several files bound each other
+			ro.view.MayStart = slices.DeleteFunc(slices.Clone(r.MayStart), func(n string) bool { return was != nil && !slices.Contains(was, n) })
+		}
 		ro.view.ToolSearch = orElse(r.ToolSearch, ro.view.ToolSearch)
 		ro.view.Promotion = StricterPromotion(r.Promotion, ro.view.Promotion)
 		if r.Model != nil {
@@ -381,7 +384,7 @@ func StricterPromotion(a, b string) string {
 type RoleView struct {
 	ID, Name, Description, Prompt string
 	Chain                         []string // the role and the roles that it inherits, child first
-	Skills                        []string // open skills
+	Skills, MayStart              []string // open skills; roles of sub-agents, which are not inherited
 	Memory                        string   // none, isolated, team or all
 	MemoryTeams                   []string
 	Model                         *Model

@@ -75,6 +75,7 @@ type Role struct {
 	Deny          []string `yaml:"deny" json:"deny,omitempty"`           // patterns of items that it hides
 	OnlyTools     []string `yaml:"onlyTools" json:"onlyTools,omitempty"` // it sees no other tools, control tools neither; nil: no ceiling
 	Ask           []string `yaml:"ask" json:"ask,omitempty"`             // effects: a call that has one waits for a person
+	MayStart      []string `yaml:"mayStart" json:"mayStart,omitempty"`   // roles of the sub-agents that it may start, besides its own
 	Inherits      string   `yaml:"inherits" json:"inherits,omitempty"`
 	Prompt        string   `yaml:"prompt" json:"prompt,omitempty"`
 

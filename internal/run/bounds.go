@@ -2,6 +2,7 @@ package run
 
 import (
 	"mycelium/internal/approval"
+	"mycelium/internal/gate/session"
 	"mycelium/internal/harness"
 	"mycelium/internal/text"
 )
@@ -56,16 +57,37 @@ func (g *Registry) countDenial(r *run, e harness.Event, a harness.Answer) harnes
 	return a
 }
 
-// resetDenials restarts the count of denials, because a person has said something to the run.
-func (g *Registry) resetDenials(r *run) {
-	if g.Denials != nil {
-		g.Denials.Forget(r.boundKey())
+// AtGateway says what follows from so many denials in a row at the gateway, and notifies people. It is what a gate's Options.Row wants.
+func AtGateway(g *Registry, s *session.Session, tool string, length int, reason string) (advice, halt string) {
+	if g.Denials == nil {
+		return "", ""
+	}
+	row := g.Denials.Row(length)
+	kind := approval.DenialAlert
+	if row.Halt != "" {
+		kind = approval.Aborted
+	}
+	if row.Tell != "" {
+		g.tell(kind, approval.AgentSession{ID: s.ID, Agent: s.Name, Label: s.Name}, 0,
+			row.Tell+"; the last one: "+tool+": "+text.TruncateRunes(reason, maxName))
+	}
+	return row.Advice, row.Halt
+}
+
+// Charge adds what a sub-agent of a session cost to the budget of the agent at work in the session, if there is one.
+func (g *Registry) Charge(s *session.Session, usd float64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, r := range g.runs {
+		if g.Budget != nil && r.gateSession() == s {
+			g.Budget.Charge(r.boundKey(), usd)
+		}
 	}
 }
 
 // forgetBounds drops what the budget and the count of denials keep of a run that has ended.
 func (g *Registry) forgetBounds(r *run) {
-	g.resetDenials(r)
+	g.Denials.Forget(r.boundKey())
 	if g.Budget != nil {
 		g.Budget.Forget(r.boundKey())
 	}

@@ -152,6 +152,15 @@ func (b *Budget) Spent(session string) (usd, total float64) {
 	return usd, b.total
 }
 
+// Charge adds to the cost of a session what a sub-agent of it cost, which no transcript of it has.
+func (b *Budget) Charge(session string, usd float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s := b.sessions[session]; s != nil && usd > 0 {
+		s.usd += usd
+	}
+}
+
 // Forget drops a session that has ended. Its cost of today stays in the sum of the day.
 func (b *Budget) Forget(session string) {
 	b.mu.Lock()

@@ -49,8 +49,8 @@ func (g *Registry) startingBy(e harness.Event, by *session.Child) starting {
 }
 
 // tooDeep says why a subagent may not start another; "": it may.
-func tooDeep(e harness.Event, by *session.Child) string {
-	if e.Tool != childTool || by == nil || by.Depth < session.MaxDepth {
+func tooDeep(e harness.Event, s *session.Session, by *session.Child) string {
+	if e.Tool != childTool || s.Depth(by) < session.MaxDepth {
 		return ""
 	}
 	return fmt.Sprintf("subagents start others to a depth of %d, and this one is as deep; do the work here, or leave it to the agent above",

@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 )
 
@@ -19,6 +20,12 @@ type Denials struct {
 	mu   sync.Mutex
 	rows map[string]int
 }
+
+// halts ends each [Row.Halt].
+const halts = ". The session ends here; a person has been told."
+
+// Halts reports whether what an agent was told of a denial ends its work.
+func Halts(told string) bool { return strings.Contains(told, halts) }
 
 // Row is a count of denials in a row, and what follows from the last decision.
 type Row struct {
@@ -45,7 +52,20 @@ func (d *Denials) Decided(key string, allowed bool) Row {
 		d.rows = map[string]int{}
 	}
 	d.rows[key]++
-	s := Row{Length: d.rows[key]}
+	return row(d.rows[key], alert, end)
+}
+
+// Row is what follows from so many denials in a row, for who counts them elsewhere.
+func (d *Denials) Row(length int) Row {
+	if d.Limits == nil {
+		return Row{}
+	}
+	alert, end := d.Limits()
+	return row(length, alert, end)
+}
+
+func row(length, alert, end int) Row {
+	s := Row{Length: length}
 	if alert > 0 && s.Length >= alert {
 		s.Advice = fmt.Sprintf("This was refused, and so were the %d calls before it. The same way will not open by trying again, and a "+
 			"detour around the rule will be refused too. "+
@@ -55,7 +75,7 @@ func (d *Denials) Decided(key string, allowed bool) Row {
 		s.Tell = fmt.Sprintf("%d calls in a row were refused", s.Length)
 	}
 	if end > 0 && s.Length >= end {
-		s.Halt = fmt.Sprintf("%d calls in a row were refused. The session ends here; a person has been told.", s.Length)
+		s.Halt = fmt.Sprintf("%d calls in a row were refused%s", s.Length, halts)
 	}
 	if end > 0 && s.Length == end {
 		s.Tell = fmt.Sprintf("%d calls in a row were refused: the session was ended", s.Length)
@@ -63,8 +83,11 @@ func (d *Denials) Decided(key string, allowed bool) Row {
 	return s
 }
 
-// Forget restarts the count: a person has spoken to the agent, or its session has ended.
+// Forget restarts the count: a person has spoken to the agent, or its session has ended. Nil counts nothing.
 func (d *Denials) Forget(key string) {
+	if d == nil {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.rows, key)

@@ -134,7 +134,7 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 	case harness.SubagentStart:
 		return g.briefChild(r, e)
 	case harness.SessionStart, harness.Prompt:
-		g.resetDenials(r)
+		g.Denials.Forget(r.boundKey()) // a person has said something to the run
 		g.tellStart(r, e)
 		return g.brief(ctx, r, e)
 	case harness.Stop:

@@ -92,7 +92,7 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 		}
 		e.Fault = why // the call does not reach the gateway, so its refusal is recorded here
 	}
-	e.Fault = cmp.Or(e.Fault, tooDeep(e, c))
+	e.Fault = cmp.Or(e.Fault, tooDeep(e, session, c))
 	req := gate.Request{
 		Item: it, Asked: e.Tool, Method: "tools/call", Args: e.Input, Surface: Surface, Child: c, Dir: e.Dir, Thinking: thinking,
 		Invalid: e.Fault,

@@ -223,6 +223,8 @@ func (a *Agent) end(ctx context.Context, t agent.Turn, err error) {
 		a.State, a.Error = Errored, "its budget is spent"
 	case t.Stop == agent.StopTurns:
 		a.State, a.Error = Errored, fmt.Sprintf("it asked the model %s", text.Count(t.Turns, "time"))
+	case t.Stop == agent.StopDenials:
+		a.State, a.Error = Errored, fmt.Sprintf("%d calls in a row were refused", a.InARow)
 	case t.Stop == agent.StopRefusal:
 		a.State, a.Error = Errored, "the model refused to answer"
 	default:

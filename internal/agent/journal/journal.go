@@ -52,6 +52,7 @@ type Head struct {
 	Role   string `json:"role,omitempty"`
 	Model  string `json:"model,omitempty"`
 	Dir    string `json:"dir,omitempty"`
+	Above  string `json:"above,omitempty"` // of a sub-agent: the session that started it
 }
 
 // Line is one thing that happened.
@@ -275,14 +276,15 @@ func List(dir string) ([]Entry, error) {
 	return out, nil
 }
 
-// Last returns the id of the conversation that changed last, of those of a role; an empty role is any. "" means that there is none.
+// Last returns the id of the conversation that changed last, of those of a role; an empty role is any. Those of sub-agents do not count.
+// "" means that there is none.
 func Last(dir, role string) (string, error) {
 	all, err := List(dir)
 	if err != nil {
 		return "", err
 	}
 	for _, one := range all {
-		if t, err := Read(dir, one.ID); err == nil && (role == "" || t.Role == role) && len(t.Shown) > 0 {
+		if t, err := Read(dir, one.ID); err == nil && (role == "" || t.Role == role) && len(t.Shown) > 0 && t.Above == "" {
 			return one.ID, nil
 		}
 	}

@@ -3,6 +3,7 @@ package screen
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -291,6 +292,8 @@ func stopped(stop string) string {
 		return "stopped: this turn has asked the model as often as it may. Write “go on” to go on."
 	case agent.StopBudget:
 		return "stopped: the budget is used"
+	case agent.StopDenials:
+		return "stopped: too many calls in a row were refused"
 	case agent.StopRefusal:
 		return "the model refused to answer"
 	}
@@ -366,7 +369,7 @@ func (c *chat) fail(err error) {
 
 // request takes a call that waits, or was settled. Those of other sessions are counted.
 func (c *chat) request(r approval.Request) {
-	if r.Session != c.talk.Session {
+	if r.Session != c.talk.Session && !slices.Contains(r.Above, c.talk.Session) {
 		if delete(c.others, r.ID); r.State == approval.Pending {
 			c.others[r.ID] = true
 		}

@@ -60,6 +60,12 @@ func (d *diff) role(id string, was, is policy.RoleView) {
 	d.hides(at, name, was.Denies, is.Denies)
 	d.toolIDs(id, old, fresh)
 	d.onlyTools(name, at, old, fresh)
+	if more := gained(was.MayStart, is.MayStart); len(more) > 0 {
+		d.add(Widens, at, name, " may start sub-agents in the roles ", list(more))
+	}
+	if fewer := gained(is.MayStart, was.MayStart); len(fewer) > 0 {
+		d.add(Narrows, at, name, " no longer starts sub-agents in the roles ", list(fewer))
+	}
 	d.memory(at, name, was.Memory, is.Memory, was.MemoryTeams, is.MemoryTeams)
 	d.bounds(id)
 	if was.Promotion != is.Promotion {

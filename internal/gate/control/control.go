@@ -27,6 +27,7 @@ type Tools struct {
 	Sessions *session.Registry
 	Reload   func(context.Context) error // what reload_skills does; nil: it says that it cannot
 	Scripts  Runner                      // what run_script does; nil: it says that it cannot
+	Agents   Starter                     // what spawn_sub_agent does; nil: it says that it cannot
 	Logger   *slog.Logger
 	Now      func() time.Time
 	Asks     bool // a person can be asked whether an agent may activate a skill
@@ -52,6 +53,9 @@ type Call struct {
 	Item    policy.Item
 	Args    policy.Args
 	Began   time.Time
+
+	// Budget is what the caller says that a sub-agent may cost, in USD; 0: it says nothing. It can only narrow.
+	Budget float64
 
 	// Tell passes a line on to a client that wants to hear of progress; it never waits.
 	Tell func(line string)
@@ -152,7 +156,7 @@ func (t tool) definition() []byte {
 	}
 	hints := map[string]any{"readOnlyHint": t.readOnly, "openWorldHint": false}
 	if !t.readOnly { // it says nothing of a tool that only reads
-		hints["destructiveHint"] = t.item.RunsScript()
+		hints["destructiveHint"] = t.item.RunsScript() || t.item.StartsAgent()
 	}
 	raw, err := json.Marshal(struct {
 		Name        string         `json:"name"`
@@ -301,8 +305,13 @@ func toolResult(v any) ([]byte, error) {
 
 // failed reports whether an answer tells of something that was done and did not succeed.
 func failed(v any) bool {
-	script, ok := v.(ScriptResult)
-	return ok && !script.Success
+	switch r := v.(type) {
+	case ScriptResult:
+		return !r.Success
+	case AgentResult:
+		return !r.Success
+	}
+	return false
 }
 
 // toolError returns a CallToolResult that tells the model what is wrong.

@@ -70,6 +70,7 @@ func routerTools() []tool {
 		},
 		findTool(),
 		suggestTool(),
+		spawnTool(),
 		{
 			item: SetThinkingItem, title: "Note reasoning", run: runThinking,
 			description: "Notes the reasoning behind the next call. It is recorded with that call, and used once.",
@@ -160,6 +161,7 @@ type sessionContext struct {
 	Started   time.Time       `json:"startedAt"`
 	History   []session.Event `json:"skillHistory"`
 	Limits    []limit.Use     `json:"limits"`
+	Gives     []string        `json:"subAgentRoles,omitempty"` // where it may start sub-agents: the roles that these may have
 	More      string          `json:"howToGetMore"`
 	Notice    string          `json:"notice,omitempty"`
 }
@@ -176,6 +178,9 @@ func runContext(_ context.Context, x *Tools, c *Call, _ arguments) (any, error) 
 		Tools: len(sc.View().Items[policy.Tool]), Promotion: sc.Promotion(), Started: s.Created,
 		History: append([]session.Event{}, s.History()...), Limits: append([]limit.Use{}, s.Uses(sc, c.Began, session.ByAgent)...),
 		More: howToGetMore(sc, x.Asks),
+	}
+	if sc.Sees(SpawnItem()) {
+		out.Gives = sc.Gives()
 	}
 	if sc.Scope.Principal.Role != "" && !sc.Known {
 		out.Notice = "The role of this session does not exist at present. Ask your operator."

@@ -14,7 +14,8 @@ import (
 
 // change is what is recorded of a session. It is the arguments of the record, so that it can be queried like a call.
 type change struct {
-	Act       string   `json:"act"`               // minted, opened, verified, claims, role_switch, skills, policy_change, ended, expired
+	// Act is minted, opened, spawned, verified, claims, role_switch, skills, policy_change, ended or expired.
+	Act       string   `json:"act"`
 	By        string   `json:"by"`                // agent, prompt, operator, policy, time, issuer
 	Because   string   `json:"because,omitempty"` // the words of a prompt that skills have as triggers, and how sure they make
 	From      string   `json:"from,omitempty"`
@@ -25,6 +26,8 @@ type change struct {
 	Principal string   `json:"principal,omitempty"`
 	Name      string   `json:"name,omitempty"`
 	Expires   string   `json:"expires,omitempty"`
+	Above     string   `json:"above,omitempty"`  // of a sub-agent: the session that started it
+	Call      string   `json:"call,omitempty"`   // likewise: the call that did
 	Failed    string   `json:"failed,omitempty"` // why it was taken back
 }
 
@@ -100,6 +103,9 @@ func (r *Registry) recordChange(ctx context.Context, s *Session, scope policy.Sc
 	rec := audit.Record{
 		ID: audit.NewID(), Kind: audit.Session, Time: r.now(), Session: s.ID, Principal: scope.Principal.ID,
 		Role: scope.Principal.Role, Skills: scope.Skills, Args: args, Note: c.note(),
+	}
+	if p := scope.Principal.Parent; p != nil {
+		rec.Parent = p.ID
 	}
 	if err := r.append(ctx, rec); err != nil {
 		return err

@@ -135,7 +135,7 @@ func (r *Registry) alter(
 	if err := r.recordChange(ctx, s, after.Scope, c); err != nil {
 		return nil, nil, fmt.Errorf("the change cannot be recorded: %w", err)
 	}
-	if s.hash != nil {
+	if s.kept() {
 		if err := r.updateRow(context.WithoutCancel(ctx), s.ID, st); err != nil {
 			c.Failed = "it could not be kept"
 			return nil, nil, errors.Join(fmt.Errorf("change session: %w", err), r.recordChange(ctx, s, before.Scope, c))
@@ -143,7 +143,7 @@ func (r *Registry) alter(
 	}
 	s.state.Store(st)
 	s.last.Store(after)
-	s.changed.fire()
+	r.live.tell(s)
 	return before, after, nil
 }
 

@@ -33,12 +33,15 @@ type Session struct {
 	Written   *facts.Written
 	Calls     calls                          // those that can be continued
 	Thinking  atomic.Pointer[audit.Thinking] // for the next call
+	Denied    atomic.Int64                   // calls of its client in a row that were denied
 
 	registry *Registry
 	start    string    // the role it began with
 	expires  time.Time // zero: never
 	hash     []byte    // of its token, or of the holder of another issuer's token; nil: opened
 	issuer   string    // who issued its tokens; empty: we did
+	above    *Session  // of a sub-agent: the session that started it; nil: there is none
+	by       *Child    // likewise: the subagent of that session that did; nil: its agent
 	refused  int64     // tokens issued until then (microseconds since 1970) are void: an operator ended an earlier session
 
 	state   atomic.Pointer[state]      // what was asked for
@@ -162,15 +165,24 @@ func (r *Registry) expire(s *Session) {
 	}
 	r.live.drop(s)
 	r.forget(context.Background(), s.ID)
-	if err := r.recordChange(context.Background(), s, s.Snapshot().Scope, change{Act: "expired", By: "time"}); err != nil {
+	err := r.recordChange(context.Background(), s, s.Snapshot().Scope, change{Act: "expired", By: "time"})
+	if err = errors.Join(err, s.endBelow(context.Background())); err != nil {
 		r.logger.Error("the end of a session is not in the audit log", "session", s.ID, "error", err)
 	}
+}
+
+// Counted are the counters that its limits count with: a sub-agent has those of the session that started it.
+func (s *Session) Counted() *limit.Counters {
+	for s.above != nil {
+		s = s.above
+	}
+	return &s.Counters
 }
 
 // Uses returns the limits of a snapshot and how much of each is used. An agent is told of a limit over tools only if the limit counts
 // a tool in its view: from another limit's pattern it could learn what is hidden from it.
 func (s *Session) Uses(sc *Snapshot, now time.Time, by Actor) []limit.Use {
-	return s.registry.limits.Uses(sc.Bounds, &s.Counters, now, func(b *policy.Bound) bool {
+	return s.registry.limits.Uses(sc.Bounds, s.Counted(), now, func(b *policy.Bound) bool {
 		return b.Tools == "" || by == ByOperator || sc.View().Has(b)
 	})
 }

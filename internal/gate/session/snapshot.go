@@ -22,7 +22,8 @@ type Snapshot struct {
 	Known bool     // the role exists
 
 	Bounds []policy.Bound // the limits of its calls
-	Parent *Snapshot      // of a child: the session that it belongs to
+	Parent *Snapshot      // of a child: the session that it belongs to; of a sub-agent: what started it
+	above  *Snapshot      // of a sub-agent: the session that started it
 
 	once sync.Once
 	seen *view.Lists // computed when first asked for
@@ -31,7 +32,7 @@ type Snapshot struct {
 // Snapshot returns the session's state seen through the world of this moment. It takes no lock: two callers may compute the same.
 func (s *Session) Snapshot() *Snapshot {
 	st, w := s.state.Load(), s.registry.world.Load()
-	if sc := s.last.Load(); sc != nil && sc.state == st && sc.World == w {
+	if sc := s.last.Load(); sc != nil && sc.state == st && sc.World == w && (s.above == nil || sc.above == s.above.Snapshot()) {
 		return sc
 	}
 	sc := s.scopeIn(st, w)
@@ -41,6 +42,9 @@ func (s *Session) Snapshot() *Snapshot {
 
 // scopeIn returns what a state comes to in a world.
 func (s *Session) scopeIn(st *state, w *view.Catalog) *Snapshot {
+	if s.above != nil {
+		return s.scopeBelow(st, w)
+	}
 	sc := &Snapshot{id: s.ID, state: st, World: w}
 	if st.role != "" {
 		_, sc.Known = w.Policy.Role(st.role)
@@ -136,7 +140,11 @@ func (c *Child) name(parent string) string {
 
 // SnapshotFor returns the snapshot that decides about a child of the session, or about the session itself if c is nil.
 func (s *Session) SnapshotFor(c *Child) *Snapshot {
-	sc := s.Snapshot()
+	return s.Snapshot().of(c)
+}
+
+// of is [Session.SnapshotFor] of one moment.
+func (sc *Snapshot) of(c *Child) *Snapshot {
 	if c == nil {
 		return sc
 	}
@@ -191,8 +199,8 @@ func (sc *Snapshot) Guards(it policy.Item) policy.Guard {
 	return out
 }
 
-// shows reports whether an item is seen, here and above.
-func (sc *Snapshot) shows(it policy.Item) bool {
+// Sees reports whether an item is visible, here and above. It is the same predicate as that of calls.
+func (sc *Snapshot) Sees(it policy.Item) bool {
 	for ; sc != nil; sc = sc.Parent {
 		if !sc.World.Policy.Visible(sc.Scope, it) {
 			return false
@@ -202,13 +210,16 @@ func (sc *Snapshot) shows(it policy.Item) bool {
 }
 
 // Shows reports whether a session, or a child of it, sees an item.
-func (s *Session) Shows(c *Child, it policy.Item) bool { return s.SnapshotFor(c).shows(it) }
+func (s *Session) Shows(c *Child, it policy.Item) bool { return s.SnapshotFor(c).Sees(it) }
 
 // View returns what the snapshot sees. It is computed once.
 func (sc *Snapshot) View() *view.Lists {
-	sc.once.Do(func() { sc.seen = sc.World.Lists(sc.Scope, sc.Open) })
+	sc.once.Do(func() {
+		var above func(policy.Item) bool
+		if sc.Parent != nil {
+			above = sc.Parent.Sees
+		}
+		sc.seen = sc.World.Lists(sc.Scope, sc.Open, above)
+	})
 	return sc.seen
 }
-
-// Sees reports whether an item is visible. It is the same predicate as that of calls.
-func (sc *Snapshot) Sees(it policy.Item) bool { return sc.World.Policy.Visible(sc.Scope, it) }

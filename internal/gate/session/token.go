@@ -59,14 +59,12 @@ func (r *Registry) Mint(ctx context.Context, spec Spec) (*Session, string, error
 	if spec.TTL == 0 {
 		spec.TTL = DefaultTTL
 	}
-	var secret [tokenBytes]byte
-	if _, err := rand.Read(secret[:]); err != nil {
-		return nil, "", fmt.Errorf("create session: %w", err)
+	token, hash, err := newToken()
+	if err != nil {
+		return nil, "", err
 	}
-	token := tokenPrefix + base64.RawURLEncoding.EncodeToString(secret[:])
-	hash := sha256.Sum256([]byte(token))
 	s := r.newSession(spec)
-	s.hash = hash[:]
+	s.hash = hash
 	r.live.load.Lock()
 	defer r.live.load.Unlock()
 	if err := r.recordStart(ctx, s, "minted"); err != nil {
@@ -80,6 +78,20 @@ func (r *Registry) Mint(ctx context.Context, spec Spec) (*Session, string, error
 	r.watch(s)
 	return s, token, nil
 }
+
+// newToken makes a token and its hash.
+func newToken() (token string, hash []byte, err error) {
+	var secret [tokenBytes]byte
+	if _, err := rand.Read(secret[:]); err != nil {
+		return "", nil, fmt.Errorf("create session: %w", err)
+	}
+	token = tokenPrefix + base64.RawURLEncoding.EncodeToString(secret[:])
+	sum := sha256.Sum256([]byte(token))
+	return token, sum[:], nil
+}
+
+// kept reports whether the database has the session: it has a credential that outlives this process.
+func (s *Session) kept() bool { return s.hash != nil && s.above == nil }
 
 // Open creates a session without a credential, for a client that is bound to this process by its connection (stdio). It ends with End,
 // and is not kept in the database. While the policy is broken Open accepts a role that the policy does not know: such a session sees
@@ -222,34 +234,43 @@ func (r *Registry) Find(ctx context.Context, id string) (*Session, error) {
 	return r.alive(s)
 }
 
-// End ends a session, and closes its channels. It ends in this process even if that can be neither recorded nor kept; the error says
-// so.
+// End ends a session and those of its sub-agents, and closes their channels. It ends in this process even if that can be neither recorded
+// nor kept; the error says so.
 func (r *Registry) End(ctx context.Context, id string) error {
+	s, err := r.end(ctx, id)
+	if s != nil {
+		err = errors.Join(err, s.endBelow(ctx))
+	}
+	return err
+}
+
+// end ends one session. It is nil if no live one has the id.
+func (r *Registry) end(ctx context.Context, id string) (*Session, error) {
 	r.live.load.Lock()
 	defer r.live.load.Unlock()
 	s := r.live.id(id)
 	if s == nil {
 		row, err := r.loadRow(ctx, "id = ?", id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		s = row
 	}
 	if s.ended.Load() {
-		return ErrNoSession
+		return nil, ErrNoSession
 	}
 	s.finish()
 	r.forget(ctx, s.ID)
 	err := r.recordChange(ctx, s, s.Snapshot().Scope, change{Act: "ended", By: string(ByOperator)})
-	if s.hash != nil {
+	if s.kept() {
 		kept := r.endRow(ctx, s.ID)
 		if kept != nil {
 			r.live.put(s) // as a mark: its token must not be looked up again
-			return errors.Join(err, kept)
+			return s, errors.Join(err, kept)
 		}
 	}
 	r.live.drop(s)
-	return err
+	return s, err
 }
 
 // Summary describes a session for people, in the shape of `myc session list --json`.
@@ -264,13 +285,18 @@ type Summary struct {
 	Expires   time.Time   `json:"expires,omitzero"`
 	Live      bool        `json:"live"` // an opened one whose connection stands, or a minted one not expired
 	Limits    []limit.Use `json:"limits,omitempty"`
+	Above     string      `json:"above,omitempty"` // of a sub-agent: the id of the session that started it
 }
 
 // Summary describes the session as it is now.
 func (s *Session) Summary() Summary {
 	sc := s.Snapshot()
+	above := ""
+	if s.above != nil {
+		above = s.above.ID
+	}
 	return Summary{
-		ID: s.ID, Name: s.Name, Principal: s.Principal.ID, Role: sc.Scope.Principal.Role,
+		Above: above, ID: s.ID, Name: s.Name, Principal: s.Principal.ID, Role: sc.Scope.Principal.Role,
 		Roles: append([]string{}, sc.Scope.Principal.Roles...), Skills: append([]string{}, sc.Scope.Skills...),
 		Created: s.Created, Expires: s.expires, Live: !s.Over(s.registry.now()),
 		Limits: s.Uses(sc, s.registry.now(), ByOperator),

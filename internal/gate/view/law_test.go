@@ -62,7 +62,7 @@ func TestLawNoHiddenNames(t *testing.T) {
 		world := guestWorld(defs, granted)
 		world.Bare = rapid.SampledFrom([]string{"", "a"}).Draw(rt, "bare")
 		w := New(world, nil, nil, slog.New(slog.DiscardHandler))
-		for _, l := range w.Lists(guest, []string{"k"}).Items[policy.Tool] {
+		for _, l := range w.Lists(guest, []string{"k"}, nil).Items[policy.Tool] {
 			if !jsontext.Value(l.Raw).IsValid() {
 				rt.Fatalf("no JSON: %s", l.Raw)
 			}
@@ -194,7 +194,7 @@ func BenchmarkMaskedView(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			n.views.made = nil
-			n.Lists(guest, []string{"k"})
+			n.Lists(guest, []string{"k"}, nil)
 		}
 	})
 }
@@ -217,7 +217,7 @@ func TestAListCostsAFewAllocations(t *testing.T) {
 	w := New(guestWorld(tenThousand(), []string{"big__*"}), nil, nil, nil)
 	n := testing.AllocsPerRun(5, func() {
 		w.views.made = nil
-		w.Lists(guest, []string{"k"})
+		w.Lists(guest, []string{"k"}, nil)
 	})
 	if n > 100 {
 		t.Errorf("the lists of 10,000 tools cost %v allocations", n)
@@ -231,7 +231,7 @@ func BenchmarkView(b *testing.B) {
 	b.Run("changed", func(b *testing.B) {
 		for b.Loop() {
 			w.views.made = nil
-			if len(w.Lists(guest, []string{"k"}).Items[policy.Tool]) < 10_000 {
+			if len(w.Lists(guest, []string{"k"}, nil).Items[policy.Tool]) < 10_000 {
 				b.Fatal("too few")
 			}
 		}

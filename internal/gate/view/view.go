@@ -37,9 +37,10 @@ type Lists struct {
 	}
 }
 
-// Lists returns what a scope sees. open are the skills that its role may activate.
-func (w *Catalog) Lists(scope policy.Scope, open []string) *Lists {
-	return w.views.of(w.Policy.ViewKey(scope), func() *Lists { return w.compute(scope, open) })
+// Lists returns what a scope sees. open are the skills that its role may activate. above reports whether what is above the scope sees an
+// item at this moment; nil: nothing is above it.
+func (w *Catalog) Lists(scope policy.Scope, open []string, above func(policy.Item) bool) *Lists {
+	return w.views.of(w.Policy.ViewKey(scope), func() *Lists { return w.compute(scope, open, above) })
 }
 
 // views keeps the lists that sessions share: a thousand sessions of three roles have three.
@@ -75,7 +76,7 @@ func (x *views) of(key string, compute func() *Lists) *Lists {
 	return fresh
 }
 
-func (w *Catalog) compute(scope policy.Scope, open []string) *Lists {
+func (w *Catalog) compute(scope policy.Scope, open []string, above func(policy.Item) bool) *Lists {
 	v := &Lists{}
 	v.Items[policy.Tool] = w.listed(w.Policy.Items(scope, policy.Tool))
 	w.widen(scope, v.Items[policy.Tool])
@@ -93,6 +94,12 @@ func (w *Catalog) compute(scope policy.Scope, open []string) *Lists {
 			if w.Policy.Visible(scope, r.Item) {
 				v.Items[policy.Resource] = append(v.Items[policy.Resource], r)
 			}
+		}
+	}
+	if above != nil {
+		hidden := func(l Listed) bool { return !above(l.Item) }
+		for _, list := range []*[]Listed{&v.Items[policy.Tool], &v.Items[policy.Resource], &v.Items[policy.Prompt], &v.Templates} {
+			*list = slices.DeleteFunc(*list, hidden)
 		}
 	}
 	for _, k := range []policy.Kind{policy.Resource, policy.Prompt} {

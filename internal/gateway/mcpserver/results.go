@@ -54,6 +54,11 @@ func refused(l Link, r gate.Request, err error) (result, refusal []byte) {
 		if denied.Decision.Rule != "" {
 			text += " (rule: " + denied.Decision.Rule + ")"
 		}
+		for _, more := range []string{denied.Advice, denied.Halt} {
+			if more != "" {
+				text += "\n" + more
+			}
+		}
 		var retry []byte // in milliseconds
 		if denied.RetryAfter > 0 {
 			retry = strconv.AppendInt(nil, max(1, denied.RetryAfter.Milliseconds()), 10)

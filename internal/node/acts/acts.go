@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/user"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -65,4 +67,13 @@ func Record(ctx context.Context, p *config.Project, act any, note string) (id st
 	err = log.Append(context.WithoutCancel(ctx), audit.Record{ID: id, Kind: audit.Operator, Time: time.Now(), Principal: "operator",
 		Surface: "cli", Args: args, Note: note})
 	return id, errors.Join(err, log.Close())
+}
+
+// User is the name of a user of this machine, for the record.
+func User(uid int) string {
+	id := strconv.Itoa(uid)
+	if u, err := user.LookupId(id); err == nil && u.Username != "" {
+		return u.Username
+	}
+	return "uid " + id
 }

@@ -95,8 +95,16 @@ type SessionParams struct {
 	Own    bool     `json:"own,omitzero"` // the session ends with this connection
 	// Ask says what becomes of the calls of a new credential that need an approval; empty: what each caller says.
 	Ask approval.WhenAsked `json:"ask,omitempty"`
+	// Model is of a stdio client: with what it asks models, which its sub-agents do too.
+	Model Model `json:"model,omitzero"`
 	// Environ is of a stdio client: what its environment says of where files are (hook.Places).
 	Environ []string `json:"environ,omitempty"`
+}
+
+// Model is a way to ask models of Anthropic. The zero value is none.
+type Model struct {
+	Key     string `json:"key"`
+	BaseURL string `json:"baseUrl,omitempty"` // empty: that of the API
 }
 
 // ToldParams name a session by its token, and a command that it would run: its words without the program and without options.

@@ -23,6 +23,7 @@ const provider = "anthropic"
 func Hear(ctx context.Context, g *gate.Gate, live *session.Session, said string) (api.SaidReply, error) {
 	var wanted []string
 	if said != "" {
+		live.Denied.Store(0) // a person has spoken
 		f, err := g.Sessions.Follow(ctx, live, said)
 		if err != nil {
 			return api.SaidReply{}, fmt.Errorf("activate the skills that were asked for: %w", err)

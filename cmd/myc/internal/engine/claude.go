@@ -39,7 +39,7 @@ func (out *Agent) openClaude(ctx context.Context, a *base.App, o Options, paths 
 		was = old.Model
 	}
 	out.Role, out.Skills, out.Session, out.Model = now.Role, now.Active, l.Session.ID, cmp.Or(o.Model, was, now.Model)
-	j, err := journalOf(paths, old, journal.Head{Engine: Claude, Role: named(now.Role), Model: out.Model})
+	j, err := journalOf(paths, old, journal.Head{Engine: Claude, Role: named(now.Role), Model: out.Model, Above: o.Above})
 	if err != nil {
 		return err
 	}

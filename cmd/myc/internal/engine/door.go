@@ -130,28 +130,32 @@ type params struct {
 	Meta *meta          `json:"_meta,omitempty"`
 }
 
-// meta has the reasoning that the log keeps with the call.
+// meta has the reasoning that the log keeps with the call, and what is left of a budget.
 type meta struct {
 	Thinking *audit.Thinking `json:"mycelium/thinking,omitempty"`
+	Budget   float64         `json:"mycelium/budget,omitzero"` // USD that a sub-agent may cost
 }
 
 // Call calls a tool.
 func (d *Door) Call(ctx context.Context, u agent.Use, tell func(agent.Waiting)) (agent.Result, error) {
 	p := params{Name: u.Tool, Args: jsontext.Value(u.Args)}
+	if u.Thinking != "" || u.Budget > 0 {
+		p.Meta = &meta{Budget: u.Budget}
+	}
 	if u.Thinking != "" {
-		p.Meta = &meta{&audit.Thinking{Thinking: u.Thinking, Type: "extended_thinking", ModelID: u.Model}}
+		p.Meta.Thinking = &audit.Thinking{Thinking: u.Thinking, Type: "extended_thinking", ModelID: u.Model}
 	}
 	waited := d.waits.watch(ctx, d.Session(), u.Tool, tell)
 	var raw jsontext.Value
 	err := d.request(ctx, "tools/call", p, &raw)
 	asked := waited()
 	if refused := (*rpc.Error)(nil); asRPC(err, &refused) { // an unknown tool, and arguments that do not fit
-		return resultOf(textResult(refused.Message), asked), nil
+		return resultOf(u.Tool, textResult(refused.Message), asked), nil
 	}
 	if err != nil {
 		return agent.Result{}, err
 	}
-	return resultOf(raw, asked), nil
+	return resultOf(u.Tool, raw, asked), nil
 }
 
 // request sends a request and decodes its result. An error of the gateway is an *rpc.Error.

@@ -35,6 +35,7 @@ type Options struct {
 	Confirm func(ctx context.Context, skill string) bool
 	// Opened is told of the agent before it is used, and may put another engine in front of its own; nil: nobody is told.
 	Opened   func(ctx context.Context, e *Agent) error
+	Above    string // of a sub-agent: the id of the session that started it
 	Anywhere bool   // the engine claude runs a myc that lies where an agent may write
 	Dir      string // where the engine claude works: a linked worktree of the project; empty: the project's folder
 }
@@ -184,7 +185,7 @@ func (out *Agent) openAPI(ctx context.Context, a *base.App, o Options, paths sta
 	}
 	out.Role, out.Skills, out.Session = now.Role, now.Active, d.Session()
 	out.Model = model.Resolve(cmp.Or(o.Model, was, now.Model))
-	j, err := journalOf(paths, old, journal.Head{Engine: API, Role: named(now.Role), Model: out.Model})
+	j, err := journalOf(paths, old, journal.Head{Engine: API, Role: named(now.Role), Model: out.Model, Above: o.Above})
 	if err != nil {
 		return err
 	}

@@ -26,15 +26,15 @@ type content struct {
 	Resource jsontext.Value `json:"resource"`
 }
 
-// resultOf is the result of a tool as a model and people see it: texts, and the pictures that a model takes.
-func resultOf(raw []byte, asked bool) agent.Result {
+// resultOf is the result of a call of a tool, as a model and people see it: texts, and the pictures that a model takes.
+func resultOf(tool string, raw []byte, asked bool) agent.Result {
 	var r struct {
 		Content    []content      `json:"content"`
 		Structured jsontext.Value `json:"structuredContent"`
 		IsError    bool           `json:"isError"`
 	}
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return resultOf(textResult("The tool answered with what is no result: "+err.Error()), asked)
+		return resultOf(tool, textResult("The tool answered with what is no result: "+err.Error()), asked)
 	}
 	out := agent.Result{Failed: r.IsError}
 	var texts []string
@@ -56,7 +56,7 @@ func resultOf(raw []byte, asked bool) agent.Result {
 		}
 		out.Content, texts = []model.Block{{Type: "text", Text: s}}, []string{s}
 	}
-	out.Text = strings.Join(texts, "\n")
+	out.Text, out.Cost = strings.Join(texts, "\n"), agent.CostOf(tool, r.Structured)
 	out.Effect = effect(out.Text, out.Failed, asked)
 	return out
 }

@@ -7,13 +7,15 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/agent"
 	"mycelium/internal/approval"
+	"mycelium/internal/gate/control"
 	"mycelium/internal/node/api"
 )
 
 // waits tells calls that they wait for an approval. It watches the requests of the session from the first call on. It answers none, and
 // does not count as somebody who could.
 type waits struct {
-	app *base.App
+	app     *base.App
+	session string // that makes the calls
 
 	mu      sync.Mutex
 	calls   []*waiting
@@ -53,7 +55,7 @@ func (w *waits) watch(ctx context.Context, session, tool string, tell func(agent
 // start begins to watch. Where that is refused, as it is to an agent, calls wait without a word. The lock is held.
 func (w *waits) start(ctx context.Context, session string) {
 	ctx, cancel := context.WithCancel(ctx)
-	w.cancel, w.watched = cancel, make(chan struct{})
+	w.cancel, w.watched, w.session = cancel, make(chan struct{}), session
 	done := w.watched
 	go func() {
 		defer close(done)
@@ -73,7 +75,7 @@ func (w *waits) start(ctx context.Context, session string) {
 	}()
 }
 
-// take tells the first call to which a request can belong.
+// take tells the first call to which a request can belong. One of a sub-agent belongs to the call that started it.
 func (w *waits) take(r approval.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,8 +84,12 @@ func (w *waits) take(r approval.Request) {
 			return
 		}
 	}
+	tool := r.Tool
+	if r.Session != w.session {
+		tool = control.SpawnItem().String()
+	}
 	for _, c := range w.calls {
-		if c.asked == "" && c.tool == r.Tool && r.State == approval.Pending {
+		if (c.asked == "" || r.Session != w.session) && c.tool == tool && r.State == approval.Pending {
 			c.asked = r.ID
 			c.tell(agent.Waiting{Request: r.ID, Why: r.Reason, Deadline: r.Deadline}) // the call cannot end before this returns
 			return

@@ -15,3 +15,8 @@ func Said(b *base.App, args []string) (string, error) { return (&app{App: b}).sa
 func Ask(ctx context.Context, b *base.App, o engine.Options, said string, next func(Result) bool) error {
 	return (&app{App: b, options: o, next: next}).once(ctx, said, nil)
 }
+
+// Work does the task of a sub-agent, and prints what comes of it as JSON. What it calls is told on stderr.
+func Work(ctx context.Context, b *base.App, o engine.Options, task string) error {
+	return (&app{App: b, options: o, calls: true}).once(ctx, task, nil)
+}

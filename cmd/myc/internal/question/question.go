@@ -30,6 +30,7 @@ type app struct {
 	*base.App
 	options engine.Options
 	schema  string
+	calls   bool              // with --json, calls are told on stderr
 	next    func(Result) bool // whether something else goes on after the turn, whose end is that of the command; nil: no
 }
 
@@ -149,6 +150,8 @@ func (a *app) ask(ctx context.Context, e *engine.Agent, schema *structured.Schem
 		return r, nil
 	case agent.StopAborted:
 		return r, errors.New("aborted")
+	case agent.StopDenials:
+		return r, failure.Hint(errors.New("too many calls in a row were refused"), "myc audit denials shows them")
 	case agent.StopRefusal:
 		return r, errors.New("the model refused to answer")
 	case agent.StopBudget:

@@ -80,7 +80,7 @@ type show struct {
 
 // tell shows one event.
 func (s *show) tell(e agent.Event) {
-	quiet := s.app.JSON
+	quiet, still := s.app.JSON, s.app.JSON && !s.app.calls
 	switch {
 	case e.Text != "" && !quiet && s.app.schema == "":
 		if s.broken {
@@ -92,14 +92,14 @@ func (s *show) tell(e agent.Event) {
 	case e.Call != nil:
 		s.calls[e.Call.ID] = e.Call.Tool
 		s.line()
-		if !quiet {
+		if !still {
 			s.say("● %s %s", e.Call.Tool, text.Cell(string(e.Call.Args), 100))
 		}
 	case e.Waiting != nil:
 		base.SayWaiting(s.app.Err, s.calls[e.Waiting.CallID], e.Waiting.Request, e.Waiting.Deadline)
-	case e.Done != nil && !quiet:
+	case e.Done != nil && !still:
 		s.done(*e.Done)
-	case e.Skills != nil && !quiet:
+	case e.Skills != nil && !still:
 		s.skills(*e.Skills)
 	case e.Note != "":
 		s.line()

@@ -12,6 +12,7 @@ import (
 // Dial returns a function that attaches to the daemon as an MCP client, for [daemon.Relay]: each attachment after the first finds the
 // session of the first. told gets the session of each.
 func Dial(a *base.App, p api.SessionParams, told func(api.Attached)) func(context.Context) (net.Conn, error) {
+	p.Model = api.Model{Key: a.Getenv("ANTHROPIC_API_KEY"), BaseURL: a.Getenv("ANTHROPIC_BASE_URL")}
 	return func(ctx context.Context) (net.Conn, error) {
 		c, err := a.Attach(ctx)
 		if err != nil {
@@ -26,7 +27,7 @@ func Dial(a *base.App, p api.SessionParams, told func(api.Attached)) func(contex
 			c.Close()
 			return nil, err
 		}
-		p = api.SessionParams{Token: got.Token, Own: p.Token == "" || p.Own, Environ: p.Environ}
+		p = api.SessionParams{Token: got.Token, Own: p.Token == "" || p.Own, Environ: p.Environ, Model: p.Model}
 		told(got)
 		return conn, nil
 	}
