@@ -3,8 +3,10 @@ package project
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/config"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -45,7 +47,15 @@ func doctorTrust(v *project.View, add base.Report) {
 
 func doctorFiles(v *project.View, add base.Report) {
 	bad, form := 0, project.Form(v.Skills)
+	var changes []config.Change
+	if c, err := v.Project.Candidate(); err == nil { // doctorTrust says the error
+		changes = c.Changes
+	}
 	for _, p := range append(slices.Clone(v.Problems), v.Project.LeftOut...) {
+		below := func(c config.Change) bool { return strings.HasPrefix(c.File, p.File+"/") }
+		if p.Warning && p.File != "" && slices.ContainsFunc(changes, below) {
+			continue // a folder without an accepted file: doctorTrust says what waits in it
+		}
 		level := "warning"
 		if !p.Warning && !slices.Contains(v.Project.LeftOut, p) {
 			level = "problem"

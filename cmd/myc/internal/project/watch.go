@@ -65,7 +65,7 @@ func (a *app) losses(ctx context.Context, next, last *project.View) (out []sessi
 }
 
 func (a *app) watch(ctx context.Context) error {
-	last, disk, err := a.viewsToWatch()
+	last, disk, err := viewsToWatch(a)
 	if err != nil {
 		return err
 	}
@@ -76,14 +76,14 @@ func (a *app) watch(ctx context.Context) error {
 	}
 	var failed error
 	err = config.Watch(ctx, last.Project, func() {
-		next, disk, err := a.viewsToWatch()
+		next, disk, err := viewsToWatch(a)
 		if err != nil {
 			failed = err
 			return
 		}
 		defer next.Close() // the view stays readable for the comparison after this
 		defer disk.Close()
-		if err := a.printChange(ctx, last, next, disk); err != nil {
+		if err := printChange(ctx, a, last, next, disk); err != nil {
 			failed = err
 		}
 		last = next
@@ -98,7 +98,7 @@ func (a *app) watch(ctx context.Context) error {
 }
 
 // viewsToWatch opens what is in force, and the files as they are on disk.
-func (a *app) viewsToWatch() (force, disk *project.View, err error) {
+func viewsToWatch(a *app) (force, disk *project.View, err error) {
 	if force, err = a.OpenView(); err != nil {
 		return nil, nil, err
 	}
@@ -112,7 +112,7 @@ func (a *app) viewsToWatch() (force, disk *project.View, err error) {
 }
 
 // printChange prints what came into force since last, and what files that wait would change.
-func (a *app) printChange(ctx context.Context, last, next, disk *project.View) error {
+func printChange(ctx context.Context, a *app, last, next, disk *project.View) error {
 	c, err := next.Project.Candidate()
 	waits := err == nil && len(c.Changes) > 0
 	changed := changesBetween(last, next)
