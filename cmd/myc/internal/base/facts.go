@@ -46,6 +46,9 @@ func wrapAt(s string, n int) string {
 		return s
 	}
 	whole := strings.TrimSuffix(text.TruncateCells(s, n+1), "…") // without the ellipsis that it ends in
+	if strings.HasPrefix(s[len(whole):], " ") { // it ends with a word
+		return whole
+	}
 	if i := strings.LastIndexByte(whole, ' '); i > 0 {
 		return whole[:i]
 	}
