@@ -163,10 +163,12 @@ func TestSubAgentsEnd(t *testing.T) {
 		if victim == "the client" {
 			p.kill(cmd.Process.Pid, syscall.SIGKILL)
 		} else {
-			p.kill(p.status().Daemon.PID, syscall.SIGKILL)
+			daemon := p.status().Daemon.PID
+			p.kill(cmd.Process.Pid, syscall.SIGSTOP) // else it starts the next daemon
+			p.kill(daemon, syscall.SIGKILL)
 		}
 		p.eventually("the sub-agent ends with "+victim, func() bool { return syscall.Kill(sub, 0) != nil })
-		_ = cmd.Process.Kill() // whose daemon is gone, it may begin again
+		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}
 }
