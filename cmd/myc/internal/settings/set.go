@@ -85,12 +85,17 @@ func valueOf(arg, kind string) (string, error) {
 		return "", fmt.Errorf("--type: %q is none of %s", kind, strings.Join(types[:], ", "))
 	}
 	var as map[string]any
-	if strings.ContainsAny(arg, "\n#") || len(yamlfile.Decode("", []byte("v: "+arg), &as)) > 0 {
+	if strings.Contains(arg, "\n") || len(yamlfile.Decode("", []byte("v: "+arg), &as)) > 0 {
 		return yamlfile.Text(arg), nil
 	}
-	switch as["v"].(type) {
-	case string, nil:
+	switch v := as["v"].(type) {
+	case nil:
 		return yamlfile.Text(arg), nil
+	case string:
+		if strings.HasPrefix(arg, `"`) || strings.HasPrefix(arg, "'") {
+			return yamlfile.Text(v), nil
+		}
+		return yamlfile.Text(arg), nil // what looks like a comment belongs to it
 	}
 	return arg, nil
 }
