@@ -41,6 +41,9 @@ func (a *app) setCmd() *cobra.Command {
 		Example: "  myc config set session.promotion confirm\n  myc config set audit.redact '[ssn, iban]'\n  myc config set server.addr --clear",
 		Args:    base.ArgRange(1, 2, "a key, and a value or --clear"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := a.NeedPerson("change the configuration"); err != nil {
+				return err
+			}
 			s := setting{act: "config set", key: args[0], user: user}
 			if remove == (len(args) == 2) {
 				return failure.Usagef("config set: it takes a value, or --clear")
@@ -85,21 +88,23 @@ func valueOf(arg, kind string) (string, error) {
 		return "", fmt.Errorf("--type: %q is none of %s", kind, strings.Join(types[:], ", "))
 	}
 	var as map[string]any
-	if strings.ContainsAny(arg, "\n#") || len(yamlfile.Decode("", []byte("v: "+arg), &as)) > 0 {
+	if strings.Contains(arg, "\n") || len(yamlfile.Decode("", []byte("v: "+arg), &as)) > 0 {
 		return yamlfile.Text(arg), nil
 	}
-	switch as["v"].(type) {
-	case string, nil:
+	switch v := as["v"].(type) {
+	case nil:
 		return yamlfile.Text(arg), nil
+	case string:
+		if strings.HasPrefix(arg, `"`) || strings.HasPrefix(arg, "'") {
+			return yamlfile.Text(v), nil
+		}
+		return yamlfile.Text(arg), nil // what looks like a comment belongs to it
 	}
 	return arg, nil
 }
 
-// set changes one key of mycelium.yaml.
+// set changes one key of mycelium.yaml, for a person.
 func (a *app) set(ctx context.Context, s setting) error {
-	if err := a.NeedPerson("change the configuration"); err != nil {
-		return err
-	}
 	if a.Config != "" || a.Getenv("MYCELIUM_CONFIG_PATH") != "" {
 		return failure.Usagef("%s: it changes mycelium.yaml, and another file is named as the configuration", s.act)
 	}

@@ -19,8 +19,8 @@ func (a *app) showCmd() *cobra.Command {
 	var sources bool
 	var format string
 	c := &cobra.Command{Use: "show", Short: "Show the configuration that is in effect",
-		Long: "Shows every value that is in effect, defaults among them. With --sources it says where each comes from: a flag or a variable of\n" +
-			"the environment, which count first; a file of the project or of yours; a default.",
+		Long: "Shows every value that is in effect, defaults among them. With --sources it says where each comes from: a flag or a\n" +
+			"variable of the environment, which count first; a file of the project or of yours; a default.",
 		Example: "  myc config show --sources\n  myc config show --format json", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
