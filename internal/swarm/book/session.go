@@ -58,17 +58,15 @@ type Session struct {
 
 // Settings are what a person chose for a session.
 type Settings struct {
-	Workers int        `json:"workers"`          // at once
-	Retries int        `json:"retries"`          // how often a feature is tried again
-	Budget  float64    `json:"budget,omitzero"`  // USD of all workers; 0: no limit
-	Runner  string     `json:"runner"`           // claude or command
-	Command []string   `json:"command,omitzero"` // of the runner command
-	Role    string     `json:"role,omitempty"`   // of features that name none
-	Model   string     `json:"model,omitempty"`
-	Verify  [][]string `json:"verify,omitempty"` // argument vectors that each landing must pass
-	// Unsandboxed says that workers start although this machine has no sandbox.
-	Unsandboxed bool   `json:"unsandboxed,omitzero"`
-	Strategy    string `json:"strategy,omitempty"`
+	Workers  int        `json:"workers"`          // at once
+	Retries  int        `json:"retries"`          // how often a feature is tried again
+	Budget   float64    `json:"budget,omitzero"`  // USD of all workers; 0: no limit
+	Runner   string     `json:"runner"`           // claude or command
+	Command  []string   `json:"command,omitzero"` // of the runner command
+	Role     string     `json:"role,omitempty"`   // of features that name none
+	Model    string     `json:"model,omitempty"`
+	Verify   [][]string `json:"verify,omitempty"` // argument vectors that each landing must pass
+	Strategy string     `json:"strategy,omitempty"`
 }
 
 // Landing is the intent to move the branch of a session.

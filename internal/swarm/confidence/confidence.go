@@ -16,7 +16,7 @@ const (
 	Call                     // a tool was called and is under way: ID, Tool, Act, Args
 	Result                   // a call returned: ID (or Tool, Act, Args of a call that was not announced), Result, Failed
 	Progress                 // a call under way is alive (tool_progress)
-	Text                     // the worker said something: Text
+	Text                     // the worker said something: Text. A line such as "Confidence: 80" in it is a report
 	Report                   // the worker reports its own confidence: Score
 	Error                    // the worker or its provider failed: Text
 	Limit                    // the provider's limit was hit: Until, or the zero time if its end is not known

@@ -160,6 +160,53 @@ func TestSamePytest(t *testing.T) {
 	}
 }
 
+// TestReported: what a worker says about its own confidence (row CT1).
+func TestReported(t *testing.T) {
+	for s, want := range map[string]int{
+		"":                           None,
+		"I have confidence.":         None,
+		"Confidence: 80":             80,
+		"Done.\n**Confidence:** 75%": 75,
+		"- confidence:  60/100 ":     60,
+		"Confidence: 10\nand now\nConfidence: 90.": 90,
+		"Confidence: -5":                0,
+		"Confidence: 200":               100,
+		"Confidence: high":              None,
+		"Confidence: NaN":               None,
+		"Confidence: 1e99":              100,
+		"自信：４０":                         None,
+		"自信：40":                         40,
+		"Overall confidence: 5 of ten":  None,
+		"confidence: 55\nconfidence: ?": 55,
+	} {
+		if got := reported(s); got != want {
+			t.Errorf("%q: %d, want %d", s, got, want)
+		}
+	}
+	if j := judge(t, `"Confidence: 12"`, None); j.Report != 12 {
+		t.Errorf("a report in a text: %d", j.Report)
+	}
+}
+
+// TestWayOut: in a loop, a call that is new is given its time, and one more of the same is not.
+func TestWayOut(t *testing.T) {
+	for call, want := range map[string]Verdict{`Task(read_the_log)~ +900`: Working, `Bash(t)~ +2`: Stuck} {
+		if j := judge(t, `9x{ Bash(t)!same } `+call, None); j.Verdict != want {
+			t.Errorf("%s: %s (%s), want %s", call, j.Verdict, j.Reason, want)
+		}
+	}
+}
+
+// TestLongResult: of a long result the beginning and the end are compared, so a flood costs little.
+func TestLongResult(t *testing.T) {
+	for where, same := range map[int]bool{0: false, maxResult: true, 2*maxResult - 1: false} {
+		long := strings.Repeat("x", 2*maxResult)
+		if other := long[:where] + "y" + long[where+1:]; (stable(long) == stable(other)) != same {
+			t.Errorf("a difference at %d: the same is %v", where, !same)
+		}
+	}
+}
+
 // TestTold: after a message the worker has as long as at its start, whatever it did before.
 func TestTold(t *testing.T) {
 	var w Watch
@@ -246,5 +293,8 @@ func FuzzStable(f *testing.F) {
 			t.Fatalf("%q became %q, and then %q", s, once, again)
 		}
 		signsOf(s)
+		if n := reported(s); n < None || n > 100 {
+			t.Fatalf("%q reports %d", s, n)
+		}
 	})
 }

@@ -1,6 +1,10 @@
 package confidence
 
-import "strings"
+import (
+	"math"
+	"strconv"
+	"strings"
+)
 
 // signs is a set of what a text tells about its speaker.
 type signs uint8
@@ -44,6 +48,25 @@ func signsOf(s string) signs {
 		}
 	}
 	return out
+}
+
+// reported is the confidence that a text reports in a line such as "Confidence: 80%" or "自信：80", or [None]. The last line counts; what
+// is out of range is brought into it.
+func reported(s string) int {
+	score := None
+	plain := strings.NewReplacer("*", "", "_", "", "`", "", "：", ":")
+	for line := range strings.Lines(s) {
+		line = strings.TrimSpace(plain.Replace(line))
+		name, value, found := strings.Cut(line, ":")
+		if name = strings.ToLower(strings.TrimLeft(name, "-#> ")); !found || name != "confidence" && name != "自信" && name != "自信度" {
+			continue
+		}
+		value = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(value, " .。"), "%"), "/100"))
+		if n, err := strconv.ParseFloat(value, 64); err == nil && !math.IsNaN(n) {
+			score = int(min(max(n, 0), 100))
+		}
+	}
+	return score
 }
 
 // maxResult is how much of a result is compared, in bytes: its beginning and its end.

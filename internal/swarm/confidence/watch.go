@@ -186,6 +186,9 @@ func (w *Watch) say(e Event) {
 		}
 	}
 	w.count(s)
+	if n := reported(e.Text); n != None && e.Kind == Text {
+		w.remember(step{kind: Report, score: n})
+	}
 }
 
 // repeated says how much a completed call repeats one that is remembered: 1 if that one came since the last new thing, and little if it

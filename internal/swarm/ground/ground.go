@@ -44,12 +44,11 @@ type Options struct {
 // Repo is the ground of one session. It is safe for concurrent use, also by several processes. One attempt's tree belongs to one
 // caller at a time: nothing else may work in it during [Tree.Snapshot], [Tree.Undo] and [Tree.Remove].
 type Repo struct {
-	opts    Options
-	top     string // of the person's checkout
-	prefix  string // from a top to the project
-	common  string // the git folder that all working trees share
-	zero    string // the object name that stands for "no object"
-	version [2]int // of git
+	opts   Options
+	top    string // of the person's checkout
+	prefix string // from a top to the project
+	common string // the git folder that all working trees share
+	zero   string // the object name that stands for "no object"
 
 	mu sync.Mutex // one working tree is made or removed at a time
 }
@@ -63,7 +62,7 @@ func Open(ctx context.Context, o Options) (_ *Repo, err error) {
 	}
 	r := &Repo{opts: o}
 	ask := git.Git{Dir: o.Project}
-	if err := r.checkVersion(ctx, ask); err != nil {
+	if err := checkVersion(ctx, ask); err != nil {
 		return nil, err
 	}
 	if err := r.find(ctx, ask); err != nil {
@@ -101,8 +100,8 @@ func (r *Repo) folder(ctx context.Context, ask git.Git, path string) (string, er
 	return resolved, nil
 }
 
-// oldest is the first git with merge-tree --write-tree (its release notes, 2.38.0).
-func (r *Repo) checkVersion(ctx context.Context, ask git.Git) error {
+// checkVersion refuses a git without merge-tree --write-tree, which came with 2.38.0 (its release notes).
+func checkVersion(ctx context.Context, ask git.Git) error {
 	line, err := ask.Line(ctx, "version")
 	if errors.Is(err, os.ErrNotExist) {
 		if _, miss := os.Stat(ask.Dir); miss != nil {
@@ -112,8 +111,7 @@ func (r *Repo) checkVersion(ctx context.Context, ask git.Git) error {
 	if err != nil {
 		return text.Hinted(fmt.Errorf("start git: %w", err), "install git 2.38 or newer")
 	}
-	r.version = parseVersion(line)
-	if v := r.version; v[0] < 2 || v[0] == 2 && v[1] < 38 {
+	if v := parseVersion(line); v[0] < 2 || v[0] == 2 && v[1] < 38 {
 		return text.Hinted(fmt.Errorf("the swarm needs git 2.38 or newer, and this is %q", text.OneLine(line)), "install a newer git")
 	}
 	return nil
@@ -169,13 +167,16 @@ func (r *Repo) Head(ctx context.Context) (Commit, string, error) {
 	return Commit(head), branch, nil
 }
 
+// mostListed bounds what git may list, in bytes: 100 for each of two million files.
+const mostListed = 256 << 20
+
 // plumbing is git without any working tree: an empty folder stands for it, so that no file of a person or worker has a say.
 func (r *Repo) plumbing(env ...string) git.Git {
 	empty := filepath.Join(r.opts.State, "empty")
 	env = append([]string{"GIT_DIR=" + r.common, "GIT_WORK_TREE=" + empty,
 		"GIT_AUTHOR_NAME=Mycelium", "GIT_AUTHOR_EMAIL=mycelium@localhost",
 		"GIT_COMMITTER_NAME=Mycelium", "GIT_COMMITTER_EMAIL=mycelium@localhost"}, env...)
-	return git.Git{Dir: empty, Env: env}
+	return git.Git{Dir: empty, Env: env, Most: mostListed}
 }
 
 // checkName refuses what is not fit to be a part of a branch name, a folder name and a ref. A dot is not allowed, so that the dot

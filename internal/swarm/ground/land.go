@@ -141,7 +141,8 @@ func (r *Repo) checkedOut(ctx context.Context, ref string) (string, error) {
 
 // HandOver moves a branch of the person forward to the session's tip. It is called when the person asks for it. It refuses what is
 // no fast-forward. Where the branch is checked out, git changes the files that differ, and refuses, with nothing changed, if one of
-// them has changes that are not committed or lies where an untracked or ignored file is; other changes stay.
+// them has changes that are not committed or lies where an untracked or ignored file is; other changes stay. No hook
+// runs.
 func (r *Repo) HandOver(ctx context.Context, branch string) (Commit, error) {
 	tip, err := r.Tip(ctx)
 	if err != nil {

@@ -206,6 +206,9 @@ func TestQueue(t *testing.T) {
 		waiting = append(waiting, Candidate{ID: fmt.Sprint(i), Commit: commit(t, worker, files), Message: fmt.Sprint("Feature ", i),
 			Trailers: []string{fmt.Sprint("Feature: ", i)}})
 	}
+	if err := worker.Checkout(ctx, p.base); err == nil || !strings.Contains(err.Error(), "worker's") {
+		t.Errorf("a worker's tree was taken for the queue's: %v", err)
+	}
 	var bad, conflicts, pending []string
 	for len(waiting) > 0 {
 		tip := must[Commit](t)(p.Tip(ctx))

@@ -146,6 +146,12 @@ func TestUndoKeepsIgnored(t *testing.T) {
 	}
 	must[Commit](t)(tree.Undo(ctx, "uu", point))
 	same(t, "undone", contents(t, tree.Dir), now)
+	run(t, tree.Dir, "add", "-A")
+	run(t, tree.Dir, "commit", "-q", "-m", "deleted") // the commit does not have it either
+	now = contents(t, tree.Dir)
+	point = must[Commit](t)(tree.Undo(ctx, "v", snap))
+	must[Commit](t)(tree.Undo(ctx, "vv", point))
+	same(t, "undone after a commit", contents(t, tree.Dir), now)
 }
 
 // TestCommit: all work but the views of our state; nothing to commit is no error; a worker that is on another branch is not

@@ -127,11 +127,23 @@ func (c *Command) UnmarshalJSON(b []byte) error {
 }
 
 // split makes words of a text. What a shell would do more with is refused, because there is no shell.
-func (c *Command) split(s string) error {
+func (c *Command) split(s string) (err error) {
 	if i := strings.IndexAny(s, "&|;$`<>\n\r\\"); i >= 0 {
 		return fmt.Errorf("the command %q has %q, which only a shell understands: write one program and its arguments", s, s[i:i+1])
 	}
-	*c = nil
+	*c, err = Words(s)
+	return err
+}
+
+// ParseCommand reads a command that is written as one text.
+func ParseCommand(s string) (Command, error) {
+	var c Command
+	err := c.split(s)
+	return c, err
+}
+
+// Words splits a text at spaces; quotes hold a word together.
+func Words(s string) (words []string, err error) {
 	var word strings.Builder
 	var quote rune
 	begun := false
@@ -143,7 +155,7 @@ func (c *Command) split(s string) error {
 			quote, begun = r, true
 		case quote == 0 && (r == ' ' || r == '\t'):
 			if begun {
-				*c = append(*c, word.String())
+				words = append(words, word.String())
 			}
 			word.Reset()
 			begun = false
@@ -153,12 +165,12 @@ func (c *Command) split(s string) error {
 		}
 	}
 	if quote != 0 {
-		return fmt.Errorf("the command %q has a quote that does not end", s)
+		return nil, fmt.Errorf("the command %q has a quote that does not end", s)
 	}
 	if begun {
-		*c = append(*c, word.String())
+		words = append(words, word.String())
 	}
-	return nil
+	return words, nil
 }
 
 // Plan is a list of features that keeps the laws of [New]. Its order is the order in which the features were written.

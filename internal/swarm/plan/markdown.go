@@ -16,6 +16,7 @@ type draft struct {
 	number string // of a numbered one
 	line   int
 	done   bool
+	below  details
 	lines  map[string]int // of its fields
 	aside  string         // the end of its title, such as "(after 2)": names of features, or else words of the title
 	after  []string       // the names in it
@@ -279,7 +280,7 @@ func values(s string) []string {
 func (c *checker) detail(d *draft, b block) {
 	field, value, ok := attribute(b.text)
 	if !ok || b.kind == fence || b.kind == heading {
-		d.Details = joinLines(d.Details, b.raw)
+		d.below.add(b.raw)
 		return
 	}
 	d.lines[field] = b.line
@@ -345,7 +346,7 @@ func (c *checker) resolve(drafts []*draft) []Feature {
 				on = append(on, other.ID)
 			}
 		}
-		d.DependsOn = on
+		d.DependsOn, d.Details = on, d.below.String()
 		if !slices.ContainsFunc(d.after, func(name string) bool { return named(drafts, name) == nil }) {
 			for _, name := range d.after {
 				if other := named(drafts, name); !other.done && !slices.Contains(d.DependsOn, other.ID) {

@@ -266,6 +266,17 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestLongPlans: a plan as long as a file may be has few problems and costs little, whatever it is made of.
+func TestLongPlans(t *testing.T) {
+	for name, line := range map[string]string{"items": "- a\n", "nested items": "  - a\n", "headings": "## 1. a\n",
+		"text": "a\n", "estimates": "  estimate: x\n"} {
+		_, problems := Read("p.md", []byte("- first\n"+strings.Repeat(line, (maxSize-10)/len(line))))
+		if name != "headings" && name != "estimates" && len(problems) != 1 || len(problems) == 0 {
+			t.Errorf("%s: %d problems", name, len(problems))
+		}
+	}
+}
+
 func TestAdd(t *testing.T) {
 	p, problems := FromTask("- A\n- B\n- C\n", nil)
 	if len(problems) > 0 {

@@ -12,8 +12,8 @@ import (
 	"mycelium/internal/yamlfile"
 )
 
-// maxSize is how long a plan may be, in bytes: as long as every file that people write.
-const maxSize = yamlfile.MaxSize
+// maxSize is how long a plan may be, in bytes: more than anybody reads.
+const maxSize = 256 << 10
 
 // fallback is how many characters of a task become its description, if the task lists no features (row C1 of the requirements).
 const fallback = 200
@@ -57,6 +57,7 @@ func FromTask(task string, existing []string) (Plan, []policy.Problem) {
 func readTask(file, task string) (Plan, []policy.Problem) {
 	task = strings.ToValidUTF8(strings.ReplaceAll(task, "\x00", ""), "�")
 	var features []Feature
+	var below []details
 	var lines []int
 	for _, b := range scan(task) {
 		switch {
@@ -64,12 +65,13 @@ func readTask(file, task string) (Plan, []policy.Problem) {
 			if b.done {
 				continue
 			}
-			features = append(features, Feature{Description: b.text})
-			lines = append(lines, b.line)
+			features, below, lines = append(features, Feature{Description: b.text}), append(below, details{}), append(lines, b.line)
 		case len(features) > 0 && (b.depth > 0 || b.kind == fence):
-			f := &features[len(features)-1]
-			f.Details = joinLines(f.Details, b.raw)
+			below[len(below)-1].add(b.raw)
 		}
+	}
+	for i := range features {
+		features[i].Details = below[i].String()
 	}
 	if len(features) == 0 {
 		whole := strings.TrimSpace(task)
@@ -93,19 +95,26 @@ func lineAt(lines []int, i int) int {
 	return 0
 }
 
-func joinLines(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + "\n" + b
+// details are the lines below a feature. What is longer than details can be does not grow: it is refused anyway.
+type details struct {
+	lines []string
+	size  int
 }
 
+func (d *details) add(line string) {
+	if d.size <= utf8.UTFMax*maxDetails {
+		d.lines, d.size = append(d.lines, line), d.size+len(line)+1
+	}
+}
+
+func (d *details) String() string { return strings.Join(d.lines, "\n") }
+
 // verbs lead a line that asks for something to be done.
-const verbs = ` add allow analyse analyze build change check clean configure connect convert create define delete deploy design detect
- document enable ensure expose extend extract fix generate handle implement improve integrate introduce install limit log
- make merge migrate move optimise optimize parse port prevent provide publish read record redesign reduce refactor remove
- rename replace report restructure return review rewrite run send set setup show simplify split start stop store support
- test track translate update upgrade use validate verify wire write `
+const verbs = " add allow analyse analyze build change check clean configure connect convert create define delete deploy design detect" +
+	" document enable ensure expose extend extract fix generate handle implement improve integrate introduce install limit log" +
+	" make merge migrate move optimise optimize parse port prevent provide publish read record redesign reduce refactor remove" +
+	" rename replace report restructure return review rewrite run send set setup show simplify split start stop store support" +
+	" test track translate update upgrade use validate verify wire write "
 
 // verbEnds end a line of Japanese that asks for something to be done: there the verb comes last.
 var verbEnds = [...]string{"する", "します", "作る", "作ります", "書く", "書きます", "直す", "直します", "加える", "加えます",
@@ -116,7 +125,7 @@ var verbEnds = [...]string{"する", "します", "作る", "作ります", "書
 func isVerbLed(line string) bool {
 	first, _, _ := strings.Cut(line, " ")
 	first = strings.ToLower(strings.Trim(first, "*_`,.:"))
-	if first != "" && strings.Contains(strings.ReplaceAll(verbs, "\n", " "), " "+first+" ") {
+	if first != "" && strings.Contains(verbs, " "+first+" ") {
 		return true
 	}
 	line = strings.TrimRight(line, "。．. ")

@@ -247,6 +247,10 @@ func TestSimulateLaws(t *testing.T) {
 					t.Fatalf("%s, %d columns: %d in %q", name, columns, text.Width(l), l)
 				}
 			}
+			if bars := strings.Split(picture, "\n")[1 : len(line.Slots)+1]; name == "gantt" &&
+				slices.ContainsFunc(bars, func(l string) bool { return !strings.ContainsAny(l, "█▒") }) {
+				t.Fatalf("a feature has no bar in\n%s", picture)
+			}
 			for _, f := range p.Features {
 				if !strings.Contains(picture, f.ID) {
 					t.Fatalf("%s: %s is missing in\n%s", name, f.ID, picture)
@@ -353,6 +357,14 @@ func TestBrokenPlan(t *testing.T) {
 	}
 	if got := New(plan.Plan{}, Options{}).Simulate(0).Gantt(0); !strings.Contains(got, "1 worker: 0s") {
 		t.Error(got)
+	}
+}
+
+// TestShortBars: a feature that is short beside the others has a bar all the same, also at the end.
+func TestShortBars(t *testing.T) {
+	p := features(t, "[{id: a, description: A, estimate: 9000}, {id: b, description: B, estimate: 1, dependsOn: [a]}]")
+	if got := New(p, Options{}).Simulate(1).Gantt(60); strings.Count(got, "█\n")+strings.Count(got, "█ ") != 3 {
+		t.Errorf("got\n%s", got) // two bars and the legend
 	}
 }
 

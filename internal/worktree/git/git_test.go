@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestSurroundings: nothing of the environment leads git elsewhere, no hook and no monitor runs, and what it says is said in English. It is not
-// parallel, because it changes the environment.
+// TestSurroundings: nothing of the environment leads git elsewhere, no hook and no monitor runs, and what it says is said in
+// English. It is not parallel, because it changes the environment.
 func TestSurroundings(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
 	ran := filepath.Join(home, "ran")
@@ -31,8 +31,10 @@ func TestSurroundings(t *testing.T) {
 		"GIT_CONFIG_VALUE_0": "true", "GIT_TRACE": ran, "GIT_EXTERNAL_DIFF": home + "/program", "LC_ALL": "de_DE.UTF-8", "HOME": "/nowhere"} {
 		t.Setenv(name, value)
 	}
-	g := Git{Dir: dir, Home: home, Env: []string{"GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x", "GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x"}}
-	for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "one"}, {"checkout", "-q", "-b", "other"}, {"status"},
+	g := Git{Dir: dir, Home: home, Env: []string{"GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x", "GIT_AUTHOR_NAME=x",
+		"GIT_AUTHOR_EMAIL=x"}}
+	for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "one"}, {"checkout", "-q", "-b", "other"},
+		{"status"},
 		{"diff", "HEAD"}} {
 		if _, err := g.Run(t.Context(), args...); err != nil {
 			t.Fatal(err)
@@ -45,7 +47,8 @@ func TestSurroundings(t *testing.T) {
 		t.Errorf("gc.auto is %q: %v", line, err)
 	}
 	_, err := g.Run(t.Context(), "rev-parse", "--verify", "absent")
-	if e, ok := errors.AsType[*Error](err); !ok || Code(err) != 128 || err.Error() != "git rev-parse: fatal: Needed a single revision" || e.Command != "rev-parse" {
+	if e, ok := errors.AsType[*Error](err); !ok || Code(err) != 128 || e.Command != "rev-parse" ||
+		err.Error() != "git rev-parse: fatal: Needed a single revision" {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/atomicfile"
 	"mycelium/internal/gate/facts"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
@@ -54,13 +55,16 @@ func (a *app) auto(ctx context.Context, o *opened, s *book.Session) error {
 	if err != nil {
 		return err
 	}
+	if _, err := a.verify(ctx, o, o.dir, []string{"true"}); err != nil {
+		return failure.Hint(fmt.Errorf("the swarm starts no workers where the sandbox cannot be built: %w", err), "myc sandbox capabilities says what is missing")
+	}
 	told := make(chan struct{})
 	follow, stop := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
 		defer close(told)
 		a.follow(follow, o, s.ID)
 	}()
-	err = swarm.New(options, s.ID).Run(ctx)
+	err = drive(ctx, o, options, s.ID)
 	stop()
 	<-told
 	if ctx.Err() != nil {
@@ -71,6 +75,26 @@ func (a *app) auto(ctx context.Context, o *opened, s *book.Session) error {
 		return err
 	}
 	return a.outcome(ctx, o, s.ID)
+}
+
+// drive drives a session. A lease of a driver that was killed does not hold this one up: its lock tells that it is gone.
+func drive(ctx context.Context, o *opened, options swarm.Options, id string) error {
+	lock, err := atomicfile.TryLock(o.driverLock())
+	if errors.Is(err, atomicfile.ErrLocked) {
+		err = failure.Hint(errors.New("another process drives the swarm of this project"), "myc swarm status says which")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }()
+	driver, err := o.Driver(ctx, id)
+	if err == nil && driver != "" {
+		err = o.Release(ctx, id, driver)
+	}
+	if err != nil {
+		return err
+	}
+	return swarm.New(options, id).Run(ctx)
 }
 
 // options are what the driver of a session stands on.

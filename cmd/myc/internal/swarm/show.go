@@ -98,11 +98,20 @@ func (a *app) outcome(ctx context.Context, o *opened, id string) error {
 }
 
 func (a *app) statusCmd() *cobra.Command {
-	return &cobra.Command{Use: "status", Short: "Show the features of the session and their workers", Args: base.NoArgs,
-		Example: "  myc swarm status --json",
+	var graph bool
+	c := &cobra.Command{Use: "status", Short: "Show the features of the session and their workers", Args: base.NoArgs,
+		Example: "  myc swarm status --graph\n  myc swarm status --json",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.with(c.Context(), "see the swarm", func(o *opened, s *book.Session) error { return a.show(c.Context(), o, s) })
+			return a.with(c.Context(), "see the swarm", func(o *opened, s *book.Session) error {
+				if graph {
+					a.graph(s)
+					return nil
+				}
+				return a.show(c.Context(), o, s)
+			})
 		}}
+	c.Flags().BoolVar(&graph, "graph", false, "show what waits for what")
+	return c
 }
 
 // shown is a session as `myc swarm status --json` prints it.
@@ -134,7 +143,7 @@ func (a *app) show(ctx context.Context, o *opened, s *book.Session) error {
 	if who == "" && s.Open() {
 		who = "nobody: myc swarm auto"
 	}
-	facts := [][]string{{"session", s.ID + ", " + strings.ReplaceAll(string(s.State), "_", " ")},
+	facts := [][]string{{"session", s.ID + ", " + words(s.State)},
 		{"branch", strings.TrimPrefix(s.Branch, "refs/heads/")}, {"landed", fmt.Sprintf("%d of %d", done, len(s.Features))},
 		{"cost", fmt.Sprintf("$%.2f", s.Cost())}}
 	if who != "" {
@@ -161,56 +170,9 @@ func (a *app) row(f *book.Feature) []string {
 	if f.Reason != "" && f.State != book.Completed {
 		what = text.Flatten(f.Reason)
 	}
-	return []string{f.ID, strings.ReplaceAll(string(f.State), "_", " "), strconv.Itoa(len(f.Attempts)), sure, fmt.Sprintf("$%.2f", cost),
+	return []string{f.ID, words(f.State), strconv.Itoa(len(f.Attempts)), sure, fmt.Sprintf("$%.2f", cost),
 		base.OrDash(strings.Join(f.DependsOn, ", ")), what}
 }
 
-func (a *app) logsCmd() *cobra.Command {
-	var n int
-	c := &cobra.Command{Use: "logs [FEATURE]", Short: "Show what happened, or what the worker of a feature did", Args: base.ArgRange(0, 1, "a feature"),
-		Example: "  myc swarm logs\n  myc swarm logs parser -n 100",
-		RunE: func(c *cobra.Command, args []string) error {
-			if n < 1 {
-				return failure.Usagef("-n is at least 1")
-			}
-			return a.with(c.Context(), "see the swarm", func(o *opened, s *book.Session) error {
-				if len(args) == 0 {
-					events, err := o.Events(c.Context(), s.ID, 0, n)
-					for _, e := range events {
-						a.event(e)
-					}
-					return err
-				}
-				return a.workerLog(s, args[0], n)
-			})
-		}}
-	c.Flags().IntVarP(&n, "lines", "n", 50, "the last lines")
-	return c
-}
-
-// workerLog prints what the last worker of a feature did.
-func (a *app) workerLog(s *book.Session, feature string, n int) error {
-	_, t, err := attempt(s, feature)
-	if err != nil {
-		return err
-	}
-	events, _, err := worker.Folder(t.Folder).Follow(0)
-	if err != nil {
-		return err
-	}
-	for _, e := range events[max(0, len(events)-n):] {
-		if a.JSON {
-			if err := a.PrintLine(e); err != nil {
-				return err
-			}
-			continue
-		}
-		what := e.Text
-		if e.Kind == worker.Call {
-			what = e.Tool + " " + e.Args
-		}
-		fmt.Fprintf(a.Out, "%s  %s%s\n", a.Paint(base.Faint, e.At.Local().Format(time.TimeOnly)), pad(e.Kind, 9),
-			a.line(what, 20))
-	}
-	return nil
-}
+// words is a state as people read it.
+func words(s book.State) string { return strings.ReplaceAll(string(s), "_", " ") }

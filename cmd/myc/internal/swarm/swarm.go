@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -91,6 +89,9 @@ func (a *app) open(ctx context.Context, act string) (*opened, error) {
 	return o, nil
 }
 
+// driverLock is held by the process that drives the swarm of this project.
+func (o *opened) driverLock() string { return filepath.Join(o.folder(), "driver.lock") }
+
 // trees is where the worktrees lie: beside the root of the state, in which no agent may write.
 func (o *opened) trees() string {
 	return filepath.Join(string(o.paths.Root)+"-trees", filepath.Base(o.paths.Folder()))
@@ -127,24 +128,4 @@ func (a *app) with(ctx context.Context, act string, f func(o *opened, s *book.Se
 		return err
 	}
 	return f(o, s)
-}
-
-// words splits a command of the command line into an argument vector: at spaces, and quotes hold together. It is no shell.
-func words(command string) (argv []string, err error) {
-	for rest := strings.TrimSpace(command); rest != ""; rest = strings.TrimSpace(rest) {
-		if q := rest[0]; q == '"' || q == '\'' {
-			end := strings.IndexByte(rest[1:], q)
-			if end < 0 {
-				return nil, failure.Usagef("%s: the quote %c has no end", strconv.Quote(command), q)
-			}
-			argv, rest = append(argv, rest[1:1+end]), rest[2+end:]
-			continue
-		}
-		word, more, _ := strings.Cut(rest, " ")
-		argv, rest = append(argv, word), more
-	}
-	if len(argv) == 0 {
-		return nil, failure.Usagef("a command is empty")
-	}
-	return argv, nil
 }

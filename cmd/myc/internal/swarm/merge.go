@@ -1,0 +1,78 @@
+package swarm
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/swarm/book"
+)
+
+func (a *app) mergeCmd() *cobra.Command {
+	var into string
+	c := &cobra.Command{Use: "merge [FEATURE]", Short: "Take what has landed into your branch, or let a feature land that waits",
+		Args: base.ArgRange(0, 1, "a feature"),
+		Long: "Without an argument your branch is moved forward to that of the session, if it has not moved since. With a feature that waits\n" +
+			"because it changes files that govern agents, that feature may land.",
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.with(c.Context(), "merge", func(o *opened, s *book.Session) error {
+				if len(args) > 0 {
+					return a.accept(c.Context(), o, s, args[0])
+				}
+				return a.handOver(c.Context(), o, s, into)
+			})
+		}}
+	c.Flags().StringVar(&into, "into", "", "the `BRANCH` that is moved (default: the one that was checked out at init)")
+	return c
+}
+
+// handOver moves the person's branch forward.
+func (a *app) handOver(ctx context.Context, o *opened, s *book.Session, into string) error {
+	if into == "" {
+		into = s.Target
+	}
+	if into == "" {
+		return failure.Usagef("no branch was checked out at init: name one with --into")
+	}
+	g, err := o.ground(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	tip, err := g.HandOver(ctx, into)
+	if err != nil {
+		return err
+	}
+	if _, err := o.Change(ctx, s.ID, "", func(*book.Session) ([]book.Event, error) {
+		return []book.Event{{Kind: "session", Text: fmt.Sprintf("a person took it into %s, at %.12s", into, tip)}}, nil
+	}); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "%s is at %.12s now\n", into, tip)
+	if s.Open() {
+		return nil
+	}
+	return g.End(ctx)
+}
+
+// accept lets a feature land that changes governing files.
+func (a *app) accept(ctx context.Context, o *opened, s *book.Session, feature string) error {
+	if _, err := find(s, feature); err != nil {
+		return err
+	}
+	_, err := o.Change(ctx, s.ID, "", func(s *book.Session) ([]book.Event, error) {
+		f, err := s.Feature(feature)
+		if err != nil {
+			return nil, err
+		}
+		t := f.Last()
+		if f.State != book.Waiting || t == nil || t.Tip == "" {
+			return nil, fmt.Errorf("feature %s does not wait to be merged: it is %s", feature, words(f.State))
+		}
+		f.State, f.Reason, f.Accepted = book.Queued, "", t.Tip
+		return []book.Event{{Kind: "feature", Feature: feature, Attempt: t.N, Text: "a person lets it land"}}, nil
+	})
+	return err
+}
