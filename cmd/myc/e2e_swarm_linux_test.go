@@ -28,7 +28,7 @@ func swarmWorld(t *testing.T) *project {
 		"skills/coding/SKILL.yaml": "name: coding\ndescription: Writes code.\nallowedRoles: [developer]\n" +
 			"allowedTools: [agent__Bash, agent__Write]\n",
 		"rules.yaml": "version: 1\nrules:\n" +
-			"  - {name: no-touch, action: deny, tool: Bash, args: {command: ['touch *']}, reason: nothing is touched here}\n" +
+			"  - {name: no-touch, action: deny, tool: Bash, args: {command: ['touch denied.txt']}, reason: nothing is touched here}\n" +
 			"  - {name: work, action: allow, tool: 'agent__*'}\n",
 		"plan.yaml": swarmPlan, ".gitignore": "plan.yaml\n.mycelium/\n",
 	}))
