@@ -107,7 +107,8 @@ func TestSwarm(t *testing.T) {
 		}
 		return nil
 	})...)
-	for _, args := range [][]string{{"init", "plan.yaml", "--verify", "test -f mycelium.yaml", "--retries", "0"}, {"auto", "--unsafe-program"}} {
+	for _, args := range [][]string{{"init", "plan.yaml", "--verify", "test -f mycelium.yaml", "--retries", "0"},
+		{"auto", "--unsafe-program"}} {
 		if stdout, stderr, code := p.as(environ, append([]string{"swarm"}, args...)...); code != 0 {
 			logs, _, _ := p.as(environ, "swarm", "logs", "alpha")
 			t.Fatalf("myc swarm %q: exit %d\n%s%s\nalpha:\n%s", args, code, stdout, stderr, logs)

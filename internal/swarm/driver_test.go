@@ -81,7 +81,8 @@ func begin(t *testing.T, s *book.Session) *fixture {
 		Start: f.start, Verify: verify, Governs: func(path string) bool { return path == "mycelium.yaml" }, Logger: slog.New(slog.DiscardHandler)}
 	s.ID, s.State, s.Settings.Runner, s.Settings.Verify = "s", book.Going, "command", [][]string{{"green"}}
 	s.Settings.Workers = max(s.Settings.Workers, 1)
-	f.Ground, err = ground.Open(t.Context(), ground.Options{Project: f.top, State: f.Folder, Trees: filepath.Join(dir, "trees"), Session: s.ID})
+	f.Ground, err = ground.Open(t.Context(), ground.Options{Project: f.top, State: f.Folder, Trees: filepath.Join(dir, "trees"),
+		Session: s.ID})
 	if err == nil {
 		f.base, _, err = f.Ground.Head(t.Context())
 	}
@@ -106,7 +107,8 @@ func feature(id string, after ...string) *book.Feature {
 func (f *fixture) git(dir string, args ...string) string {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_AUTHOR_NAME=W", "GIT_AUTHOR_EMAIL=w@localhost", "GIT_COMMITTER_NAME=W", "GIT_COMMITTER_EMAIL=w@localhost")
+	cmd.Env = append(os.Environ(), "GIT_AUTHOR_NAME=W", "GIT_AUTHOR_EMAIL=w@localhost", "GIT_COMMITTER_NAME=W",
+		"GIT_COMMITTER_EMAIL=w@localhost")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		f.Errorf("git %q: %v\n%s", args, err, out)
@@ -446,12 +448,35 @@ func TestWorkerThatWasNeverStarted(t *testing.T) {
 	if _, err := f.Book.Change(t.Context(), "s", "", func(s *book.Session) ([]book.Event, error) {
 		a := s.Features[0]
 		a.State = book.Going
-		a.Attempts = []*book.Attempt{{N: 1, State: book.Starting, Base: string(f.base), Folder: filepath.Join(f.Folder, "s", "a-1.0"), Began: time.Now()}}
+		a.Attempts = []*book.Attempt{{N: 1, State: book.Starting, Base: string(f.base), Folder: filepath.Join(f.Folder, "s", "a-1.0"),
+			Began: time.Now().Add(-time.Hour)}}
 		return []book.Event{{Kind: "feature", Text: "it is given to a worker"}}, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
 	f.want(f.drive(), "a", book.Completed, 1, 1)
+}
+
+// A worker that goes on with old work has as long to begin as the first one had: its process takes a moment to start.
+func TestLaterWorkerHasTimeToBegin(t *testing.T) {
+	f := begin(t, &book.Session{Features: []*book.Feature{feature("a")}})
+	folder := worker.Folder(filepath.Join(f.Folder, "s", "a-1.1"))
+	s, err := f.Book.Change(t.Context(), "s", "", func(s *book.Session) ([]book.Event, error) {
+		a := s.Features[0]
+		a.State = book.Going
+		a.Attempts = []*book.Attempt{{N: 1, State: book.Starting, Base: string(f.base), Folder: string(folder), Asked: 1,
+			Began: time.Now().Add(-time.Hour)}}
+		return []book.Event{{Kind: "feature", Text: "its worker is asked to go on"}}, nil
+	})
+	if err == nil {
+		err = folder.Give(worker.Order{Session: "s", Feature: "a", Attempt: 1}, "Go on.")
+	}
+	if err == nil {
+		err = New(f.Options, "s").settle(t.Context(), s.Features[0], s.Features[0].Last())
+	}
+	if a := f.session().Features[0]; err != nil || a.Live() == nil {
+		t.Errorf("it is given up: %s, %v", a.Reason, err)
+	}
 }
 
 // A driver whose lease somebody else has ends, and leaves everything to that one.
@@ -479,7 +504,8 @@ func TestLostLeaseEndsTheDriver(t *testing.T) {
 
 // When the workers have spent the budget, no other is started, and the session pauses.
 func TestBudgetPauses(t *testing.T) {
-	f := begin(t, &book.Session{Settings: book.Settings{Budget: 2}, Features: []*book.Feature{feature("a"), feature("b", "a"), feature("c", "b")}})
+	f := begin(t, &book.Session{Settings: book.Settings{Budget: 2},
+		Features: []*book.Feature{feature("a"), feature("b", "a"), feature("c", "b")}})
 	spends := func(h *hand) {
 		h.work(func(w *worker.Work) {
 			if err := w.Write(worker.Event{Kind: worker.Spent, Cost: 1.5}); err != nil {

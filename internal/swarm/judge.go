@@ -14,7 +14,7 @@ import (
 type facts struct {
 	Alive   bool
 	Begun   bool          // its process has begun at some time
-	Age     time.Duration // since it was started
+	Age     time.Duration // since its worker was asked for
 	Ended   *worker.Ended // nil: it has not said that it ended
 	Commits int           // since its base
 	Dirty   []string      // files that are changed and not committed
