@@ -153,7 +153,10 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 	if err := w.read(folder); err != nil {
 		return err
 	}
-	known := facts{Begun: w.begun, Age: time.Since(a.Began), Ended: ended, Sent: a.Sent}
+	known := facts{Begun: w.begun, Ended: ended, Sent: a.Sent}
+	if given := folder.Given(); !given.IsZero() { // else it is about to be
+		known.Age = time.Since(given)
+	}
 	t, err := d.tree(f.ID, a.N)
 	if err != nil {
 		return err

@@ -106,6 +106,14 @@ func (f Folder) Give(o Order, prompt string) error {
 	return atomicfile.Write(f.file("order.json"), b, 0o600)
 }
 
+// Given is when the folder was given to a worker, the last time; zero: it was not.
+func (f Folder) Given() (t time.Time) {
+	if info, err := os.Stat(f.file("order.json")); err == nil {
+		t = info.ModTime()
+	}
+	return t
+}
+
 // Order returns the order and the prompt.
 func (f Folder) Order() (o Order, prompt string, err error) {
 	b, err := os.ReadFile(f.file("order.json"))
