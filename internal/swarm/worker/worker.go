@@ -264,12 +264,12 @@ const takeWithin = 1 * time.Second
 
 // Begin takes the folder for this process. It is refused while another worker has it, and after one has ended.
 func (f Folder) Begin() (*Work, error) {
-	if e, err := f.Ended(); err != nil || e != nil {
-		return nil, errors.Join(err, errors.New("this attempt is over"))
-	}
 	lock, err := atomicfile.LockWait(f.file("worker.lock"), takeWithin)
 	if err != nil {
 		return nil, fmt.Errorf("another worker has this attempt: %w", err)
+	}
+	if e, err := f.Ended(); err != nil || e != nil { // by the one that had the lock until now
+		return nil, errors.Join(err, errors.New("this attempt is over"), lock.Unlock())
 	}
 	w := &Work{Folder: f, lock: lock}
 	if err = atomicfile.Write(f.file("worker.pid"), fmt.Append(nil, os.Getpid()), 0o600); err == nil {
