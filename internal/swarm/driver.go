@@ -87,6 +87,9 @@ func (d *Driver) Run(ctx context.Context) (err error) {
 	if err := d.Ground.Recover(ctx); err != nil {
 		return err
 	}
+	if err := d.sweep(ctx); err != nil {
+		return err
+	}
 	look := time.NewTicker(d.Every)
 	defer look.Stop()
 	for {
@@ -126,7 +129,7 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 	}
 	for _, f := range s.Features {
 		if a := f.Live(); a != nil && !d.busy(f.ID) {
-			if err := d.look(ctx, s, f, a); err != nil {
+			if err := d.look(ctx, f, a); err != nil {
 				return false, err
 			}
 		}

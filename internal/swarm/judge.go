@@ -14,7 +14,6 @@ import (
 type facts struct {
 	Alive   bool
 	Begun   bool          // its process has begun at some time
-	Age     time.Duration // since it was started
 	Ended   *worker.Ended // nil: it has not said that it ended
 	Commits int           // since its base
 	Dirty   []string      // files that are changed and not committed
@@ -58,9 +57,6 @@ func judge(f facts) verdict {
 		return judgeLive(f)
 	}
 	if !f.Begun && f.Ended == nil {
-		if f.Age < startWithin {
-			return verdict{}
-		}
 		return verdict{renew, "its worker did not begin within " + startWithin.String()}
 	}
 	switch {
@@ -103,7 +99,7 @@ func judgeEnd(f facts) verdict {
 		limit = sendBack
 	}
 	if f.Sent >= limit {
-		return verdict{renew, "it was sent back " + text.Count(f.Sent, "time") + ": " + text.Cell(why, 300)}
+		return verdict{renew, "it was sent back " + text.Count(f.Sent, "time") + ": " + text.Cell(text.Flatten(why), 300)}
 	}
 	return verdict{back, why}
 }
