@@ -58,10 +58,11 @@ type chaos struct {
 	*testing.T
 	*bed
 
-	rand   *rand.Rand
-	killed []string
-	head   string // of the person's checkout
-	status string
+	rand    *rand.Rand
+	attacks []attack
+	killed  []string
+	head    string // of the person's checkout
+	status  string
 }
 
 // bed is what the test, its drivers and its workers have in common.
@@ -358,7 +359,8 @@ func (s *stub) commit() error {
 
 // run drives the session to its end, with some killing.
 func (c *chaos) run() {
-	kills, drivers := 1+c.rand.IntN(4), 0
+	c.attacks = c.plan(len(c.session().Features))
+	drivers := 0
 	for ; drivers < 40; drivers++ {
 		cmd := exec.Command(os.Args[0], process("driver", c.dir)[1:]...)
 		said := &bytes.Buffer{}
@@ -368,7 +370,7 @@ func (c *chaos) run() {
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
-		killed := c.meddle(cmd.Process, ended, &kills)
+		killed := c.meddle(cmd.Process, ended)
 		if !cmd.ProcessState.Success() && !killed {
 			c.Errorf("a driver failed: %v\n%s", cmd.ProcessState, said)
 		}
@@ -387,52 +389,67 @@ func (c *chaos) run() {
 	}
 }
 
-// meddle kills something now and then until the driver has ended. It reports whether it killed the driver.
-func (c *chaos) meddle(driver *os.Process, ended <-chan error, kills *int) (killed bool) {
-	talk := time.NewTicker(100 * time.Millisecond)
-	defer talk.Stop()
-	next := time.NewTimer(time.Duration(c.rand.IntN(2500)) * time.Millisecond)
-	defer next.Stop()
+// attack is what is killed, or paused, once so many events have happened.
+type attack struct {
+	after int64
+	what  string
+}
+
+// plan draws what is done to the session: its features have about six events each.
+func (c *chaos) plan(features int) (out []attack) {
+	for range 1 + c.rand.IntN(4) {
+		what := []string{"driver", "driver", "driver", "tmux", "tmux", "worker", "worker", "pause"}[c.rand.IntN(8)]
+		out = append(out, attack{c.rand.Int64N(int64(6 * features)), what})
+	}
+	slices.SortFunc(out, func(a, b attack) int { return cmp.Compare(a.after, b.after) })
+	return out
+}
+
+// meddle attacks now and then until the driver has ended. It reports whether it killed the driver.
+func (c *chaos) meddle(driver *os.Process, ended <-chan error) (killed bool) {
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
 	for {
 		select {
 		case <-ended:
 			return killed
-		case <-talk.C:
+		case <-look.C:
 			c.tell()
-		case <-next.C:
-			if *kills == 0 {
+			last, err := c.book.Events(c.Context(), chaosSession, 0, 1)
+			if err != nil {
+				c.Fatal(err)
+			}
+			if len(c.attacks) == 0 || last[0].Seq < c.attacks[0].after || c.rand.IntN(20) > 0 { // a moment 200 ms later, on average
 				continue
 			}
-			*kills--
-			next.Reset(time.Duration(c.rand.IntN(2500)) * time.Millisecond)
-			switch what := []string{"driver", "driver", "driver", "tmux", "tmux", "worker", "worker", "pause"}[c.rand.IntN(8)]; what {
+			what, done := c.attacks[0].what, false
+			switch what {
 			case "driver":
-				killed = driver.Kill() == nil || killed
-				c.killed = append(c.killed, what)
+				done = driver.Kill() == nil
+				killed = killed || done
 			case "pause":
+				done = true
 				c.to(book.Paused)
-				c.killed = append(c.killed, what)
 			default:
-				c.kill(what)
+				done = c.kill(what)
+			}
+			if done {
+				c.killed, c.attacks = append(c.killed, what), c.attacks[1:]
 			}
 		}
 	}
 }
 
-// kill kills the tmux server or a worker, if there is one.
-func (c *chaos) kill(what string) {
+// kill kills the tmux server or a worker, and reports whether there was one.
+func (c *chaos) kill(what string) bool {
 	var pids []int
 	for pid, line := range c.processes() {
-		if what == "tmux" && strings.HasPrefix(line, "tmux ") || what == "worker" && strings.Contains(line, " worker ") &&
-			!strings.HasPrefix(line, "tmux ") {
+		if of := strings.HasPrefix(line, "tmux"); of == (what == "tmux") && (of || strings.Contains(line, " worker ")) {
 			pids = append(pids, pid)
 		}
 	}
 	slices.Sort(pids)
-	if len(pids) > 0 {
-		c.killed = append(c.killed, what)
-		_ = syscall.Kill(pids[c.rand.IntN(len(pids))], syscall.SIGKILL)
-	}
+	return len(pids) > 0 && syscall.Kill(pids[c.rand.IntN(len(pids))], syscall.SIGKILL) == nil
 }
 
 // processes are the processes of this session but its driver, with their command lines.
