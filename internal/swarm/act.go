@@ -27,7 +27,10 @@ func startable(s *book.Session, f *book.Feature) bool {
 }
 
 // start gives workers to the features whose turn it is.
-func (d *Driver) start(ctx context.Context) error {
+func (d *Driver) start(ctx context.Context, seen *book.Session) error {
+	if len(d.ready(seen)) == 0 {
+		return nil
+	}
 	base, err := d.Ground.Tip(ctx)
 	if err != nil {
 		return err

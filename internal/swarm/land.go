@@ -137,8 +137,13 @@ func (d *Driver) landed(ctx context.Context, l *line, r ground.Round) error {
 	}); err != nil {
 		return err
 	}
+	_ = d.again() // what depends on them is started before the rest here is done
 	for _, c := range done {
-		d.tidy(ctx, l.features[c.ID])
+		f := l.features[c.ID]
+		d.begin(ctx, f.ID, func(ctx context.Context) error {
+			d.tidy(ctx, f)
+			return nil
+		})
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ type watch struct {
 	waits  string // a call waits for a person
 	cost   float64
 	told   time.Time // when it was told that it looks stuck
+	seen   bool      // its folder is watched
 	since  time.Time // when this driver looked at it first
 	tried  time.Time // when its worker was started, as far as this driver knows
 }
@@ -116,15 +117,22 @@ func (d *Driver) look(ctx context.Context, f *book.Feature, a *book.Attempt) err
 	if err := w.read(folder); err != nil {
 		return err
 	}
+	if !w.seen && d.eyes != nil {
+		w.seen = d.eyes.Add(string(folder)) == nil // it is made with the order
+	}
+	ended, err := folder.Ended()
+	if err != nil {
+		return err
+	}
 	if a.State == book.Starting && w.begun {
 		return d.changeAttempt(ctx, f.ID, a.N, func(_ *book.Feature, a *book.Attempt) book.Event {
 			a.State = book.Running
 			return book.Event{Kind: "worker", Text: "its worker has begun"}
 		})
 	}
-	if !alive {
-		if ended, err := folder.Ended(); err != nil || ended == nil && !w.begun && d.await(ctx, f, a, w) {
-			return err
+	if !alive || ended != nil {
+		if ended == nil && !w.begun && d.await(ctx, f, a, w) {
+			return nil
 		}
 		d.begin(ctx, f.ID, func(ctx context.Context) error { return d.settle(ctx, f, a) })
 		return nil
@@ -162,8 +170,11 @@ func (d *Driver) tell(ctx context.Context, f *book.Feature, a *book.Attempt, mes
 func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) error {
 	folder := worker.Folder(a.Folder)
 	ended, err := folder.Ended()
-	if err != nil || folder.Alive() { // it has begun at last
+	if err != nil || ended == nil && folder.Alive() { // it has begun at last
 		return err
+	}
+	if !folder.Gone(ctx, grace) {
+		d.stop(ctx, folder)
 	}
 	w := &watch{}
 	if err := w.read(folder); err != nil {

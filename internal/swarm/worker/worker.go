@@ -119,9 +119,15 @@ func (f Folder) Order() (o Order, prompt string, err error) {
 	return o, string(b), err
 }
 
+// endedFile says how a worker ended.
+const endedFile = "ended.json"
+
+// SaysEnded reports whether a file of a folder is the one by which its worker says that it has ended.
+func SaysEnded(path string) bool { return filepath.Base(path) == endedFile }
+
 // Ended returns how the worker ended; nil: it has not said so.
 func (f Folder) Ended() (*Ended, error) {
-	b, err := os.ReadFile(f.file("ended.json"))
+	b, err := os.ReadFile(f.file(endedFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -321,7 +327,7 @@ func (w *Work) End(e Ended) error {
 	e.At, e.Text = time.Now(), text.Truncate(e.Text, maxSaid)
 	b, err := json.Marshal(e, json.Deterministic(true))
 	if err == nil {
-		err = atomicfile.Write(w.file("ended.json"), b, 0o600)
+		err = atomicfile.Write(w.file(endedFile), b, 0o600)
 	}
 	return errors.Join(err, w.events.Close(), w.lock.Unlock())
 }
