@@ -73,7 +73,8 @@ bench:
 bench-check:
 	$(GO) run ./bench -only call -check bench/limits.json
 
-# The long form of what the suite does briefly: a minute of chaos, a thousand kills, 200 swarms in which something is killed, every chain in both forms, the table of escapes on other
+# The long form of what the suite does briefly: a minute of chaos, a thousand kills, 200 swarms in which something is killed, every chain
+# in both forms, the table of escapes on other
 # kernels, and every fuzz target for FUZZTIME.
 FUZZTIME ?= 60s
 soak:
