@@ -41,8 +41,8 @@ func measureSwarm(ctx context.Context, b *bed, o options) error {
 		}
 		all = append(all, in.Graphs...)
 	}
-	rows := [][]string{{"swarm, a minute takes " + o.minute.String(), "features", "workers", "list scheduling", "took", "over", "for each step",
-		"one after another"}}
+	rows := [][]string{{"swarm, a minute takes " + o.minute.String(), "features", "workers", "list scheduling", "took", "over",
+		"for each step", "one after another"}}
 	for _, g := range all {
 		if !slices.Contains(strings.Split(o.graphs, ","), strconv.Itoa(g.Graph)) {
 			continue
@@ -68,7 +68,7 @@ func measureGraph(ctx context.Context, b *bed, g taskGraph, workers int, minute 
 		file := k.ID + ".txt"
 		features = append(features, plan.Feature{ID: k.ID, Description: "Task " + k.ID, DependsOn: k.Needs, Files: k.Files,
 			Estimate: k.Minutes,
-			Details: fmt.Sprintf("stub: sleep %.3f; echo %s > %s; git add -A; git commit -qm 'feat: %[2]s'", float64(k.Minutes)*scale, k.ID, file)})
+			Details:  fmt.Sprintf("stub: sleep %.3f; echo %s > %s; git add -A; git commit -qm 'feat: %[2]s'", float64(k.Minutes)*scale, k.ID, file)})
 	}
 	p, problems := plan.New(features)
 	if len(problems) > 0 {
@@ -99,7 +99,8 @@ func swarmProject(ctx context.Context, b *bed, name string, p plan.Plan, workers
 	if err != nil {
 		return "", err
 	}
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "bench"}, {"config", "user.email", "bench@localhost"},
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "bench"},
+		{"config", "user.email", "bench@localhost"},
 		{"add", "-A"}, {"commit", "-qm", "init"}} {
 		c := exec.CommandContext(ctx, "git", args...)
 		c.Dir, c.Env = dir, b.env

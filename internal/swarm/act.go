@@ -55,7 +55,8 @@ func (d *Driver) start(ctx context.Context, seen *book.Session) error {
 			next = append(next, f)
 			if a := f.Last(); a != nil && a.State == book.Stopped {
 				d.goOn(s, f, a)
-				events = append(events, book.Event{Kind: "feature", Feature: f.ID, Attempt: a.N, Text: "a worker goes on where the last one was stopped"})
+				events = append(events, book.Event{Kind: "feature", Feature: f.ID, Attempt: a.N,
+					Text: "a worker goes on where the last one was stopped"})
 				continue
 			}
 			a := &book.Attempt{N: len(f.Attempts) + 1, State: book.Starting, Base: string(base), Began: time.Now()}

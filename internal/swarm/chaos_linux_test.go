@@ -459,7 +459,8 @@ func (c *chaos) processes() map[int]string {
 	for _, f := range files {
 		b, _ := os.ReadFile(f)
 		line := strings.ReplaceAll(string(b), "\x00", " ")
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(f))); err == nil && strings.Contains(line, c.dir) && !strings.Contains(line, " driver ") {
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(f))); err == nil &&
+			strings.Contains(line, c.dir) && !strings.Contains(line, " driver ") {
 			all[pid] = line
 		}
 	}
