@@ -200,7 +200,7 @@ func chaosDriver(ctx context.Context, dir string) error {
 		return err
 	}
 	defer closeBed()
-	lock, err := atomicfile.TryLock(filepath.Join(dir, "driver.lock"))
+	lock, err := atomicfile.LockWait(filepath.Join(dir, "driver.lock"), 5*time.Second) // a fork of the last one may have it still
 	if err != nil {
 		return err
 	}
