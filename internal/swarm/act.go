@@ -245,7 +245,8 @@ func (d *Driver) giveUp(ctx context.Context, f *book.Feature, a *book.Attempt, v
 		}
 		wait := min(firstWait<<(of.Tried-1), lastWait)
 		of.State, of.Retry = book.Pending, time.Now().Add(wait)
-		return []book.Event{{Kind: "feature", Feature: f.ID, Attempt: a.N, Text: "it is tried again in " + wait.String() + ": " + v.Reason}}, nil
+		return []book.Event{{Kind: "feature", Feature: f.ID, Attempt: a.N,
+			Text: "it is tried again in " + wait.String() + ": " + v.Reason}}, nil
 	})
 	return err
 }

@@ -108,7 +108,7 @@ func checkSettings(file string) error {
 
 // Add makes the working tree of an attempt, with a branch of its own, and copies what is shared. It refuses a name that was used and
 // not removed. What an error leaves behind, [Repo.Recover] removes. With 5,000 files and 3,000 that are copied, on a file system
-// that cannot share blocks, it takes 1 s of the processor (BenchmarkGround).
+// that cannot share blocks, it took 1.4 s of the processor with Remove (BenchmarkGround).
 func (r *Repo) Add(ctx context.Context, attempt string, from Commit) (*Tree, error) {
 	if err := checkName("attempt", attempt); err != nil {
 		return nil, err

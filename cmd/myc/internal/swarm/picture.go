@@ -8,6 +8,7 @@ import (
 	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/schedule"
 )
 
 // picture prints the schedule of a session: what waits for what, and when each feature would be worked on.
@@ -30,11 +31,27 @@ func (a *app) picture(s *book.Session) error {
 			fmt.Fprintf(a.Out, "%s is not simple (%d of 100): look at it before a worker does\n", f.ID, score.Total)
 		}
 	}
+	clash := false
 	for _, c := range plan.Conflicts(p.Features) {
 		if c.SameFiles() && !p.Waits(c.A, c.B) && !p.Waits(c.B, c.A) {
+			clash = true
 			fmt.Fprintf(a.Out, "%s and %s would touch the same files (%s): they are kept apart where that costs no time\n", c.A, c.B,
 				strings.Join(c.What, ", "))
 		}
 	}
+	if clash {
+		fmt.Fprintf(a.Out, "side by side without a conflict: %s\n", strings.Join(plan.Apart(p.Features), ", "))
+	}
 	return nil
+}
+
+// graph prints what waits for what, with the state of each feature.
+func (a *app) graph(s *book.Session) {
+	fmt.Fprint(a.Out, schedule.Graph(swarm.PlanOf(s), min(cmp.Or(a.Width(), 100), 120), func(id string) string {
+		f, err := s.Feature(id)
+		if err != nil {
+			return ""
+		}
+		return "[" + words(f.State) + "]"
+	}))
 }

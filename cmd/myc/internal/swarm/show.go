@@ -94,15 +94,25 @@ func (a *app) outcome(ctx context.Context, o *opened, id string) error {
 	case book.Paused:
 		return failure.Hint(errors.New("the session is paused"), "myc swarm resume")
 	}
-	return failure.Hint(errors.New("not every feature was completed"), "myc swarm logs FEATURE shows what its worker did; myc swarm retry FEATURE")
+	return failure.Hint(errors.New("not every feature was completed"),
+		"myc swarm logs FEATURE shows what its worker did; myc swarm retry FEATURE")
 }
 
-func (a *app) statusCmd() *cobra.Command {
-	return &cobra.Command{Use: "status", Short: "Show the features of the session and their workers", Args: base.NoArgs,
-		Example: "  myc swarm status --json",
+func statusCmd(a *app) *cobra.Command {
+	var graph bool
+	c := &cobra.Command{Use: "status", Short: "Show the features of the session and their workers", Args: base.NoArgs,
+		Example: "  myc swarm status --graph\n  myc swarm status --json",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.with(c.Context(), "see the swarm", func(o *opened, s *book.Session) error { return a.show(c.Context(), o, s) })
+			return a.with(c.Context(), "see the swarm", func(o *opened, s *book.Session) error {
+				if graph {
+					a.graph(s)
+					return nil
+				}
+				return a.show(c.Context(), o, s)
+			})
 		}}
+	c.Flags().BoolVar(&graph, "graph", false, "show what waits for what")
+	return c
 }
 
 // shown is a session as `myc swarm status --json` prints it.
@@ -134,7 +144,7 @@ func (a *app) show(ctx context.Context, o *opened, s *book.Session) error {
 	if who == "" && s.Open() {
 		who = "nobody: myc swarm auto"
 	}
-	facts := [][]string{{"session", s.ID + ", " + strings.ReplaceAll(string(s.State), "_", " ")},
+	facts := [][]string{{"session", s.ID + ", " + words(s.State)},
 		{"branch", strings.TrimPrefix(s.Branch, "refs/heads/")}, {"landed", fmt.Sprintf("%d of %d", done, len(s.Features))},
 		{"cost", fmt.Sprintf("$%.2f", s.Cost())}}
 	if who != "" {
@@ -161,6 +171,9 @@ func (a *app) row(f *book.Feature) []string {
 	if f.Reason != "" && f.State != book.Completed {
 		what = text.Flatten(f.Reason)
 	}
-	return []string{f.ID, strings.ReplaceAll(string(f.State), "_", " "), strconv.Itoa(len(f.Attempts)), sure, fmt.Sprintf("$%.2f", cost),
+	return []string{f.ID, words(f.State), strconv.Itoa(len(f.Attempts)), sure, fmt.Sprintf("$%.2f", cost),
 		base.OrDash(strings.Join(f.DependsOn, ", ")), what}
 }
+
+// words is a state as people read it.
+func words(s book.State) string { return strings.ReplaceAll(string(s), "_", " ") }
