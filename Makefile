@@ -73,12 +73,14 @@ bench:
 bench-check:
 	$(GO) run ./bench -only call -check bench/limits.json
 
-# The long form of what the suite does briefly: a minute of chaos, a thousand kills, every chain in both forms, every package and program
-# with the race detector, the table of escapes on other kernels, and every fuzz target for FUZZTIME.
+# The long form of what the suite does briefly: a minute of chaos, a thousand kills, 200 swarms in which something is killed, every chain
+# in both forms, every package and program with the race detector, the table of escapes on other kernels, and every fuzz target for
+# FUZZTIME.
 FUZZTIME ?= 60s
 soak:
 	SOAK=60s $(GO) test -count=1 -v -run '^TestChaos$$' ./cmd/myc
 	KILLS=1000 $(GO) test -count=1 -v -timeout 60m -run '^TestKills$$' ./cmd/myc
+	SWARM_CHAOS=200 $(GO) test -count=1 -v -timeout 120m -parallel 4 -run '^TestChaos$$' ./internal/swarm
 	RACE_PROGRAM=1 GORACE=atexit_sleep_ms=100 $(GO) test -race -count=1 -timeout 60m ./...
 	KILLS_OF_AGENT=100 $(GO) test -count=1 -v -timeout 60m -run '^Test(Question|Chat)Killed$$' ./cmd/myc
 	$(GO) test -count=1 -timeout 60m ./test/chains -long

@@ -2,7 +2,7 @@
 // behind. docs/proofs/performance.md explains the figures.
 //
 //	go run ./bench            # everything
-//	go run ./bench -only call # start, chat, hook, call, sandbox, chaos, attack, replay or scale
+//	go run ./bench -only call # start, chat, hook, call, sandbox, chaos, attack, replay, scale or swarm
 //	go run ./bench -only call -check bench/limits.json # as CI can: ratios, not times
 package main
 
@@ -23,7 +23,7 @@ func main() {
 		exit(echo(os.Args[2:]))
 	}
 	var o options
-	flag.StringVar(&o.only, "only", "", "measure only this: start, chat, hook, call, sandbox, chaos, attack, replay or scale")
+	flag.StringVar(&o.only, "only", "", "measure only this: start, chat, hook, call, sandbox, chaos, attack, replay, scale or swarm")
 	flag.StringVar(&o.myc, "myc", "", "the program to measure (default: built from this tree)")
 	flag.StringVar(&o.old, "old", "", "another build of the program, to be measured beside it: HTTP front only")
 	flag.IntVar(&o.starts, "starts", 21, "starts of each kind")
@@ -32,6 +32,8 @@ func main() {
 	flag.StringVar(&o.way, "way", "", "measure only the ways of calling, or the attacks, that have this in their name")
 	flag.DurationVar(&o.chaos, "chaos", 2*time.Second, "length of a round beside bad servers")
 	flag.IntVar(&o.calls, "calls", 100_000, "calls through the daemon before its memory is read")
+	flag.DurationVar(&o.minute, "minute", time.Second, "how long a minute of a plan of the swarm takes")
+	flag.StringVar(&o.graphs, "graphs", "1,4,11", "task graphs that the swarm works through, of 1 to 15")
 	flag.StringVar(&o.check, "check", "", "compare the ratios with this file of limits, and fail where one is exceeded")
 	callers := flag.String("callers", "1,16,64", "numbers of callers")
 	flag.Parse()
@@ -66,6 +68,8 @@ type options struct {
 	chaos  time.Duration
 	calls  int
 	check  string
+	minute time.Duration
+	graphs string
 
 	callers []int
 }
@@ -121,6 +125,11 @@ func run(ctx context.Context, o options) error {
 	if o.only == "" || o.only == "scale" {
 		if err := measureScale(ctx, b); err != nil {
 			return fmt.Errorf("scale: %w", err)
+		}
+	}
+	if o.only == "" || o.only == "swarm" {
+		if err := measureSwarm(ctx, b, o); err != nil {
+			return fmt.Errorf("swarm: %w", err)
 		}
 	}
 	fmt.Printf("\nload at the end: %s\n", load())

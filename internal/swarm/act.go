@@ -1,9 +1,11 @@
 package swarm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,13 +27,16 @@ func startable(s *book.Session, f *book.Feature) bool {
 }
 
 // start gives workers to the features whose turn it is.
-func (d *Driver) start(ctx context.Context) error {
+func (d *Driver) start(ctx context.Context, seen *book.Session) error {
+	if len(d.ready(seen)) == 0 {
+		return nil
+	}
 	base, err := d.Ground.Tip(ctx)
 	if err != nil {
 		return err
 	}
 	var next []*book.Feature
-	s, err := d.change(ctx, func(s *book.Session) (events []book.Event, err error) {
+	_, err = d.change(ctx, func(s *book.Session) (events []book.Event, err error) {
 		next = nil
 		if s.State != book.Going {
 			return nil, nil
@@ -66,7 +71,7 @@ func (d *Driver) start(ctx context.Context) error {
 		return err
 	}
 	for _, f := range next {
-		d.launch(ctx, f, f.Last(), promptOf(s, without(f)))
+		d.launch(ctx, f, f.Last())
 	}
 	return nil
 }
@@ -87,17 +92,18 @@ func without(f *book.Feature) *book.Feature {
 	return &c
 }
 
-// launch makes the worktree of an attempt and starts its worker. What was made already stays.
-func (d *Driver) launch(ctx context.Context, f *book.Feature, a *book.Attempt, prompt string) {
+// launch makes the worktree and the order of an attempt and starts its worker. What a driver before this one has made stays.
+func (d *Driver) launch(ctx context.Context, f *book.Feature, a *book.Attempt) {
 	d.begin(ctx, f.ID, func(ctx context.Context) error {
-		t, err := d.tree(f.ID, a.N)
-		if err == nil && t == nil {
-			if t, err = d.Ground.Add(ctx, nameOf(f.ID, a.N), ground.Commit(a.Base)); err == nil {
-				_, err = t.Snapshot(ctx, Start)
+		_, _, err := worker.Folder(a.Folder).Order()
+		if errors.Is(err, fs.ErrNotExist) {
+			var s *book.Session
+			if s, err = d.Book.Read(ctx, d.id); err == nil {
+				err = d.order(ctx, s, f, a, promptOf(s, without(f)), "")
 			}
 		}
 		if err == nil {
-			err = d.give(ctx, t, f, a, prompt, "")
+			err = d.Start(ctx, worker.Folder(a.Folder), a.Window)
 		}
 		if err == nil || ctx.Err() != nil {
 			return nil
@@ -132,25 +138,21 @@ func TreeOf(g *ground.Repo, feature string, n int) (*ground.Tree, error) {
 	return nil, nil
 }
 
-// give writes the order of a worker and starts it.
-func (d *Driver) give(ctx context.Context, t *ground.Tree, f *book.Feature, a *book.Attempt, prompt, resume string) error {
-	s, err := d.Book.Read(ctx, d.id)
+// order makes the worktree of an attempt, if it has none, and writes what its worker is to do there.
+func (d *Driver) order(ctx context.Context, s *book.Session, f *book.Feature, a *book.Attempt, prompt, resume string) error {
+	t, err := d.tree(f.ID, a.N)
+	if err == nil && t == nil {
+		if t, err = d.Ground.Add(ctx, nameOf(f.ID, a.N), ground.Commit(cmp.Or(a.Tip, a.Base))); err == nil {
+			_, err = t.Snapshot(ctx, Start)
+		}
+	}
 	if err != nil {
 		return err
 	}
-	role := f.Role
-	if role == "" {
-		role = s.Settings.Role
-	}
-	folder := worker.Folder(a.Folder)
-	err = folder.Give(worker.Order{Session: s.ID, Feature: f.ID, Attempt: a.N, Runner: s.Settings.Runner, Command: s.Settings.Command,
-		Tree: t.Project, Role: role, Skills: f.Skills, Model: s.Settings.Model, Budget: f.Budget.USD,
-		Seconds:  f.Budget.Minutes.Duration().Seconds(),
-		Anywhere: d.Anywhere, Resume: resume}, prompt)
-	if err != nil {
-		return err
-	}
-	return d.Start(ctx, folder, a.Window)
+	role := cmp.Or(f.Role, s.Settings.Role)
+	return worker.Folder(a.Folder).Give(worker.Order{Session: s.ID, Feature: f.ID, Attempt: a.N, Runner: s.Settings.Runner,
+		Command: s.Settings.Command, Tree: t.Project, Role: role, Skills: f.Skills, Model: s.Settings.Model, Budget: f.Budget.USD,
+		Seconds: f.Budget.Minutes.Duration().Seconds(), Anywhere: d.Anywhere, Resume: resume}, prompt)
 }
 
 // enqueue puts the work of an attempt into the merge queue.
@@ -163,47 +165,56 @@ func (d *Driver) enqueue(ctx context.Context, f *book.Feature, a *book.Attempt, 
 	})
 }
 
-// sendBack has a worker go on in the same worktree, with what is missing. The attempt is at work, or its work is queued.
+// sendBack has a worker go on in the same worktree, with what is missing. The attempt is at work, or its work is queued. The order is
+// written before the state says so, so that a driver that comes after this one finds what is missing.
 func (d *Driver) sendBack(ctx context.Context, feature string, n int, why string, account func(*book.Attempt)) error {
+	s, err := d.Book.Read(ctx, d.id)
+	if err != nil {
+		return err
+	}
+	f, a, err := sendable(s, feature, n)
+	if err != nil || a == nil {
+		return err
+	}
 	resume := ""
-	s, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
-		f, err := s.Feature(feature)
-		if err != nil {
+	if e, err := worker.Folder(a.Folder).Ended(); err == nil && e != nil {
+		resume = e.Conversation
+	}
+	prompt := why
+	if resume == "" {
+		prompt = promptOf(s, without(f)) + "\n# What is missing\n\n" + why + "\n"
+	}
+	next := *a
+	d.goOn(s, f, &next)
+	next.Sent++
+	if err := d.order(ctx, s, f, &next, prompt, resume); err != nil {
+		return err
+	}
+	if _, err = d.change(ctx, func(s *book.Session) ([]book.Event, error) {
+		f, a, err := sendable(s, feature, n)
+		if err != nil || a == nil {
 			return nil, err
 		}
-		a := f.Last()
-		if a == nil || a.N != n || !a.Live() && a.State != book.Queued {
-			return nil, errMoved
-		}
 		account(a)
-		if e, err := worker.Folder(a.Folder).Ended(); err == nil && e != nil {
-			resume = e.Conversation
-		}
 		d.goOn(s, f, a)
 		a.Sent++
 		return []book.Event{{Kind: "feature", Feature: feature, Attempt: n, Text: "its worker is asked to go on: " + why}}, nil
-	})
-	if errors.Is(err, errMoved) {
-		return nil
-	}
-	if err != nil {
+	}); err != nil {
 		return err
 	}
+	return d.Start(ctx, worker.Folder(next.Folder), next.Window)
+}
+
+// sendable is an attempt that a worker may go on with; nil: a person has changed that.
+func sendable(s *book.Session, feature string, n int) (*book.Feature, *book.Attempt, error) {
 	f, err := s.Feature(feature)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	if resume == "" {
-		why = promptOf(s, without(f)) + "\n# What is missing\n\n" + why + "\n"
+	if a := f.Last(); a != nil && a.N == n && (a.Live() || f.State == book.Queued) {
+		return f, a, nil
 	}
-	t, err := d.tree(feature, n)
-	if err == nil && t == nil {
-		t, err = d.Ground.Add(ctx, nameOf(feature, n), ground.Commit(f.Last().Tip))
-	}
-	if err != nil {
-		return err
-	}
-	return d.give(ctx, t, f, f.Last(), why, resume)
+	return f, nil, nil
 }
 
 // The wait before a feature is tried again: it doubles with each attempt.
@@ -214,9 +225,7 @@ const (
 
 // giveUp ends an attempt. What its worker has made and not committed is kept as a snapshot.
 func (d *Driver) giveUp(ctx context.Context, f *book.Feature, a *book.Attempt, v verdict, account func(*book.Attempt)) error {
-	if err := d.clear(ctx, f.ID, a.N); err != nil {
-		d.Logger.Warn("the worktree of an attempt stays, with its work", "feature", f.ID, "attempt", a.N, "error", err)
-	}
+	d.tidy(ctx, f)
 	_, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		of, err := s.Feature(f.ID)
 		if err != nil {
@@ -242,6 +251,31 @@ func (d *Driver) giveUp(ctx context.Context, f *book.Feature, a *book.Attempt, v
 	return err
 }
 
+// tidy removes the worktrees of a feature that is done with them. One that stays is tried again by the next driver.
+func (d *Driver) tidy(ctx context.Context, f *book.Feature) {
+	if err := Clear(ctx, d.Ground, f); err != nil {
+		d.Logger.Warn("a worktree stays, with the work in it", "feature", f.ID, "error", err)
+	}
+}
+
+// sweep removes the worktrees that a driver was killed over: those of features that are over.
+func (d *Driver) sweep(ctx context.Context) error {
+	trees, err := d.Ground.List()
+	if err != nil || len(trees) == 0 {
+		return err
+	}
+	s, err := d.Book.Read(ctx, d.id)
+	if err != nil {
+		return err
+	}
+	for _, f := range s.Features {
+		if f.State == book.Completed || f.State == book.Failed {
+			d.tidy(ctx, f)
+		}
+	}
+	return nil
+}
+
 // Clear removes the worktrees of a feature. What is committed there stays under refs/mycelium/, and what is not becomes a snapshot.
 func Clear(ctx context.Context, g *ground.Repo, f *book.Feature) error {
 	for _, a := range f.Attempts {
@@ -250,11 +284,6 @@ func Clear(ctx context.Context, g *ground.Repo, f *book.Feature) error {
 		}
 	}
 	return nil
-}
-
-// clear removes the worktree of one attempt.
-func (d *Driver) clear(ctx context.Context, feature string, n int) error {
-	return clearOne(ctx, d.Ground, feature, n)
 }
 
 func clearOne(ctx context.Context, g *ground.Repo, feature string, n int) error {

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
+
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/worker"
@@ -54,7 +56,8 @@ type Driver struct {
 	jobs map[string]bool // what is under way, by feature, and landJob
 	work sync.WaitGroup
 	wake chan struct{}
-	err  error // the first of a job
+	eyes *fsnotify.Watcher // on the folders of workers; nil: there is none, and they are looked at in turn
+	err  error             // the first of a job
 }
 
 // The lease of a driver, and how often it looks.
@@ -87,6 +90,10 @@ func (d *Driver) Run(ctx context.Context) (err error) {
 	if err := d.Ground.Recover(ctx); err != nil {
 		return err
 	}
+	if err := d.sweep(ctx); err != nil {
+		return err
+	}
+	defer d.watch()()
 	look := time.NewTicker(d.Every)
 	defer look.Stop()
 	for {
@@ -126,7 +133,7 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 	}
 	for _, f := range s.Features {
 		if a := f.Live(); a != nil && !d.busy(f.ID) {
-			if err := d.look(ctx, s, f, a); err != nil {
+			if err := d.look(ctx, f, a); err != nil {
 				return false, err
 			}
 		}
@@ -135,10 +142,32 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 	if !d.busy(landJob) && len(queued(s)) > 0 {
 		d.begin(ctx, landJob, func(ctx context.Context) error { return d.land(ctx) })
 	}
-	if err := d.start(ctx); err != nil {
+	if err := d.start(ctx, s); err != nil {
 		return false, err
 	}
 	return d.finish(ctx)
+}
+
+// watch has the next step come at once when a worker says that it has ended. Without it, that is seen at the next look.
+func (d *Driver) watch() (stop func()) {
+	eyes, err := fsnotify.NewWatcher()
+	if err != nil {
+		d.Logger.Warn("workers are looked at in turn, because their folders cannot be watched", "error", err)
+		return func() {}
+	}
+	d.eyes = eyes
+	go func() {
+		for e := range eyes.Events {
+			if worker.SaysEnded(e.Name) {
+				_ = d.again()
+			}
+		}
+	}()
+	go func() {
+		for range eyes.Errors { // what is missed is seen at the next look
+		}
+	}()
+	return func() { _ = eyes.Close() }
 }
 
 // again has the next step come at once.

@@ -457,28 +457,6 @@ func TestWorkerThatWasNeverStarted(t *testing.T) {
 	f.want(f.drive(), "a", book.Completed, 1, 1)
 }
 
-// A worker that goes on with old work has as long to begin as the first one had: its process takes a moment to start.
-func TestLaterWorkerHasTimeToBegin(t *testing.T) {
-	f := begin(t, &book.Session{Features: []*book.Feature{feature("a")}})
-	folder := worker.Folder(filepath.Join(f.Folder, "s", "a-1.1"))
-	s, err := f.Book.Change(t.Context(), "s", "", func(s *book.Session) ([]book.Event, error) {
-		a := s.Features[0]
-		a.State = book.Going
-		a.Attempts = []*book.Attempt{{N: 1, State: book.Starting, Base: string(f.base), Folder: string(folder), Asked: 1,
-			Began: time.Now().Add(-time.Hour)}}
-		return []book.Event{{Kind: "feature", Text: "its worker is asked to go on"}}, nil
-	})
-	if err == nil {
-		err = folder.Give(worker.Order{Session: "s", Feature: "a", Attempt: 1}, "Go on.")
-	}
-	if err == nil {
-		err = New(f.Options, "s").settle(t.Context(), s.Features[0], s.Features[0].Last())
-	}
-	if a := f.session().Features[0]; err != nil || a.Live() == nil {
-		t.Errorf("it is given up: %s, %v", a.Reason, err)
-	}
-}
-
 // A driver whose lease somebody else has ends, and leaves everything to that one.
 func TestLostLeaseEndsTheDriver(t *testing.T) {
 	f := begin(t, &book.Session{Features: []*book.Feature{feature("a")}})

@@ -14,7 +14,6 @@ import (
 type facts struct {
 	Alive   bool
 	Begun   bool          // its process has begun at some time
-	Age     time.Duration // since its worker was asked for
 	Ended   *worker.Ended // nil: it has not said that it ended
 	Commits int           // since its base
 	Dirty   []string      // files that are changed and not committed
@@ -61,9 +60,6 @@ func judge(f facts) verdict {
 		return judgeLive(f)
 	}
 	if !f.Begun && f.Ended == nil {
-		if f.Age < startWithin {
-			return verdict{}
-		}
 		return verdict{renew, "its worker did not begin within " + startWithin.String()}
 	}
 	switch {

@@ -3,7 +3,6 @@ package swarm
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"mycelium/internal/agent"
 	"mycelium/internal/swarm/worker"
@@ -37,11 +36,10 @@ func TestJudge(t *testing.T) {
 		"it did not even begin":         {facts{Ended: &worker.Ended{Stop: "error", Error: "no claude"}}, renew, "no claude"},
 		"refused":                       {facts{Begun: true, Ended: &worker.Ended{Stop: agent.StopRefusal}}, refuse, "refused"},
 		"its budget is spent":           {facts{Begun: true, Ended: &worker.Ended{Stop: agent.StopBudget}}, refuse, "budget"},
-		"started a moment ago":          {facts{Age: time.Second}, leave, ""},
-		"never began":                   {facts{Age: startWithin}, renew, "did not begin"},
+		"never began":                   {facts{}, renew, "did not begin"},
 		"at work":                       {facts{Alive: true, Begun: true}, leave, ""},
 		"at work, and it has committed": {facts{Alive: true, Begun: true, Commits: 3}, leave, ""},
-		"at work for two days":          {facts{Alive: true, Begun: true, Age: 48 * time.Hour}, leave, ""},
+		"at work for two days":          {facts{Alive: true, Begun: true}, leave, ""},
 		"silent, and a question waits": {facts{Alive: true, Begun: true, Waits: "git push", Stuck: "silent for an hour", Told: true},
 			leave, ""},
 		"stuck":                  {facts{Alive: true, Begun: true, Stuck: "it repeats itself"}, nudge, "repeats"},

@@ -55,7 +55,7 @@ func (l *line) Verify(ctx context.Context, c ground.Commit) (ok bool, output str
 
 // Land records what is to land, and moves the branch.
 func (l *line) Land(ctx context.Context, old, to ground.Commit, landed []ground.Candidate) error {
-	intent := &book.Landing{Old: string(old), New: string(to)}
+	intent := &book.Landing{Old: string(old), New: string(to), Commits: l.commits()}
 	for _, c := range landed {
 		intent.Features = append(intent.Features, c.ID)
 	}
@@ -66,6 +66,15 @@ func (l *line) Land(ctx context.Context, old, to ground.Commit, landed []ground.
 		return err
 	}
 	return l.Ground.Land(ctx, old, to)
+}
+
+// commits are the commits of the chain, by the feature that each brings.
+func (l *line) commits() map[string]string {
+	out := map[string]string{}
+	for c, ids := range l.merged {
+		out[ids[len(ids)-1]] = string(c)
+	}
+	return out
 }
 
 // land runs one batch of the merge queue.
@@ -114,12 +123,7 @@ func (d *Driver) landed(ctx context.Context, l *line, r ground.Round) error {
 	if len(done) == 0 {
 		return nil
 	}
-	commits := map[string]string{}
-	for c, ids := range l.merged {
-		if len(ids) > 0 {
-			commits[ids[len(ids)-1]] = string(c)
-		}
-	}
+	commits := l.commits()
 	if _, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		s.Landing = nil
 		var events []book.Event
@@ -133,17 +137,15 @@ func (d *Driver) landed(ctx context.Context, l *line, r ground.Round) error {
 	}); err != nil {
 		return err
 	}
+	_ = d.again() // what depends on them is started before the rest here is done
 	for _, c := range done {
-		d.tidy(ctx, c.ID, l.features[c.ID].Last().N)
+		f := l.features[c.ID]
+		d.begin(ctx, f.ID, func(ctx context.Context) error {
+			d.tidy(ctx, f)
+			return nil
+		})
 	}
 	return nil
-}
-
-// tidy removes the worktree of an attempt whose work has landed.
-func (d *Driver) tidy(ctx context.Context, feature string, n int) {
-	if err := d.clear(ctx, feature, n); err != nil {
-		d.Logger.Warn("a worktree stays", "feature", feature, "attempt", n, "error", err)
-	}
 }
 
 // complete marks a feature as completed.
@@ -224,7 +226,7 @@ func (d *Driver) recover(ctx context.Context, i *book.Landing) error {
 		}
 		var events []book.Event
 		for _, id := range i.Features {
-			events = append(events, complete(s, id, i.New, "it had landed when the driver ended"))
+			events = append(events, complete(s, id, i.Commits[id], "it had landed when the driver ended"))
 		}
 		return events, nil
 	})
@@ -237,7 +239,7 @@ func (d *Driver) recover(ctx context.Context, i *book.Landing) error {
 	}
 	for _, id := range i.Features {
 		if f, err := s.Feature(id); err == nil {
-			d.tidy(ctx, id, f.Last().N)
+			d.tidy(ctx, f)
 		}
 	}
 	return nil

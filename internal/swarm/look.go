@@ -22,6 +22,9 @@ type watch struct {
 	waits  string // a call waits for a person
 	cost   float64
 	told   time.Time // when it was told that it looks stuck
+	seen   bool      // its folder is watched
+	since  time.Time // when this driver looked at it first
+	tried  time.Time // when its worker was started, as far as this driver knows
 }
 
 // read takes what is new.
@@ -86,21 +89,40 @@ func Judge(f worker.Folder) (confidence.Judgement, error) {
 // patience is how long a worker has to do something else once it was told that it looks stuck.
 const patience = 2 * time.Minute
 
+// startAgain is how long a worker may take to begin before another one is started: its terminal may have been killed. The lock of its
+// folder lets one of them in.
+const startAgain = 15 * time.Second
+
+// await takes care of an attempt whose worker has not begun. It reports whether it may still begin.
+func (d *Driver) await(ctx context.Context, f *book.Feature, a *book.Attempt, w *watch) bool {
+	switch {
+	case time.Since(w.since) > startWithin:
+		return false
+	case !d.adopted || time.Since(w.tried) > startAgain: // another driver was to start it, and may not have come to it
+		w.tried = time.Now()
+		d.launch(ctx, f, a)
+	}
+	return true
+}
+
 // look looks at the worker of an attempt, and begins what becomes of it.
-func (d *Driver) look(ctx context.Context, s *book.Session, f *book.Feature, a *book.Attempt) error {
+func (d *Driver) look(ctx context.Context, f *book.Feature, a *book.Attempt) error {
 	folder := worker.Folder(a.Folder)
 	alive := folder.Alive() // before its stream, which is whole once it is dead
 	w := d.watches[folder]
 	if w == nil {
-		w = &watch{}
+		w = &watch{since: time.Now(), tried: time.Now()}
 		d.watches[folder] = w
 	}
 	if err := w.read(folder); err != nil {
 		return err
 	}
-	if !alive && !w.begun && !d.adopted { // another driver was to start it, and may not have come to it
-		d.launch(ctx, f, a, promptOf(s, f))
-		return nil
+	if !w.seen && d.eyes != nil {
+		w.seen = d.eyes.Add(string(folder)) == nil // it is made with the order
+	}
+	ended, err := folder.Ended()
+	if err != nil {
+		return err
 	}
 	if a.State == book.Starting && w.begun {
 		return d.changeAttempt(ctx, f.ID, a.N, func(_ *book.Feature, a *book.Attempt) book.Event {
@@ -108,7 +130,10 @@ func (d *Driver) look(ctx context.Context, s *book.Session, f *book.Feature, a *
 			return book.Event{Kind: "worker", Text: "its worker has begun"}
 		})
 	}
-	if !alive {
+	if !alive || ended != nil {
+		if ended == nil && !w.begun && d.await(ctx, f, a, w) {
+			return nil
+		}
 		d.begin(ctx, f.ID, func(ctx context.Context) error { return d.settle(ctx, f, a) })
 		return nil
 	}
@@ -146,17 +171,17 @@ func (d *Driver) tell(ctx context.Context, f *book.Feature, a *book.Attempt, mes
 func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) error {
 	folder := worker.Folder(a.Folder)
 	ended, err := folder.Ended()
-	if err != nil {
+	if err != nil || ended == nil && folder.Alive() { // it has begun at last
 		return err
+	}
+	if !folder.Gone(ctx, grace) {
+		d.stop(ctx, folder)
 	}
 	w := &watch{}
 	if err := w.read(folder); err != nil {
 		return err
 	}
 	known := facts{Begun: w.begun, Ended: ended, Sent: a.Sent}
-	if given := folder.Given(); !given.IsZero() { // else it is about to be
-		known.Age = time.Since(given)
-	}
 	t, err := d.tree(f.ID, a.N)
 	if err != nil {
 		return err

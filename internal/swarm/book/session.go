@@ -71,9 +71,10 @@ type Settings struct {
 
 // Landing is the intent to move the branch of a session.
 type Landing struct {
-	Old      string   `json:"old"`
-	New      string   `json:"new"`
-	Features []string `json:"features"`
+	Old      string            `json:"old"`
+	New      string            `json:"new"`
+	Features []string          `json:"features"`
+	Commits  map[string]string `json:"commits"` // what lands of each of them
 }
 
 // Feature is a unit of work with what came of it.

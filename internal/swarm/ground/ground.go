@@ -232,18 +232,19 @@ func (r *Repo) resolve(ctx context.Context, revision string) (Commit, error) {
 	return Commit(line), err
 }
 
-// lock keeps others from making and removing working trees: eight at a time lock each other inside git.
-func (r *Repo) lock(ctx context.Context) (unlock func(), err error) {
+// lock keeps others from making and removing working trees: eight at a time lock each other inside git. A git that is given the lock
+// file as its Hold has the lock too: when this process is killed, the next one waits until that git has ended.
+func (r *Repo) lock(ctx context.Context) (held *os.File, unlock func(), err error) {
 	r.mu.Lock()
 	m, err := atomicfile.OpenMutex(filepath.Join(r.opts.State, "trees.lock"))
 	if err == nil {
 		if err = m.Lock(ctx, time.Minute); err == nil {
-			return func() { _ = m.Close(); r.mu.Unlock() }, nil
+			return m.File(), func() { _ = m.Close(); r.mu.Unlock() }, nil
 		}
 		_ = m.Close()
 	}
 	r.mu.Unlock()
-	return nil, fmt.Errorf("wait for the working trees of the swarm: %w", err)
+	return nil, nil, fmt.Errorf("wait for the working trees of the swarm: %w", err)
 }
 
 // project returns the folder in a tree that stands for the project; see [worktree.Main] for the way back.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -222,7 +223,18 @@ func (t *Tree) Checkout(ctx context.Context, c Commit) error {
 	if t.Branch != "" {
 		return fmt.Errorf("the working tree of %s is a worker's and not the queue's: nothing is checked out there", t.Attempt)
 	}
+	held, unlock, err := t.repo.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	g, err := t.in()
+	g.Hold = held
+	if err == nil {
+		if err = os.Remove(filepath.Join(t.own, "index.lock")); errors.Is(err, os.ErrNotExist) { // of a git that was killed
+			err = nil
+		}
+	}
 	if err == nil {
 		_, err = g.Run(ctx, "checkout", "--quiet", "--force", "--detach", string(c))
 	}

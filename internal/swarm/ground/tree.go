@@ -137,7 +137,7 @@ func (r *Repo) Queue(ctx context.Context) (*Tree, error) {
 
 // add makes a working tree. Until it is whole, it is locked with a reason that says so.
 func (t *Tree) add(ctx context.Context, from Commit) (*Tree, error) {
-	unlock, err := t.repo.lock(ctx)
+	held, unlock, err := t.repo.lock(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +155,7 @@ func (t *Tree) add(ctx context.Context, from Commit) (*Tree, error) {
 		args = append(args[:len(args)-1], "-b", t.Branch)
 	}
 	g := t.repo.plumbing()
+	g.Hold = held
 	g.Settings = []string{"-c", "worktree.useRelativePaths=false"} // git 2.48; see linked
 	if _, err := g.Run(ctx, append(args, "--", t.Dir, string(from))...); err != nil {
 		return nil, fmt.Errorf("make the working tree of %s: %w", t.Attempt, err)
@@ -224,7 +225,7 @@ func (e *UnsavedError) Error() string {
 // [*UnsavedError] if the tree has changed or untracked files that are in no snapshot of the attempt; files that git ignores are not
 // work, and go. To remove what is not there is no error.
 func (t *Tree) Remove(ctx context.Context) error {
-	unlock, err := t.repo.lock(ctx)
+	_, unlock, err := t.repo.lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -336,7 +337,7 @@ func removeAll(dir string) error {
 // Recover removes what a crash has left: trees that were not made or not removed to their end, the branches of attempts without a
 // tree, whose commits it keeps, and temporary files. It is called at the start, before anything else works on the ground.
 func (r *Repo) Recover(ctx context.Context) error {
-	unlock, err := r.lock(ctx)
+	_, unlock, err := r.lock(ctx)
 	if err != nil {
 		return err
 	}

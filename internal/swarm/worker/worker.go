@@ -106,14 +106,6 @@ func (f Folder) Give(o Order, prompt string) error {
 	return atomicfile.Write(f.file("order.json"), b, 0o600)
 }
 
-// Given is when the folder was given to a worker, the last time; zero: it was not.
-func (f Folder) Given() (t time.Time) {
-	if info, err := os.Stat(f.file("order.json")); err == nil {
-		t = info.ModTime()
-	}
-	return t
-}
-
 // Order returns the order and the prompt.
 func (f Folder) Order() (o Order, prompt string, err error) {
 	b, err := os.ReadFile(f.file("order.json"))
@@ -127,9 +119,15 @@ func (f Folder) Order() (o Order, prompt string, err error) {
 	return o, string(b), err
 }
 
+// endedFile says how a worker ended.
+const endedFile = "ended.json"
+
+// SaysEnded reports whether a file of a folder is the one by which its worker says that it has ended.
+func SaysEnded(path string) bool { return filepath.Base(path) == endedFile }
+
 // Ended returns how the worker ended; nil: it has not said so.
 func (f Folder) Ended() (*Ended, error) {
-	b, err := os.ReadFile(f.file("ended.json"))
+	b, err := os.ReadFile(f.file(endedFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -272,12 +270,12 @@ const takeWithin = 1 * time.Second
 
 // Begin takes the folder for this process. It is refused while another worker has it, and after one has ended.
 func (f Folder) Begin() (*Work, error) {
-	if e, err := f.Ended(); err != nil || e != nil {
-		return nil, errors.Join(err, errors.New("this attempt is over"))
-	}
 	lock, err := atomicfile.LockWait(f.file("worker.lock"), takeWithin)
 	if err != nil {
 		return nil, fmt.Errorf("another worker has this attempt: %w", err)
+	}
+	if e, err := f.Ended(); err != nil || e != nil { // by the one that had the lock until now
+		return nil, errors.Join(err, errors.New("this attempt is over"), lock.Unlock())
 	}
 	w := &Work{Folder: f, lock: lock}
 	if err = atomicfile.Write(f.file("worker.pid"), fmt.Append(nil, os.Getpid()), 0o600); err == nil {
@@ -329,7 +327,7 @@ func (w *Work) End(e Ended) error {
 	e.At, e.Text = time.Now(), text.Truncate(e.Text, maxSaid)
 	b, err := json.Marshal(e, json.Deterministic(true))
 	if err == nil {
-		err = atomicfile.Write(w.file("ended.json"), b, 0o600)
+		err = atomicfile.Write(w.file(endedFile), b, 0o600)
 	}
 	return errors.Join(err, w.events.Close(), w.lock.Unlock())
 }

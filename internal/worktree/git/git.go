@@ -25,6 +25,7 @@ type Git struct {
 	Env      []string // further variables, such as GIT_DIR
 	Settings []string // further options before the command: "-c", "name=value"
 	Most     int      // bytes that Run returns; 16 MiB if 0
+	Hold     *os.File // a lock file: its lock is held until git has ended, also when this process is killed; nil: none
 }
 
 const (
@@ -104,6 +105,9 @@ func (g Git) Pipe(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 	cmd := exec.CommandContext(ctx, "git", append(g.options(), args...)...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Env = g.Dir, in, out, g.environ()
 	cmd.WaitDelay = graceTime
+	if g.Hold != nil {
+		cmd.ExtraFiles = []*os.File{g.Hold}
+	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	said := &ending{}
 	cmd.Stderr = said

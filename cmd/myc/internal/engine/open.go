@@ -105,13 +105,11 @@ func Open(ctx context.Context, a *base.App, o Options) (*Agent, error) {
 	if choice.Name == Claude {
 		open = out.openClaude
 	}
-	if err := open(ctx, a, o, paths, old); err != nil {
-		return nil, errors.Join(err, out.Close())
+	if err = open(ctx, a, o, paths, old); err == nil && o.Opened != nil {
+		err = o.Opened(ctx, out)
 	}
-	if o.Opened != nil {
-		if err := o.Opened(ctx, out); err != nil {
-			return nil, errors.Join(err, out.Close())
-		}
+	if err != nil {
+		return nil, errors.Join(err, out.Close())
 	}
 	return out, nil
 }

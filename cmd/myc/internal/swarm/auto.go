@@ -78,9 +78,13 @@ func (a *app) auto(ctx context.Context, o *opened, s *book.Session) error {
 	return a.outcome(ctx, o, s.ID)
 }
 
+// lockWithin is how long a driver waits for its lock. A process that the last driver was about to start when it was killed has the lock
+// until it has become a program of its own.
+const lockWithin = time.Second
+
 // drive drives a session. A lease of a driver that was killed does not hold this one up: its lock tells that it is gone.
 func drive(ctx context.Context, o *opened, options swarm.Options, id string) error {
-	lock, err := atomicfile.TryLock(o.driverLock())
+	lock, err := atomicfile.LockWait(o.driverLock(), lockWithin)
 	if errors.Is(err, atomicfile.ErrLocked) {
 		err = failure.Hint(errors.New("another process drives the swarm of this project"), "myc swarm status says which")
 	}

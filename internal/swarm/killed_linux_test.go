@@ -1,0 +1,104 @@
+package swarm
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/worker"
+)
+
+// driver is a driver whose workers never begin, and the folders that it started some in.
+func (c *chaos) driver() (*Driver, *[]worker.Folder) {
+	c.Helper()
+	var started []worker.Folder
+	d := New(Options{Book: c.book, Ground: c.ground, Folder: c.dir, Holder: "test", Logger: slog.New(slog.DiscardHandler),
+		Start: func(_ context.Context, f worker.Folder, _ string) error {
+			started = append(started, f) // one job at a time
+			return nil
+		}}, chaosSession)
+	if err := c.book.Hold(c.Context(), chaosSession, "test", time.Minute); err != nil {
+		c.Fatal(err)
+	}
+	return d, &started
+}
+
+// step is a step with all that it begins.
+func (c *chaos) step(d *Driver) *book.Feature {
+	c.Helper()
+	if _, err := d.step(c.Context()); err != nil {
+		c.Fatal(err)
+	}
+	d.work.Wait()
+	return c.session().Features[0]
+}
+
+// What a worker is sent back for outlives the driver. The worker is not given up because its attempt began long ago.
+func TestSentBackAndKilled(t *testing.T) {
+	t.Parallel()
+	c := newChaos(t, 1)
+	if _, err := c.book.Change(c.Context(), chaosSession, "", func(s *book.Session) ([]book.Event, error) {
+		s.Features = s.Features[:1]
+		f := s.Features[0]
+		f.State = book.Going
+		f.Attempts = []*book.Attempt{{N: 1, State: book.Running, Base: c.head, Folder: c.dir + "/f0-1.0", Began: time.Now().Add(-time.Hour)}}
+		for _, other := range c.session().Features[1:] { // they stay in the book, and are over
+			other.State = book.Completed
+			s.Features = append(s.Features, other)
+		}
+		return []book.Event{{Kind: "feature"}}, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	first, _ := c.driver()
+	first.Start = func(context.Context, worker.Folder, string) error { return nil } // and it is killed
+	if err := first.sendBack(c.Context(), "f0", 1, "the moon is missing", func(*book.Attempt) {}); err != nil {
+		t.Fatal(err)
+	}
+	second, started := c.driver()
+	for range 3 {
+		if f := c.step(second); f.State != book.Going || !f.Last().Live() || f.Last().Sent != 1 {
+			t.Fatalf("the feature is %s, because %q; its attempt %+v", f.State, f.Reason, f.Last())
+		}
+	}
+	want := worker.Folder(c.session().Features[0].Last().Folder)
+	if !slices.Equal(*started, []worker.Folder{want}) {
+		t.Fatalf("started %v, want %s once", *started, want)
+	}
+	if _, prompt, err := want.Order(); err != nil || !strings.Contains(prompt, "the moon is missing") {
+		t.Errorf("%v; its prompt: %s", err, prompt)
+	}
+}
+
+// A worktree that a driver was killed over goes with the next driver, when its feature is over.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	c := newChaos(t, 1)
+	if _, err := c.book.Change(c.Context(), chaosSession, "", func(s *book.Session) ([]book.Event, error) {
+		for i, f := range s.Features {
+			f.State, f.Attempts = book.Completed, []*book.Attempt{{N: 1, State: book.Landed}, {N: 2, State: book.Landed}}
+			if i == 1 {
+				f.State = book.Waiting
+			}
+		}
+		return []book.Event{{Kind: "feature"}}, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"f0-1", "f0-2", "f1-1"} {
+		if _, err := c.ground.Add(c.Context(), name, "HEAD"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, _ := c.driver()
+	if err := d.Run(c.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := c.ground.List(); err != nil || len(left) != 1 || left[0].Attempt != "f1-1" {
+		t.Errorf("%v, %v: want the worktree of the feature that waits", left, err)
+	}
+}
