@@ -396,7 +396,8 @@ func TestLandingIsRecovered(t *testing.T) {
 			if _, err := f.Book.Change(t.Context(), "s", "", func(s *book.Session) ([]book.Event, error) {
 				a := s.Features[0]
 				a.State, a.Attempts = book.Queued, []*book.Attempt{{N: 1, State: book.Queued, Base: string(f.base), Tip: tip}}
-				s.Landing = &book.Landing{Old: string(f.base), New: string(m.Commit), Features: []string{"a"}}
+				s.Landing = &book.Landing{Old: string(f.base), New: string(m.Commit), Features: []string{"a"},
+					Commits: map[string]string{"a": string(m.Commit)}}
 				return []book.Event{{Kind: "merge", Text: "lands"}}, nil
 			}); err != nil {
 				t.Fatal(err)
