@@ -78,7 +78,8 @@ func begin(t *testing.T, s *book.Session) *fixture {
 	}
 	t.Cleanup(func() { f.running.Wait(); _ = db.Close() })
 	f.Options = Options{Book: book.New(db), Folder: filepath.Join(dir, "state"), Holder: "one", Every: 5 * time.Millisecond,
-		Start: f.start, Verify: verify, Governs: func(path string) bool { return path == "mycelium.yaml" }, Logger: slog.New(slog.DiscardHandler)}
+		Start: f.start, Verify: verify, Governs: func(path string) bool { return path == "mycelium.yaml" },
+		Logger: slog.New(slog.DiscardHandler)}
 	s.ID, s.State, s.Settings.Runner, s.Settings.Verify = "s", book.Going, "command", [][]string{{"green"}}
 	s.Settings.Workers = max(s.Settings.Workers, 1)
 	f.Ground, err = ground.Open(t.Context(), ground.Options{Project: f.top, State: f.Folder, Trees: filepath.Join(dir, "trees"),
@@ -241,7 +242,8 @@ func TestLateWorkIsTaken(t *testing.T) {
 	f.workers["a"] = func(h *hand) {
 		lock, err := atomicfile.LockWait(filepath.Join(string(h.folder), "worker.lock"), time.Minute)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(string(h.folder), "events.jsonl"), []byte(`{"at":"2026-01-01T00:00:00Z","kind":"began"}`+"\n"), 0o600)
+			began := []byte(`{"at":"2026-01-01T00:00:00Z","kind":"began"}` + "\n")
+			err = os.WriteFile(filepath.Join(string(h.folder), "events.jsonl"), began, 0o600)
 		}
 		h.commit(h.tree, "feat: a", "a", "1\n")
 		if err != nil || lock.Unlock() != nil {
@@ -457,8 +459,8 @@ func TestWorkerThatWasNeverStarted(t *testing.T) {
 	f.want(f.drive(), "a", book.Completed, 1, 1)
 }
 
-// A worker that goes on with old work has as long to begin as the first one had: its process takes a moment to start.
-func TestLaterWorkerHasTimeToBegin(t *testing.T) {
+// A worker that has not begun yet, or begins while it is judged, is not taken for dead; however old the attempt is that it goes on with.
+func TestWorkerIsJustStarting(t *testing.T) {
 	f := begin(t, &book.Session{Features: []*book.Feature{feature("a")}})
 	folder := worker.Folder(filepath.Join(f.Folder, "s", "a-1.1"))
 	s, err := f.Book.Change(t.Context(), "s", "", func(s *book.Session) ([]book.Event, error) {
@@ -468,14 +470,31 @@ func TestLaterWorkerHasTimeToBegin(t *testing.T) {
 			Began: time.Now().Add(-time.Hour)}}
 		return []book.Event{{Kind: "feature", Text: "its worker is asked to go on"}}, nil
 	})
-	if err == nil {
-		err = folder.Give(worker.Order{Session: "s", Feature: "a", Attempt: 1}, "Go on.")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err == nil {
-		err = New(f.Options, "s").settle(t.Context(), s.Features[0], s.Features[0].Last())
+	left := func(when string) {
+		t.Helper()
+		err := New(f.Options, "s").settle(t.Context(), s.Features[0], s.Features[0].Last())
+		if a := f.session().Features[0]; err != nil || a.Live() == nil {
+			t.Errorf("%s it is given up: %s, %v", when, a.Reason, err)
+		}
 	}
-	if a := f.session().Features[0]; err != nil || a.Live() == nil {
-		t.Errorf("it is given up: %s, %v", a.Reason, err)
+	left("before its folder is given,")
+	if err := folder.Give(worker.Order{Session: "s", Feature: "a", Attempt: 1}, "Go on."); err != nil {
+		t.Fatal(err)
+	}
+	left("before it begins,")
+	w, err := folder.Begin()
+	if err == nil {
+		err = w.Write(worker.Event{Kind: worker.Began})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	left("at work,")
+	if err := w.End(worker.Ended{Stop: agent.StopEnd}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -143,13 +143,15 @@ func (d *Driver) tell(ctx context.Context, f *book.Feature, a *book.Attempt, mes
 
 // settle judges an attempt whose worker has ended, and does what becomes of it.
 func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) error {
-	folder := worker.Folder(a.Folder)
-	ended, err := folder.Ended()
-	if err != nil {
+	folder, w := worker.Folder(a.Folder), &watch{}
+	if err := w.read(folder); err != nil {
 		return err
 	}
-	w := &watch{}
-	if err := w.read(folder); err != nil {
+	if folder.Alive() { // it has begun since it was looked at
+		return nil
+	}
+	ended, err := folder.Ended() // what has begun by now and is dead has said so, or never will
+	if err != nil {
 		return err
 	}
 	known := facts{Begun: w.begun, Ended: ended, Sent: a.Sent}
