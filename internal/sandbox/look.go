@@ -48,7 +48,8 @@ type look struct {
 // there is no bound: the command chooses how many files it leaves.
 func (c *Command) look(ctx context.Context, before *Guarded) (*Guarded, error) {
 	l := &look{ctx: ctx, forms: guardedForms(c.Project, c.Home), roots: c.roots(), git: c.git(), home: c.Home, scan: c.Scratch,
-		after: before != nil, out: Guarded{Project: c.Project, Write: c.Write, Worktree: c.Worktree, Links: map[string]string{}, Through: map[string]string{}}}
+		after: before != nil, out: Guarded{Project: c.Project, Write: c.Write, Worktree: c.Worktree, Links: map[string]string{},
+			Through: map[string]string{}}}
 	if l.after {
 		l.closed = set(before.Hidden)
 	}

@@ -50,7 +50,8 @@ func (d *Driver) start(ctx context.Context) error {
 			next = append(next, f)
 			if a := f.Last(); a != nil && a.State == book.Stopped {
 				d.goOn(s, f, a)
-				events = append(events, book.Event{Kind: "feature", Feature: f.ID, Attempt: a.N, Text: "a worker goes on where the last one was stopped"})
+				events = append(events, book.Event{Kind: "feature", Feature: f.ID, Attempt: a.N,
+					Text: "a worker goes on where the last one was stopped"})
 				continue
 			}
 			a := &book.Attempt{N: len(f.Attempts) + 1, State: book.Starting, Base: string(base), Began: time.Now()}
@@ -143,7 +144,8 @@ func (d *Driver) give(ctx context.Context, t *ground.Tree, f *book.Feature, a *b
 	}
 	folder := worker.Folder(a.Folder)
 	err = folder.Give(worker.Order{Session: s.ID, Feature: f.ID, Attempt: a.N, Runner: s.Settings.Runner, Command: s.Settings.Command,
-		Tree: t.Project, Role: role, Skills: f.Skills, Model: s.Settings.Model, Budget: f.Budget.USD, Seconds: f.Budget.Minutes.Duration().Seconds(),
+		Tree: t.Project, Role: role, Skills: f.Skills, Model: s.Settings.Model, Budget: f.Budget.USD,
+		Seconds:  f.Budget.Minutes.Duration().Seconds(),
 		Anywhere: d.Anywhere, Resume: resume}, prompt)
 	if err != nil {
 		return err
@@ -234,7 +236,8 @@ func (d *Driver) giveUp(ctx context.Context, f *book.Feature, a *book.Attempt, v
 		}
 		wait := min(firstWait<<(of.Tried-1), lastWait)
 		of.State, of.Retry = book.Pending, time.Now().Add(wait)
-		return []book.Event{{Kind: "feature", Feature: f.ID, Attempt: a.N, Text: "it is tried again in " + wait.String() + ": " + v.Reason}}, nil
+		return []book.Event{{Kind: "feature", Feature: f.ID, Attempt: a.N,
+			Text: "it is tried again in " + wait.String() + ": " + v.Reason}}, nil
 	})
 	return err
 }

@@ -240,8 +240,9 @@ func (d *Driver) finish(ctx context.Context) (over bool, err error) {
 			return nil, nil // a person has the next word
 		}
 		s.State, s.Ended = book.Faulty, time.Now()
-		return []book.Event{{Kind: "session", Text: fmt.Sprintf("%d of %d features have landed; the others failed, or depend on one that did",
-			len(s.Features)-left, len(s.Features))}}, nil
+		return []book.Event{{Kind: "session",
+			Text: fmt.Sprintf("%d of %d features have landed; the others failed, or depend on one that did",
+				len(s.Features)-left, len(s.Features))}}, nil
 	})
 	return over, err
 }

@@ -120,6 +120,7 @@ func missing(f facts) string {
 		return fmt.Sprintf("You ended with %s that are changed and not committed: %s. Commit what belongs to the feature, and remove or "+
 			"ignore the rest.", text.Count(len(f.Dirty), "file"), text.Cell(strings.Join(f.Dirty, ", "), 500))
 	}
-	return "You ended without a commit, so there is nothing to take over. Do the work of the feature and commit it. If the feature cannot be " +
+	return "You ended without a commit, so there is nothing to take over. Do the work of the feature and commit it. If the feature " +
+		"cannot be " +
 		"done, say why in one sentence."
 }

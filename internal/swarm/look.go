@@ -121,7 +121,8 @@ func (d *Driver) look(ctx context.Context, s *book.Session, f *book.Feature, a *
 	switch v := judge(known); {
 	case v.act == nudge && w.told.IsZero():
 		w.told = time.Now()
-		return d.tell(ctx, f, a, "You seem to be stuck: "+v.Reason+". Try a different approach, or commit what you have and say what is in the way.")
+		return d.tell(ctx, f, a,
+			"You seem to be stuck: "+v.Reason+". Try a different approach, or commit what you have and say what is in the way.")
 	case v.act == renew:
 		d.begin(ctx, f.ID, func(ctx context.Context) error {
 			d.stop(ctx, folder)

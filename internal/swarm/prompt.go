@@ -11,8 +11,9 @@ import (
 // promptOf is what a worker is asked to do. What failed before is told, because a worker knows nothing of the attempts before its own.
 func promptOf(s *book.Session, f *book.Feature) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "You work on one feature of a larger task, in a git worktree of your own. Other workers work on other features in theirs.\n\n"+
-		"# Feature %s\n\n%s\n", f.ID, strings.TrimSpace(f.Description))
+	fmt.Fprintf(&b,
+		"You work on one feature of a larger task, in a git worktree of your own. Other workers work on other features in theirs.\n\n"+
+			"# Feature %s\n\n%s\n", f.ID, strings.TrimSpace(f.Description))
 	if f.Details != "" {
 		fmt.Fprintf(&b, "\n%s\n", f.Details)
 	}

@@ -23,7 +23,8 @@ func ScheduleOf(s *book.Session) *schedule.Schedule {
 	for _, f := range s.Features {
 		if f.State == book.Completed && f.Estimate > 0 {
 			a := f.Last()
-			o.History = append(o.History, schedule.Took{Role: f.Role, Estimate: f.Estimate, Actual: plan.Minutes(a.Ended.Sub(a.Began).Minutes())})
+			o.History = append(o.History, schedule.Took{Role: f.Role, Estimate: f.Estimate,
+				Actual: plan.Minutes(a.Ended.Sub(a.Began).Minutes())})
 		}
 	}
 	return schedule.New(PlanOf(s), o)

@@ -47,7 +47,7 @@ func find(s *book.Session, feature string) (*book.Feature, error) {
 	return nil, failure.New(failure.NotFound, err, hint)
 }
 
-func (a *app) attachCmd() *cobra.Command {
+func attachCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "attach FEATURE", Short: "See the terminal of a worker", Args: base.ArgRange(1, 1, "a feature"),
 		Long: "Opens the terminal of the worker, in tmux. Ctrl-b d leaves it, and the worker goes on.",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -58,7 +58,8 @@ func (a *app) attachCmd() *cobra.Command {
 				}
 				t := f.Live()
 				if t == nil {
-					return failure.Hint(fmt.Errorf("no worker works on %s now", f.ID), "myc swarm logs "+f.ID+" shows what the last one did")
+					return failure.Hint(fmt.Errorf("no worker works on %s now", f.ID),
+						"myc swarm logs "+f.ID+" shows what the last one did")
 				}
 				server, err := a.terminals(o)
 				if err != nil {
@@ -71,7 +72,7 @@ func (a *app) attachCmd() *cobra.Command {
 		}}
 }
 
-func (a *app) messageCmd() *cobra.Command {
+func messageCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "message FEATURE TEXT", Short: "Tell a worker something", Args: base.ArgRange(2, 2, "a feature and a text"),
 		Long: "The worker is given the message when its turn is over, before it ends. What it was told is on record.",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -103,7 +104,7 @@ func (a *app) changed(ctx context.Context, act string, f func(s *book.Session) (
 	})
 }
 
-func (a *app) pauseCmd() *cobra.Command {
+func pauseCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "pause", Short: "Stop the workers; what they did is kept", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.with(c.Context(), "pause the swarm", func(o *opened, s *book.Session) error {
@@ -144,7 +145,7 @@ func (a *app) halted(ctx context.Context, o *opened, id string) error {
 	return drive(ctx, o, options, id)
 }
 
-func (a *app) resumeCmd() *cobra.Command {
+func resumeCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "resume", Short: "Go on with a paused session", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.changed(c.Context(), "resume the swarm", func(s *book.Session) ([]book.Event, error) {
@@ -157,7 +158,7 @@ func (a *app) resumeCmd() *cobra.Command {
 		}}
 }
 
-func (a *app) retryCmd() *cobra.Command {
+func retryCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "retry FEATURE", Short: "Try a feature again that failed or waits", Args: base.ArgRange(1, 1, "a feature"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.changed(c.Context(), "try a feature again", func(s *book.Session) ([]book.Event, error) {

@@ -22,10 +22,11 @@ import (
 	"mycelium/internal/tmux"
 )
 
-func (a *app) autoCmd() *cobra.Command {
+func autoCmd(a *app) *cobra.Command {
 	var dry bool
 	c := &cobra.Command{Use: "auto", Short: "Drive the session to its end", Args: base.NoArgs,
-		Long: "Starts workers as features become ready, merges what is done and verified, tries again what failed, and ends when nothing\n" +
+		Long: "Starts workers as features become ready, merges what is done and verified, tries again what failed, and ends when " +
+			"nothing\n" +
 			"more becomes of the session by itself. Ctrl-C ends the driver only: the workers go on, and the next `myc swarm auto` finds\n" +
 			"them. `myc swarm pause` stops them.",
 		Example: "  myc swarm auto --dry-run\n  myc swarm auto --json",
@@ -55,7 +56,8 @@ func (a *app) auto(ctx context.Context, o *opened, s *book.Session) error {
 		return err
 	}
 	if _, err := a.verify(ctx, o, o.dir, []string{"true"}); err != nil {
-		return failure.Hint(fmt.Errorf("the swarm starts no workers where the sandbox cannot be built: %w", err), "myc sandbox capabilities says what is missing")
+		return failure.Hint(fmt.Errorf("the swarm starts no workers where the sandbox cannot be built: %w", err),
+			"myc sandbox capabilities says what is missing")
 	}
 	told := make(chan struct{})
 	follow, stop := context.WithCancel(context.WithoutCancel(ctx))

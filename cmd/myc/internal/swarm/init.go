@@ -30,13 +30,16 @@ type begin struct {
 	command  string
 }
 
-func (a *app) initCmd() *cobra.Command {
+func initCmd(a *app) *cobra.Command {
 	var b begin
 	c := &cobra.Command{Use: "init [PLAN]", Short: "Begin a session from a plan", Args: base.ArgRange(0, 1, "a file"),
-		Long: "PLAN is Markdown (.md), features as data (.yaml, .json), or a list in words; - reads it from the input. With --task the list is\n" +
-			"given in words. Nothing is started: myc swarm auto does that. The session works on a branch of its own, which begins at the\n" +
+		Long: "PLAN is Markdown (.md), features as data (.yaml, .json), or a list in words; - reads it from the input. With --task the " +
+			"list is\n" +
+			"given in words. Nothing is started: myc swarm auto does that. The session works on a branch of its own, which begins at " +
+			"the\n" +
 			"commit that is checked out; what is not committed there is not in it.",
-		Example: "  myc swarm init plan.md --verify \"go test ./...\"\n  myc swarm init --task \"- add a parser\n- add a printer\" --workers 2",
+		Example: "  myc swarm init plan.md --verify \"go test ./...\"\n  myc swarm init --task \"- add a parser\n- add a printer\" " +
+			"--workers 2",
 		RunE: func(c *cobra.Command, args []string) error {
 			o, err := a.open(c.Context(), "begin a session of the swarm")
 			if err != nil {
@@ -54,7 +57,8 @@ func (a *app) initCmd() *cobra.Command {
 	f.StringVar(&b.settings.Role, "role", "", "role of workers whose feature names none (default: session.agentRole)")
 	f.StringVarP(&b.settings.Model, "model", "m", "", "model of the workers")
 	f.StringVar(&b.settings.Runner, "runner", runnerClaude, "claude, or command")
-	f.StringVar(&b.settings.Strategy, "strategy", string(schedule.Adaptive), "which ready feature is first: adaptive, breadth-first or depth-first")
+	f.StringVar(&b.settings.Strategy, "strategy", string(schedule.Adaptive),
+		"which ready feature is first: adaptive, breadth-first or depth-first")
 	f.StringVar(&b.command, "command", "", "the `COMMAND` of the runner command; it has its task on its input, and runs in the sandbox")
 	return c
 }

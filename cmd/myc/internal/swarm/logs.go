@@ -11,9 +11,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) logsCmd() *cobra.Command {
+func logsCmd(a *app) *cobra.Command {
 	var n int
-	c := &cobra.Command{Use: "logs [FEATURE]", Short: "Show what happened, or what the worker of a feature did", Args: base.ArgRange(0, 1, "a feature"),
+	c := &cobra.Command{Use: "logs [FEATURE]", Short: "Show what happened, or what the worker of a feature did", Args: base.ArgRange(0,
+		1, "a feature"),
 		Example: "  myc swarm logs\n  myc swarm logs parser -n 100",
 		RunE: func(c *cobra.Command, args []string) error {
 			if n < 1 {

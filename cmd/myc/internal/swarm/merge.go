@@ -11,11 +11,12 @@ import (
 	"mycelium/internal/swarm/book"
 )
 
-func (a *app) mergeCmd() *cobra.Command {
+func mergeCmd(a *app) *cobra.Command {
 	var into string
 	c := &cobra.Command{Use: "merge [FEATURE]", Short: "Take what has landed into your branch, or let a feature land that waits",
 		Args: base.ArgRange(0, 1, "a feature"),
-		Long: "Without an argument your branch is moved forward to that of the session, if it has not moved since. With a feature that waits\n" +
+		Long: "Without an argument your branch is moved forward to that of the session, if it has not moved since. With a feature that " +
+			"waits\n" +
 			"because it changes files that govern agents, that feature may land.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), "merge", func(o *opened, s *book.Session) error {

@@ -14,8 +14,9 @@ import (
 	"mycelium/internal/swarm/plan"
 )
 
-func (a *app) planCmd() *cobra.Command {
-	c := &cobra.Command{Use: "plan [FILE]", Short: "Check a plan, or show that of the session, as a schedule", Args: base.ArgRange(0, 1, "a file"),
+func planCmd(a *app) *cobra.Command {
+	c := &cobra.Command{Use: "plan [FILE]", Short: "Check a plan, or show that of the session, as a schedule", Args: base.ArgRange(0, 1,
+		"a file"),
 		Example: "  myc swarm plan plan.md\n  myc swarm plan add \"translate the messages\" --depends parser",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -34,11 +35,11 @@ func (a *app) planCmd() *cobra.Command {
 			}
 			return a.picture(s)
 		}}
-	c.AddCommand(a.planAddCmd(), a.planDependCmd())
+	c.AddCommand(planAddCmd(a), planDependCmd(a))
 	return c
 }
 
-func (a *app) planAddCmd() *cobra.Command {
+func planAddCmd(a *app) *cobra.Command {
 	var f plan.Feature
 	var after string
 	c := &cobra.Command{Use: "add DESCRIPTION", Short: "Add a feature to the session", Args: base.ArgRange(1, 1, "a description"),
@@ -57,7 +58,7 @@ func (a *app) planAddCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) planDependCmd() *cobra.Command {
+func planDependCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "depend FEATURE [ON]...", Short: "Say what must have landed before a feature; nothing: it waits for none",
 		Args: base.ArgRange(1, 1000, "a feature, and features"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -84,7 +85,8 @@ func (a *app) replan(c *cobra.Command, act string, f func(plan.Plan) (p plan.Pla
 				continue
 			}
 			if len(old[i].Attempts) > 0 && !slices.Equal(old[i].DependsOn, n.DependsOn) {
-				return nil, failure.Hint(fmt.Errorf("feature %s has been given to a worker already", n.ID), "add a feature that depends on it")
+				return nil, failure.Hint(fmt.Errorf("feature %s has been given to a worker already", n.ID),
+					"add a feature that depends on it")
 			}
 			old[i].Feature = n
 			s.Features = append(s.Features, old[i])

@@ -66,7 +66,8 @@ func (a *app) settle(o *opened, b *begin, p plan.Plan) error {
 			role = b.settings.Role
 		}
 		if role == "" {
-			return failure.Hint(fmt.Errorf("feature %s has no role, so its worker could use nothing", f.ID), "--role, or session.agentRole in mycelium.yaml")
+			return failure.Hint(fmt.Errorf("feature %s has no role, so its worker could use nothing", f.ID),
+				"--role, or session.agentRole in mycelium.yaml")
 		}
 		if !slices.Contains(v.Policy.Roles(), role) {
 			hint := "myc roles lists them"

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) resetCmd() *cobra.Command {
+func resetCmd(a *app) *cobra.Command {
 	var confirm bool
 	c := &cobra.Command{Use: "reset", Short: "Give the session up: stop its workers and end it", Args: base.NoArgs,
 		Long: "What has landed stays on the branch of the session, and what workers committed or left stays under refs/mycelium/.",

@@ -17,13 +17,16 @@ import (
 	"mycelium/internal/text"
 )
 
-func (a *app) rollbackCmd() *cobra.Command {
+func rollbackCmd(a *app) *cobra.Command {
 	var to string
-	c := &cobra.Command{Use: "rollback FEATURE [FILE]...", Short: "Take the worktree of a feature back to its beginning, or some of its files",
-		Args: base.ArgRange(1, 1000, "a feature, and files"),
-		Long: "Takes back what has not landed, committed or not, in the worktree of the last attempt; the next worker goes on from there.\n" +
+	c := &cobra.Command{Use: "rollback FEATURE [FILE]...",
+		Short: "Take the worktree of a feature back to its beginning, or some of its files",
+		Args:  base.ArgRange(1, 1000, "a feature, and files"),
+		Long: "Takes back what has not landed, committed or not, in the worktree of the last attempt; the next worker goes on from " +
+			"there.\n" +
 			"What is taken back is kept: the command prints the undo point, and --to takes the worktree there again.",
-		Example: "  myc swarm rollback parser\n  myc swarm rollback parser internal/parse/lexer.go\n  myc swarm rollback parser --to 4f2a9c01d3e7",
+		Example: "  myc swarm rollback parser\n  myc swarm rollback parser internal/parse/lexer.go\n  myc swarm rollback parser --to " +
+			"4f2a9c01d3e7",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), "roll back", func(o *opened, s *book.Session) error {
 				return a.rollback(c.Context(), o, s, args[0], args[1:], to)
@@ -69,7 +72,8 @@ func (a *app) rollback(ctx context.Context, o *opened, s *book.Session, feature 
 			return nil, err
 		}
 		now.State, now.Reason, now.Tried, now.Last().State = book.Pending, "", 0, book.Stopped
-		return []book.Event{{Kind: "feature", Feature: f.ID, Attempt: t.N, Text: fmt.Sprintf("a person rolled it back; the undo point is %.12s", point)}}, nil
+		return []book.Event{{Kind: "feature", Feature: f.ID, Attempt: t.N,
+			Text: fmt.Sprintf("a person rolled it back; the undo point is %.12s", point)}}, nil
 	}); err != nil {
 		return err
 	}

@@ -94,10 +94,11 @@ func (a *app) outcome(ctx context.Context, o *opened, id string) error {
 	case book.Paused:
 		return failure.Hint(errors.New("the session is paused"), "myc swarm resume")
 	}
-	return failure.Hint(errors.New("not every feature was completed"), "myc swarm logs FEATURE shows what its worker did; myc swarm retry FEATURE")
+	return failure.Hint(errors.New("not every feature was completed"),
+		"myc swarm logs FEATURE shows what its worker did; myc swarm retry FEATURE")
 }
 
-func (a *app) statusCmd() *cobra.Command {
+func statusCmd(a *app) *cobra.Command {
 	var graph bool
 	c := &cobra.Command{Use: "status", Short: "Show the features of the session and their workers", Args: base.NoArgs,
 		Example: "  myc swarm status --graph\n  myc swarm status --json",

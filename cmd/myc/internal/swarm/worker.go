@@ -22,7 +22,7 @@ import (
 )
 
 // workerCmd is what the swarm starts in the terminal of a worker.
-func (a *app) workerCmd() *cobra.Command {
+func workerCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "worker FOLDER", Short: "Work on the feature that a folder of the swarm orders", Hidden: true,
 		Args: base.ArgRange(1, 1, "the folder of an attempt"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -125,7 +125,8 @@ func (t *telling) tell(e agent.Event) {
 	switch {
 	case e.Call != nil:
 		t.tools[e.Call.ID] = e.Call.Tool
-		t.write(worker.Event{Kind: worker.Call, Call: e.Call.ID, Tool: e.Call.Tool, Args: string(e.Call.Args), Sum: sum(string(e.Call.Args))})
+		t.write(worker.Event{Kind: worker.Call, Call: e.Call.ID, Tool: e.Call.Tool, Args: string(e.Call.Args),
+			Sum: sum(string(e.Call.Args))})
 		fmt.Fprintf(t.Out, "● %s %s\n", text.OneLine(e.Call.Tool), text.Cell(string(e.Call.Args), 120))
 	case e.Done != nil:
 		t.write(worker.Event{Kind: worker.Done, Call: e.Done.CallID, Tool: t.tools[e.Done.CallID], Text: e.Done.Text, Sum: sum(e.Done.Text),
