@@ -182,8 +182,8 @@ func TestSubAgentAsks(t *testing.T) {
 	p := spawns(t, s)
 	p.write("asks.txt", "secret plans\n")
 	plays(s, map[string][]fake.Step{"LEAD": {start("guest", "PART: read it"), say(), say()}, "PART": {reads("asks.txt"), say(), say()}})
-	a, stderr, code := p.ask("", "--role", "lead", "--budget", "0.00015", "LEAD the work")
-	if said, _ := a.Result.(string); !strings.Contains(said, "the budget is spent") { // each answer costs $0.000105
+	a, stderr, code := p.ask("", "--role", "lead", "--budget", "0.0001", "LEAD the work")
+	if said, _ := a.Result.(string); !strings.Contains(said, "the budget is spent") { // each answer costs $0.00007
 		t.Errorf("with a budget: exit %d %+v\n%s", code, a, stderr)
 	}
 	a, stderr, code = p.ask("", "--role", "lead", "LEAD the work")

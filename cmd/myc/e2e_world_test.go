@@ -249,7 +249,7 @@ func (p *project) end() {
 	if p.t.Failed() {
 		p.showLog()
 	}
-	if _, stderr, err := p.run("stop", "-f"); err != nil {
+	if _, stderr, err := p.run("stop", "-f"); err != nil && !strings.Contains(stderr, "is not a Mycelium project") {
 		p.t.Errorf("myc stop: %v\n%s", err, stderr)
 	}
 	for pid, line := range p.gone() {

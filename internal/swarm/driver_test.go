@@ -78,7 +78,8 @@ func begin(t *testing.T, s *book.Session) *fixture {
 	}
 	t.Cleanup(func() { f.running.Wait(); _ = db.Close() })
 	f.Options = Options{Book: book.New(db), Folder: filepath.Join(dir, "state"), Holder: "one", Every: 5 * time.Millisecond,
-		Start: f.start, Verify: verify, Governs: func(path string) bool { return path == "mycelium.yaml" }, Logger: slog.New(slog.DiscardHandler)}
+		Start: f.start, Verify: verify, Governs: func(path string) bool { return path == "mycelium.yaml" },
+		Logger: slog.New(slog.DiscardHandler)}
 	s.ID, s.State, s.Settings.Runner, s.Settings.Verify = "s", book.Going, "command", [][]string{{"green"}}
 	s.Settings.Workers = max(s.Settings.Workers, 1)
 	f.Ground, err = ground.Open(t.Context(), ground.Options{Project: f.top, State: f.Folder, Trees: filepath.Join(dir, "trees"),
@@ -241,7 +242,8 @@ func TestLateWorkIsTaken(t *testing.T) {
 	f.workers["a"] = func(h *hand) {
 		lock, err := atomicfile.LockWait(filepath.Join(string(h.folder), "worker.lock"), time.Minute)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(string(h.folder), "events.jsonl"), []byte(`{"at":"2026-01-01T00:00:00Z","kind":"began"}`+"\n"), 0o600)
+			began := []byte(`{"at":"2026-01-01T00:00:00Z","kind":"began"}` + "\n")
+			err = os.WriteFile(filepath.Join(string(h.folder), "events.jsonl"), began, 0o600)
 		}
 		h.commit(h.tree, "feat: a", "a", "1\n")
 		if err != nil || lock.Unlock() != nil {

@@ -169,15 +169,15 @@ func (d *Driver) tell(ctx context.Context, f *book.Feature, a *book.Attempt, mes
 
 // settle judges an attempt whose worker has ended, and does what becomes of it.
 func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) error {
-	folder := worker.Folder(a.Folder)
-	ended, err := folder.Ended()
-	if err != nil || ended == nil && folder.Alive() { // it has begun at last
+	folder, w := worker.Folder(a.Folder), &watch{}
+	alive := folder.Alive()
+	ended, err := folder.Ended() // after that: what is dead has said how it ended, or never will
+	if err != nil || ended == nil && alive {
 		return err
 	}
 	if !folder.Gone(ctx, grace) {
 		d.stop(ctx, folder)
 	}
-	w := &watch{}
 	if err := w.read(folder); err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func attachCmd(a *app) *cobra.Command {
 					return failure.Hint(fmt.Errorf("no worker works on %s now", f.ID),
 						"myc swarm logs "+f.ID+" shows what the last one did")
 				}
-				server, err := a.terminals(o)
+				server, err := o.terminals(a.Getenv("XDG_RUNTIME_DIR"))
 				if err != nil {
 					return err
 				}

@@ -127,7 +127,7 @@ func (a *app) options(ctx context.Context, o *opened, s *book.Session) (swarm.Op
 
 // startWorker starts a worker in a terminal of its own.
 func (a *app) startWorker(ctx context.Context, o *opened, self string, folder worker.Folder, window string) error {
-	server, err := a.terminals(o)
+	server, err := o.terminals(a.Getenv("XDG_RUNTIME_DIR"))
 	if err != nil {
 		return err
 	}

@@ -114,10 +114,10 @@ func (o *opened) current(ctx context.Context) (*book.Session, error) {
 }
 
 // terminals is the tmux server of the workers, which is the swarm's own. Its socket lies beside the daemon's: a path in the state could be
-// longer than a socket's may be.
-func (a *app) terminals(o *opened) (tmux.Server, error) {
+// longer than a socket's may be. runtime is $XDG_RUNTIME_DIR.
+func (o *opened) terminals(runtime string) (tmux.Server, error) {
 	name := strings.TrimSuffix(o.paths.SocketName(), ".sock") + ".tmux"
-	socket, err := daemon.PathsOf(o.paths, a.Getenv("XDG_RUNTIME_DIR")).Beside(name)
+	socket, err := daemon.PathsOf(o.paths, runtime).Beside(name)
 	return tmux.Server{Socket: socket, Config: os.DevNull}, err
 }
 

@@ -68,7 +68,7 @@ func (a *app) engaged(ctx context.Context, w *worker.Work, o worker.Order, promp
 	defer func() { err = errors.Join(err, e.Close()) }()
 	end.Conversation, end.Session = e.ID(), e.Session
 	t := &telling{app: a, work: w, tools: map[string]string{}}
-	t.write(worker.Event{Kind: worker.Began, Text: e.Name() + " " + e.Model})
+	t.write(worker.Event{Kind: worker.Began, Text: strings.TrimSpace(e.Name() + " " + e.Model)})
 	for said := prompt; said != ""; {
 		turn, err := e.Say(ctx, said, t.tell)
 		t.flush()
