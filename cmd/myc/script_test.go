@@ -21,6 +21,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/api"
+	"mycelium/internal/swarm/worker"
 )
 
 // TestMain lets the test binary play the command: `myc` is this very program, with the race detector in it.
@@ -97,7 +98,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("DATA", data)
 			env.Setenv("ROOT", string(stateIn(env.Getenv("HOME"), "").Root)) // what an installer pins
-			env.Defer(func() { endDaemons(t, env.WorkDir) })
+			env.Defer(func() { endDaemons(t, env.WorkDir); endWorkers(t, env.WorkDir) })
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -127,6 +128,21 @@ func endDaemons(t *testing.T, work string) {
 		b, err := os.ReadFile(path)
 		if err == nil && json.Unmarshal(b, &i) == nil && i.PID > 1 && syscall.Kill(i.PID, syscall.SIGKILL) == nil {
 			t.Errorf("%s left a daemon running (pid %d): end it with myc stop", path, i.PID)
+		}
+		return nil
+	})
+}
+
+// endWorkers ends the workers of a swarm that a script left at work, and fails the test for it. Their terminals end with them.
+func endWorkers(t *testing.T, work string) {
+	t.Helper()
+	_ = filepath.WalkDir(work, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != "worker.pid" {
+			return nil //nolint:nilerr // a script may take away its own rights to a folder
+		}
+		folder := worker.Folder(filepath.Dir(path))
+		if pid := folder.PID(); pid > 0 {
+			t.Errorf("%s left a worker running (pid %d): end it with myc swarm pause; %v", path, pid, folder.Signal(syscall.SIGKILL))
 		}
 		return nil
 	})

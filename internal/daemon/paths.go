@@ -46,6 +46,12 @@ func PathsOf(project state.Paths, runtime string) Paths {
 	return p
 }
 
+// Beside returns the path of a socket of another name beside that of the daemon, and makes their folder.
+func (p Paths) Beside(name string) (string, error) {
+	socket := filepath.Join(filepath.Dir(p.Socket), name)
+	return socket, socketFolder(socket)
+}
+
 // socketFolder makes the folder of a socket if it is missing, and refuses a folder that another user can change.
 func socketFolder(socket string) error {
 	if len(socket) > maxSocketPath {

@@ -50,6 +50,9 @@ const (
 	sendBack    = 3               // an attempt whose checks fail is sent back this often, at most; one that misses something once
 )
 
+// brief is a text in one line, as the reason of a feature: nobody reads that the checks fail without what they said.
+func brief(s string) string { return text.TruncateCells(text.Flatten(strings.TrimSpace(s)), 300) }
+
 // judge decides on facts alone. What a worker claims only asks for the facts to be looked at: a result that says success, its silence,
 // and its exit are no facts about its work.
 func judge(f facts) verdict {
@@ -92,14 +95,14 @@ func judgeEnd(f facts) verdict {
 		return verdict{refuse, "its budget is spent"}
 	case agent.StopEnd, agent.StopTurns:
 	default:
-		return verdict{renew, fmt.Sprintf("its worker ended (%s): %s", e.Stop, text.Cell(e.Error, 300))}
+		return verdict{renew, fmt.Sprintf("its worker ended (%s): %s", e.Stop, brief(e.Error))}
 	}
 	why, limit := missing(f), 1
 	if f.Output != "" {
 		limit = sendBack
 	}
 	if f.Sent >= limit {
-		return verdict{renew, "it was sent back " + text.Count(f.Sent, "time") + ": " + text.Cell(text.Flatten(why), 300)}
+		return verdict{renew, "it was sent back " + text.Count(f.Sent, "time") + ": " + brief(why)}
 	}
 	return verdict{back, why}
 }

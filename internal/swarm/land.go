@@ -183,7 +183,7 @@ func (d *Driver) returned(ctx context.Context, l *line, r ground.Round) error {
 	if a := f.Last(); a.Sent < sendBack {
 		return d.sendBack(ctx, f.ID, a.N, why, func(*book.Attempt) {})
 	}
-	return d.hold(ctx, f, "its commit makes the branch red: "+text.Cell(r.Bad.Output, 300))
+	return d.hold(ctx, f, "its commit makes the branch red: "+brief(r.Bad.Output))
 }
 
 // conflict sends a candidate back to its worker once, with both sides; then a person decides.

@@ -170,9 +170,10 @@ func (d *Driver) tell(ctx context.Context, f *book.Feature, a *book.Attempt, mes
 // settle judges an attempt whose worker has ended, and does what becomes of it.
 func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) error {
 	folder := worker.Folder(a.Folder)
-	ended, err := folder.Ended()
-	if err != nil || ended == nil && folder.Alive() { // it has begun at last
-		return err
+	alive := folder.Alive()
+	ended, err := folder.Ended() // after that: who is dead by now has said so, or never will
+	if err != nil || ended == nil && alive {
+		return err // it has begun at last
 	}
 	if !folder.Gone(ctx, grace) {
 		d.stop(ctx, folder)

@@ -203,6 +203,9 @@ func (r *Repo) attemptBranch(a string) string { return r.branch() + "." + a }
 // Branch returns the short name of the session's branch.
 func (r *Repo) Branch() string { return "swarm/" + r.opts.Session }
 
+// Prefix is the path from the top of a working tree to the project, with slashes; it ends in one, and is empty where both are the same.
+func (r *Repo) Prefix() string { return r.prefix }
+
 // Begin makes the session's branch at a commit. It does nothing if the branch stands there already, and refuses if it stands elsewhere.
 func (r *Repo) Begin(ctx context.Context, from Commit) error {
 	err := r.update(ctx, change{r.branch(), from, Commit(r.zero)})

@@ -61,7 +61,11 @@ func attachCmd(a *app) *cobra.Command {
 					return failure.Hint(fmt.Errorf("no worker works on %s now", f.ID),
 						"myc swarm logs "+f.ID+" shows what the last one did")
 				}
-				cmd := exec.CommandContext(c.Context(), "tmux", "-S", o.terminals().Socket, "attach-session", "-t", "="+t.Window)
+				server, err := a.terminals(o)
+				if err != nil {
+					return err
+				}
+				cmd := exec.CommandContext(c.Context(), "tmux", "-S", server.Socket, "attach-session", "-t", "="+t.Window)
 				cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = os.Stdin, os.Stdout, os.Stderr, a.Environ
 				return cmd.Run()
 			})
@@ -118,7 +122,10 @@ func pauseCmd(a *app) *cobra.Command {
 		}}
 }
 
-// halted stops the workers of a paused session where no driver does.
+// haltWithin is how long a driver may take to stop its workers: it gives each ten seconds twice, and a verification its time.
+const haltWithin = verifyWithin + time.Minute
+
+// halted stops the workers of a paused session, and returns when they are gone.
 func (a *app) halted(ctx context.Context, o *opened, id string) error {
 	s, err := o.Read(ctx, id)
 	if err != nil {
@@ -128,9 +135,12 @@ func (a *app) halted(ctx context.Context, o *opened, id string) error {
 	if err != nil {
 		return err
 	}
-	locked, err := atomicfile.Locked(o.driverLock())
-	if err != nil || locked { // the one who drives it stops them
-		return err
+	lock, err := atomicfile.LockWait(o.driverLock(), haltWithin) // the one who drives it stops them, and ends
+	if err == nil {
+		err = lock.Unlock()
+	}
+	if err != nil {
+		return fmt.Errorf("wait for the driver to stop its workers: %w", err)
 	}
 	return drive(ctx, o, options, id)
 }

@@ -13,7 +13,6 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/atomicfile"
-	"mycelium/internal/gate/facts"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/swarm"
@@ -122,17 +121,20 @@ func (a *app) options(ctx context.Context, o *opened, s *book.Session) (swarm.Op
 		Verify: func(ctx context.Context, tree string, argv []string) (swarm.Checked, error) {
 			return a.verify(ctx, o, tree, argv)
 		},
-		Governs: func(path string) bool { return facts.Governs("/" + path) },
+		Governs: func(path string) bool { return governs(g.Prefix(), path) },
 	}, nil
 }
 
 // startWorker starts a worker in a terminal of its own.
 func (a *app) startWorker(ctx context.Context, o *opened, self string, folder worker.Folder, window string) error {
-	server := o.terminals()
+	server, err := a.terminals(o)
+	if err != nil {
+		return err
+	}
 	server.Env = workerEnviron(a.Environ)
 	argv := []string{self, "-C", o.dir}
 	argv = append(append(argv, o.paths.Pin()...), "swarm", "worker", string(folder))
-	_, err := server.Open(ctx, tmux.Window{Session: window, Name: window, Dir: o.dir, Command: argv})
+	_, err = server.Open(ctx, tmux.Window{Session: window, Name: window, Dir: o.dir, Command: argv})
 	if err != nil {
 		return text.Hinted(err, "the swarm needs tmux")
 	}

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
+	"mycelium/internal/daemon"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
@@ -111,9 +113,12 @@ func (o *opened) current(ctx context.Context) (*book.Session, error) {
 	return s, err
 }
 
-// terminals is the tmux server of the workers, which is the swarm's own.
-func (o *opened) terminals() tmux.Server {
-	return tmux.Server{Socket: filepath.Join(o.paths.Folder(), "swarm", "tmux"), Config: os.DevNull}
+// terminals is the tmux server of the workers, which is the swarm's own. Its socket lies beside the daemon's: a path in the state could be
+// longer than a socket's may be.
+func (a *app) terminals(o *opened) (tmux.Server, error) {
+	name := strings.TrimSuffix(o.paths.SocketName(), ".sock") + ".tmux"
+	socket, err := daemon.PathsOf(o.paths, a.Getenv("XDG_RUNTIME_DIR")).Beside(name)
+	return tmux.Server{Socket: socket, Config: os.DevNull}, err
 }
 
 // with opens the swarm, reads its session, and calls f.

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/model/fake"
+	"mycelium/internal/swarm/book"
+)
+
+// swarmPlan is a plan of three features, one of which waits for the others.
+const swarmPlan = "features:\n  - {id: alpha, description: Add alpha}\n  - {id: beta, description: Add beta}\n" +
+	"  - {id: gamma, description: Add gamma, dependsOn: [alpha, beta]}\n"
+
+// swarmWorld is a project in git whose developer has a shell and an editor, with one command that is denied.
+func swarmWorld(t *testing.T) *project {
+	t.Helper()
+	p := newProject(t, world(map[string]string{
+		"mycelium.yaml": "session: {defaultRole: guest, roles: [guest, developer], agentRole: developer}\n",
+		"skills/coding/SKILL.yaml": "name: coding\ndescription: Writes code.\nallowedRoles: [developer]\n" +
+			"allowedTools: [agent__Bash, agent__Write]\n",
+		"rules.yaml": "version: 1\nrules:\n" +
+			"  - {name: no-touch, action: deny, tool: Bash, args: {command: ['touch denied.txt']}, reason: nothing is touched here}\n" +
+			"  - {name: work, action: allow, tool: 'agent__*'}\n",
+		"plan.yaml": swarmPlan, ".gitignore": "plan.yaml\n.mycelium/\n",
+	}))
+	if err := os.WriteFile(filepath.Join(p.home, ".gitconfig"), []byte("[user]\n\tname = T\n\temail = t@localhost\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.git("init", "-q", "-b", "main")
+	p.git("add", "-A")
+	p.git("commit", "-q", "-m", "first")
+	return p
+}
+
+// featureOf is the feature that the worker of a request has.
+func featureOf(r fake.Request) string {
+	m := regexp.MustCompile(`# Feature (\w+)`).FindStringSubmatch(r.Text("user"))
+	if m == nil {
+		return ""
+	}
+	return m[1]
+}
+
+// swarmWorker is the model of every worker: it looks where it is, writes a file there, tries another role and a command that is denied,
+// and commits. The one of beta is told something while it works, and does that too.
+func swarmWorker(tell func() error) (steps []fake.Step) {
+	const told = "Say hello too."
+	play := func(r fake.Request) fake.Step {
+		id := featureOf(r)
+		switch r.Step {
+		case 0:
+			return bashStep("pwd")
+		case 1:
+			file := filepath.Join(strings.TrimSpace(r.ToolResults()[0].Text), id+".txt")
+			return fake.Step{ToolUses: []fake.ToolUse{{Name: "Write", Input: map[string]any{"file_path": file, "content": id + "\n"}}}}
+		case 2:
+			return use("mycelium-router__set_role", map[string]any{"role_id": "guest"})
+		case 3:
+			return bashStep("touch denied.txt")
+		case 4:
+			return bashStep("git add -A && git commit -m 'feat: " + id + "'")
+		case 5:
+			if id == "beta" {
+				if err := tell(); err != nil {
+					return fake.Step{Text: "it was not told: " + err.Error()}
+				}
+			}
+		case 6:
+			if strings.Contains(r.Text("user"), told) {
+				return bashStep("echo hello > hello.txt && git add -A && git commit -m 'feat: hello'")
+			}
+		}
+		return fake.Step{Text: "done"}
+	}
+	for range 8 {
+		steps = append(steps, fake.Step{Func: play})
+	}
+	return steps
+}
+
+// TestSwarm has three workers that are the real Claude Code work off a plan, each in a worktree of its own, under the hook and the
+// gateway in a session of its own, and hands their work over.
+func TestSwarm(t *testing.T) {
+	realAgent(t, "claude")
+	_, err := exec.LookPath("tmux")
+	needed(t, err, "tmux")
+	if !withoutNetwork(t) {
+		return
+	}
+	p := swarmWorld(t)
+	s := fake.New()
+	defer s.Close()
+	environ := p.agentEnv("claude", s)
+	s.Play(swarmWorker(func() error {
+		_, stderr, code := p.as(environ, "swarm", "message", "beta", "Say hello too.")
+		if code != 0 {
+			return errors.New(stderr)
+		}
+		return nil
+	})...)
+	for _, args := range [][]string{{"init", "plan.yaml", "--verify", "test -f mycelium.yaml", "--retries", "0"},
+		{"auto", "--unsafe-program"}} {
+		if stdout, stderr, code := p.as(environ, append([]string{"swarm"}, args...)...); code != 0 {
+			logs, _, _ := p.as(environ, "swarm", "logs", "alpha")
+			t.Fatalf("myc swarm %q: exit %d\n%s%s\nalpha:\n%s", args, code, stdout, stderr, logs)
+		}
+	}
+	if exists(p, "alpha.txt") {
+		t.Error("the person's checkout has changed")
+	}
+	p.worked(s, environ)
+	p.heard(environ)
+	if stdout, stderr, code := p.as(environ, "swarm", "merge"); code != 0 {
+		t.Fatalf("myc swarm merge: exit %d\n%s%s", code, stdout, stderr)
+	}
+	for name, want := range map[string]string{"alpha.txt": "alpha\n", "beta.txt": "beta\n", "gamma.txt": "gamma\n", "hello.txt": "hello\n",
+		"denied.txt": ""} {
+		if got := p.read(name); got != want {
+			t.Errorf("%s holds %q, want %q", name, got, want)
+		}
+	}
+	if got := p.git("worktree", "list"); strings.Count(got, "\n") != 1 {
+		t.Errorf("worktrees are left:\n%s", got)
+	}
+	p.must("audit", "verify")
+}
+
+// worked looks at what the workers were shown and answered, and at the log of their sessions.
+func (p *project) worked(s *fake.Server, environ []string) {
+	t := p.t
+	folders := map[string]string{}
+	for _, r := range s.Turns() {
+		id := featureOf(r)
+		if slices.Contains(r.ToolNames(), prefix+"mycelium-router__set_role") {
+			t.Errorf("the worker of %s is offered another role", id)
+		}
+		got := results(r)
+		switch r.Step {
+		case 1:
+			folders[id] = got
+		case 3:
+			if !strings.HasPrefix(got, "[error=true]") {
+				t.Errorf("%s: set_role answers %q", id, got)
+			}
+		case 4:
+			if !strings.Contains(got, "nothing is touched here") {
+				t.Errorf("%s: what is denied answers %q", id, got)
+			}
+		}
+	}
+	trees := string(p.state().Root) + "-trees"
+	for id, folder := range folders {
+		if !strings.Contains(folder, trees) || !strings.Contains(folder, id+"-1") {
+			t.Errorf("%s works in %s", id, folder)
+		}
+	}
+	var status struct {
+		Features []book.Feature `json:"features"`
+	}
+	out, stderr, _ := p.as(environ, "swarm", "status", "--json")
+	if err := json.Unmarshal([]byte(out), &status); err != nil || len(status.Features) != 3 || len(folders) != 3 {
+		t.Fatalf("%v: %s%s; workers in %v", err, out, stderr, folders)
+	}
+	for _, f := range status.Features {
+		a := f.Last()
+		if a == nil || len(f.Attempts) != 1 || a.Session == "" || a.Sent != 0 || a.Turns == 0 || a.Result != "done" {
+			t.Errorf("%s: %+v", f.ID, a)
+			continue
+		}
+		log := p.must("audit", "query", "--session", a.Session, "--json")
+		for _, want := range []string{"feat: " + f.ID, f.ID + ".txt", "touch denied.txt", "no-touch", `"role": "developer"`} {
+			if !strings.Contains(log, want) {
+				t.Errorf("the log of %s lacks %q:\n%s", f.ID, want, log)
+			}
+		}
+		for _, other := range status.Features {
+			if other.ID != f.ID && strings.Contains(log, "feat: "+other.ID) {
+				t.Errorf("the session of %s has calls of %s", f.ID, other.ID)
+			}
+		}
+	}
+}
+
+// heard looks for the message in what the worker of beta did, and in what happened.
+func (p *project) heard(environ []string) {
+	p.t.Helper()
+	if out, stderr, _ := p.as(environ, "swarm", "logs", "beta", "--json"); !regexp.MustCompile(`"kind": ?"heard","text": ?"Say hello too."`).
+		MatchString(out) {
+		p.t.Errorf("beta has not heard it:\n%s%s", out, stderr)
+	}
+	if out, _, _ := p.as(environ, "swarm", "logs"); !strings.Contains(out, "Say hello too.") {
+		p.t.Errorf("the message is not on record:\n%s", out)
+	}
+}
