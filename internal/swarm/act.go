@@ -202,7 +202,10 @@ func (d *Driver) sendBack(ctx context.Context, feature string, n int, why string
 	}); err != nil {
 		return err
 	}
-	return d.Start(ctx, worker.Folder(next.Folder), next.Window)
+	if err := d.Start(ctx, worker.Folder(next.Folder), next.Window); err != nil && ctx.Err() == nil {
+		d.Logger.Warn("a worker did not start; another one is started soon", "feature", feature, "error", err)
+	}
+	return nil
 }
 
 // sendable is an attempt that a worker may go on with; nil: a person has changed that.

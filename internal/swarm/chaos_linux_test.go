@@ -187,10 +187,8 @@ func TestChaosProcess(t *testing.T) {
 		err = chaosWorker(worker.Folder(args[1]), args[2])
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		t.Fatal(err)
 	}
-	os.Exit(0)
 }
 
 // chaosDriver is what myc swarm auto does.
@@ -364,7 +362,7 @@ func (c *chaos) run() {
 	for ; drivers < 40; drivers++ {
 		cmd := exec.Command(os.Args[0], process("driver", c.dir)[1:]...)
 		said := &bytes.Buffer{}
-		cmd.Stdout, cmd.Stderr, cmd.Env = said, said, append(os.Environ(), "HOME="+filepath.Join(c.dir, "home"))
+		cmd.Stdout, cmd.Stderr, cmd.Env = said, said, append(os.Environ(), "HOME="+filepath.Join(c.dir, "home"), "TMPDIR="+c.dir)
 		if err := cmd.Start(); err != nil {
 			c.Fatal(err)
 		}
