@@ -82,54 +82,25 @@ func run(ctx context.Context, o options) error {
 	defer b.close()
 	fmt.Printf("%s, %d CPUs (%s), load %s, %s\n", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), cpuModel(), load(),
 		runtime.Version())
-	if o.only == "" || o.only == "start" {
-		if err := measureStarts(ctx, b, o); err != nil {
-			return fmt.Errorf("start: %w", err)
-		}
-	}
-	if o.only == "" || o.only == "chat" {
-		if err := measureChat(ctx, b, o); err != nil {
-			return fmt.Errorf("chat: %w", err)
-		}
-	}
-	if o.only == "" || o.only == "hook" {
-		if err := measureHook(ctx, b, o); err != nil {
-			return fmt.Errorf("hook: %w", err)
-		}
-	}
-	if o.only == "" || o.only == "call" {
-		if err := measureCalls(ctx, b, o); err != nil {
-			return fmt.Errorf("call: %w", err)
-		}
-	}
-	if o.only == "" || o.only == "sandbox" {
-		if err := measureSandbox(ctx, b, o); err != nil {
-			return fmt.Errorf("sandbox: %w", err)
-		}
-	}
-	if o.only == "" || o.only == "chaos" {
-		if err := measureChaos(ctx, b, o); err != nil {
-			return fmt.Errorf("chaos: %w", err)
-		}
-	}
-	if o.only == "" || o.only == "attack" {
-		if err := measureAttacks(ctx, b, o); err != nil {
-			return fmt.Errorf("attack: %w", err)
-		}
-	}
-	if o.only == "" || o.only == "replay" {
-		if err := measureReplay(ctx, b); err != nil {
-			return fmt.Errorf("replay: %w", err)
-		}
-	}
-	if o.only == "" || o.only == "scale" {
-		if err := measureScale(ctx, b); err != nil {
-			return fmt.Errorf("scale: %w", err)
-		}
-	}
-	if o.only == "" || o.only == "swarm" {
-		if err := measureSwarm(ctx, b, o); err != nil {
-			return fmt.Errorf("swarm: %w", err)
+	for _, part := range []struct {
+		name    string
+		measure func() error
+	}{
+		{"start", func() error { return measureStarts(ctx, b, o) }},
+		{"chat", func() error { return measureChat(ctx, b, o) }},
+		{"hook", func() error { return measureHook(ctx, b, o) }},
+		{"call", func() error { return measureCalls(ctx, b, o) }},
+		{"sandbox", func() error { return measureSandbox(ctx, b, o) }},
+		{"chaos", func() error { return measureChaos(ctx, b, o) }},
+		{"attack", func() error { return measureAttacks(ctx, b, o) }},
+		{"replay", func() error { return measureReplay(ctx, b) }},
+		{"scale", func() error { return measureScale(ctx, b) }},
+		{"swarm", func() error { return measureSwarm(ctx, b, o) }},
+	} {
+		if o.only == "" || o.only == part.name {
+			if err := part.measure(); err != nil {
+				return fmt.Errorf("%s: %w", part.name, err)
+			}
 		}
 	}
 	fmt.Printf("\nload at the end: %s\n", load())
