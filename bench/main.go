@@ -82,11 +82,7 @@ func run(ctx context.Context, o options) error {
 	defer b.close()
 	fmt.Printf("%s, %d CPUs (%s), load %s, %s\n", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), cpuModel(), load(),
 		runtime.Version())
-<<<<<<< HEAD
-	for _, m := range []struct {
-=======
 	for _, part := range []struct {
->>>>>>> h/swchaos
 		name    string
 		measure func() error
 	}{
@@ -101,18 +97,10 @@ func run(ctx context.Context, o options) error {
 		{"scale", func() error { return measureScale(ctx, b) }},
 		{"swarm", func() error { return measureSwarm(ctx, b, o) }},
 	} {
-<<<<<<< HEAD
-		if o.only != "" && o.only != m.name {
-			continue
-		}
-		if err := m.measure(); err != nil {
-			return fmt.Errorf("%s: %w", m.name, err)
-=======
 		if o.only == "" || o.only == part.name {
 			if err := part.measure(); err != nil {
 				return fmt.Errorf("%s: %w", part.name, err)
 			}
->>>>>>> h/swchaos
 		}
 	}
 	fmt.Printf("\nload at the end: %s\n", load())
