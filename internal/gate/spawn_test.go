@@ -37,7 +37,7 @@ func TestSpawn(t *testing.T) {
 		{"developer", "guest", "Unknown role: guest. A sub-agent of yours has one of these: developer"},
 	} {
 		_, _, err := h.enter(c.by).Spawn(t.Context(), session.Start{Role: c.role})
-		if fmt.Sprint(err) != c.want && !(err == nil && c.want == "") {
+		if fmt.Sprint(err) != c.want && (err != nil || c.want != "") {
 			t.Errorf("%s starts %s: %v", c.by, c.role, err)
 		}
 	}
@@ -122,7 +122,7 @@ func TestSpawnTool(t *testing.T) {
 		t.Errorf("get_context: %v", out["subAgentRoles"])
 	}
 	var ran control.Agent
-	h.Gate.control.Agents = func(_ context.Context, a control.Agent) (control.AgentResult, error) {
+	h.control.Agents = func(_ context.Context, a control.Agent) (control.AgentResult, error) {
 		ran = a
 		a.Tell("at work")
 		return control.AgentResult{Success: a.Task == "good", Result: []byte(`"done"`), Tools: []string{}}, nil
@@ -155,7 +155,7 @@ func TestRowOfDenials(t *testing.T) {
 	p := three()
 	p.rules = []policy.Rule{{Name: "no", Action: "deny", Tool: policy.Names{"files__write_file"}, When: `args.path == "x"`}}
 	h := build(t, p)
-	h.Gate.row = func(_ *session.Session, _ string, length int, _ string) (advice, halt string) {
+	h.row = func(_ *session.Session, _ string, length int, _ string) (advice, halt string) {
 		return fmt.Sprint(length), ""
 	}
 	s, other := h.enter("developer"), h.enter("developer")

@@ -106,7 +106,7 @@ func (d *Driver) launch(ctx context.Context, f *book.Feature, a *book.Attempt) {
 			err = d.Start(ctx, worker.Folder(a.Folder), a.Window)
 		}
 		if err == nil || ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // the next driver starts it
 		}
 		d.Logger.Warn("a worker did not start", "feature", f.ID, "error", err)
 		return d.giveUp(ctx, f, a, verdict{renew, "its worker could not be started: " + err.Error()}, func(*book.Attempt) {})

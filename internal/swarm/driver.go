@@ -126,7 +126,8 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 		if err := d.recover(ctx, s.Landing); err != nil {
 			return false, err
 		}
-		return false, d.again()
+		d.again()
+		return false, nil
 	}
 	if s.State == book.Paused {
 		return d.halt(ctx, s), nil
@@ -159,7 +160,7 @@ func (d *Driver) watch() (stop func()) {
 	go func() {
 		for e := range eyes.Events {
 			if worker.SaysEnded(e.Name) {
-				_ = d.again()
+				d.again()
 			}
 		}
 	}()
@@ -171,12 +172,11 @@ func (d *Driver) watch() (stop func()) {
 }
 
 // again has the next step come at once.
-func (d *Driver) again() error {
+func (d *Driver) again() {
 	select {
 	case d.wake <- struct{}{}:
 	default:
 	}
-	return nil
 }
 
 // busy reports whether a job is under way.
@@ -206,7 +206,7 @@ func (d *Driver) begin(ctx context.Context, name string, job func(context.Contex
 			d.err = err
 		}
 		d.mu.Unlock()
-		_ = d.again()
+		d.again()
 	})
 }
 

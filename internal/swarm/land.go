@@ -137,7 +137,7 @@ func (d *Driver) landed(ctx context.Context, l *line, r ground.Round) error {
 	}); err != nil {
 		return err
 	}
-	_ = d.again() // what depends on them is started before the rest here is done
+	d.again() // what depends on them is started before the rest here is done
 	for _, c := range done {
 		f := l.features[c.ID]
 		d.begin(ctx, f.ID, func(ctx context.Context) error {

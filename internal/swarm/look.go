@@ -218,8 +218,9 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 		return d.sendBack(ctx, f.ID, a.N, v.Reason, account)
 	case renew, refuse:
 		return d.giveUp(ctx, f, a, v, account)
+	default:
+		return nil
 	}
-	return nil
 }
 
 // check runs commands on a working tree, and returns what the first one said that failed.

@@ -216,6 +216,7 @@ func Text(v jsontext.Value) (string, error) {
 		var b bytes.Buffer
 		err := yamlfile.WriteJSON(&b, v, 0)
 		return strings.Trim(b.String(), " \n"), err
+	default:
+		return string(v), nil
 	}
-	return string(v), nil
 }

@@ -27,14 +27,14 @@ type Start struct {
 // moment it has those of the skills active above that are open to its role, sees no item that is hidden above, shares the limits of
 // the session above and what that is known to have written, and asks nobody whom that does not ask. It ends with the session above. It is
 // not kept in the database: when this process ends, its credential is void. Refusals are of the type Refusal.
-func (above *Session) Spawn(ctx context.Context, start Start) (*Session, string, error) {
-	r := above.registry
-	sc := above.SnapshotFor(start.By)
+func (s *Session) Spawn(ctx context.Context, start Start) (*Session, string, error) {
+	r := s.registry
+	sc := s.SnapshotFor(start.By)
 	role, err := sc.mayStart(start.Role)
 	if err != nil {
 		return nil, "", err
 	}
-	if depth := above.Depth(start.By); depth >= MaxDepth {
+	if depth := s.Depth(start.By); depth >= MaxDepth {
 		return nil, "", Refusal(fmt.Sprintf("Sub-agents start others to a depth of %d, and this one is as deep. Do the work here, or leave it "+
 			"to the agent above", MaxDepth))
 	}
@@ -43,24 +43,24 @@ func (above *Session) Spawn(ctx context.Context, start Start) (*Session, string,
 		return nil, "", err
 	}
 	id := audit.NewID()
-	s := r.newSession(Spec{ID: id, Name: "sub-agent", Principal: sc.Scope.Principal.ID + "/" + id, Role: role,
-		Asks: cmp.Or(above.Asks, approval.AskReached)})
-	s.hash, s.above, s.by, s.Written = hash, above, start.By, above.Written
-	above.mu.Lock() // so that two starts at once are not both the last one
-	defer above.mu.Unlock()
-	if err := above.mayChange(r); err != nil {
+	child := r.newSession(Spec{ID: id, Name: "sub-agent", Principal: sc.Scope.Principal.ID + "/" + id, Role: role,
+		Asks: cmp.Or(s.Asks, approval.AskReached)})
+	child.hash, child.above, child.by, child.Written = hash, s, start.By, s.Written
+	s.mu.Lock() // so that two starts at once are not both the last one
+	defer s.mu.Unlock()
+	if err := s.mayChange(r); err != nil {
 		return nil, "", err
 	}
-	if n := len(r.live.below(above)); n >= MaxChildren {
+	if n := len(r.live.below(s)); n >= MaxChildren {
 		return nil, "", Refusal(fmt.Sprintf("%d sub-agents of this session are at work, and more may not be. Wait until one of them has ended",
 			n))
 	}
-	c := change{Act: "spawned", By: string(ByAgent), To: role, Principal: s.Principal.ID, Name: s.Name, Above: above.ID, Call: start.Call}
-	if err := r.recordChange(ctx, s, s.Scope(), c); err != nil {
+	c := change{Act: "spawned", By: string(ByAgent), To: role, Principal: child.Principal.ID, Name: child.Name, Above: s.ID, Call: start.Call}
+	if err := r.recordChange(ctx, child, child.Scope(), c); err != nil {
 		return nil, "", fmt.Errorf("start a sub-agent: %w", err)
 	}
-	r.live.put(s)
-	return s, token, nil
+	r.live.put(child)
+	return child, token, nil
 }
 
 // Depth is the depth of a subagent of the session, or of its agent if c is nil: 0 for an agent that no other one started.

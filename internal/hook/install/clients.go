@@ -239,7 +239,7 @@ func (e *elsewhereError) Error() string {
 func otherProject(is []byte, args []string) error {
 	var old []string
 	if json.Unmarshal(is, &old) != nil {
-		return nil // not as we write it: the entry is made anew
+		return nil //nolint:nilerr // not as we write it: the entry is made anew
 	}
 	was := projectOf(old)
 	if was == "" || was == projectOf(args) {

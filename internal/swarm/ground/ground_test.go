@@ -256,8 +256,8 @@ func TestOldGit(t *testing.T) {
 	top, bin := repository(t), t.TempDir()
 	for version, ok := range map[string]bool{"2.37.9": false, "1.99.1": false, "2.38.0": true, "2.39.5 (Apple Git-154)": true,
 		"3.0": true, "odd": false} {
-		real := must[string](t)(exec.LookPath("git"))
-		script := "#!/bin/sh\nfor a; do [ \"$a\" = version ] && { echo 'git version " + version + "'; exit; }; done\nexec " + real + " \"$@\"\n"
+		actual := must[string](t)(exec.LookPath("git"))
+		script := "#!/bin/sh\nfor a; do [ \"$a\" = version ] && { echo 'git version " + version + "'; exit; }; done\nexec " + actual + " \"$@\"\n"
 		write(t, script, bin, "git")
 		_ = os.Chmod(filepath.Join(bin, "git"), 0o700) //nolint:gosec // a program
 		func() {

@@ -175,8 +175,8 @@ func testLand(t *testing.T, format string) {
 	}
 	won := 0
 	for range next {
-		switch err := <-errs; {
-		case err == nil:
+		switch err := <-errs; err {
+		case nil:
 			won++
 		default:
 			if moved, ok := errors.AsType[*MovedError](err); !ok || moved.Old != p.base || !slices.Contains(next, moved.Now) {

@@ -148,7 +148,7 @@ func TestBatchFails(t *testing.T) {
 }
 
 // real is a line on real git: green is a commit without a file named bad.
-type real struct {
+type realLine struct {
 	place
 	t       *testing.T
 	queue   *Tree
@@ -156,11 +156,11 @@ type real struct {
 	count   int
 }
 
-func (r *real) Merge(ctx context.Context, base Commit, c Candidate) (Merged, error) {
+func (r *realLine) Merge(ctx context.Context, base Commit, c Candidate) (Merged, error) {
 	return r.Repo.Merge(ctx, base, c, func(path string) bool { return path == ".mycelium.yaml" })
 }
 
-func (r *real) Verify(ctx context.Context, c Commit) (bool, string, error) {
+func (r *realLine) Verify(ctx context.Context, c Commit) (bool, string, error) {
 	r.count++
 	if err := r.Checkout(ctx, c); err != nil {
 		return false, "", err
@@ -172,9 +172,9 @@ func (r *real) Verify(ctx context.Context, c Commit) (bool, string, error) {
 	return len(names) == 0, strings.Join(names, " "), nil
 }
 
-func (r *real) Checkout(ctx context.Context, c Commit) error { return r.queue.Checkout(ctx, c) }
+func (r *realLine) Checkout(ctx context.Context, c Commit) error { return r.queue.Checkout(ctx, c) }
 
-func (r *real) Land(ctx context.Context, old, to Commit, landed []Candidate) error {
+func (r *realLine) Land(ctx context.Context, old, to Commit, landed []Candidate) error {
 	r.intents = append(r.intents, fmt.Sprint(old, to, len(landed)))
 	return r.Repo.Land(ctx, old, to)
 }
@@ -185,7 +185,7 @@ func TestQueue(t *testing.T) {
 	t.Parallel()
 	p := stand(t, repository(t))
 	ctx := t.Context()
-	l := &real{place: p, t: t, queue: must[*Tree](t)(p.Queue(ctx))}
+	l := &realLine{place: p, t: t, queue: must[*Tree](t)(p.Queue(ctx))}
 	if again := must[*Tree](t)(p.Queue(ctx)); again.Dir != l.queue.Dir || len(must[[]Tree](t)(p.List())) != 0 {
 		t.Errorf("another queue: %+v", again)
 	}
@@ -272,7 +272,7 @@ func TestQueueAfterACrash(t *testing.T) {
 	if got := must[Whether](t)(p.Landed(ctx, p.base, m.Commit)); got != Yes { // killed after it
 		t.Fatal(got)
 	}
-	l := &real{place: p, t: t, queue: must[*Tree](t)(p.Queue(ctx))}
+	l := &realLine{place: p, t: t, queue: must[*Tree](t)(p.Queue(ctx))}
 	r, err := Batch(ctx, l, m.Commit, []Candidate{c}) // asked again all the same
 	if err != nil || len(r.Nothing) != 1 || l.count != 0 || len(l.intents) != 0 {
 		t.Errorf("%+v: %v", r, err)

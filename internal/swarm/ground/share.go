@@ -121,6 +121,7 @@ func copyOne(from, to *os.Root, name string, kind fs.FileMode) (err error) {
 		}
 	case 0:
 		err = copyFile(from, to, name)
+	default: // a socket or a device is no file to share
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return nil

@@ -212,7 +212,7 @@ func edits(t *rapid.T, top, label string) {
 		name := rapid.SampledFrom(names).Draw(t, "name")
 		file := filepath.Join(top, name)
 		body := rapid.SampledFrom([]string{"", "1\n", "two\r\n", "\x00\xff"}).Draw(t, "text")
-		clear := func() { // whatever stands in the way goes
+		makeWay := func() { // whatever stands in the way goes
 			for at := file; at != top; at = filepath.Dir(at) {
 				if info, err := os.Lstat(at); err == nil && (at == file || !info.IsDir()) {
 					_ = os.RemoveAll(at)
@@ -222,13 +222,13 @@ func edits(t *rapid.T, top, label string) {
 		}
 		switch rapid.IntRange(0, 6).Draw(t, "edit") {
 		case 0, 1:
-			clear()
+			makeWay()
 			_ = os.WriteFile(file, []byte(body), 0o600)
 		case 2:
-			clear()
+			makeWay()
 			_ = os.WriteFile(file, []byte(body), 0o700) //nolint:gosec // the mode is the test
 		case 3:
-			clear()
+			makeWay()
 			_ = os.Symlink("sub/b", file)
 		case 4:
 			_ = os.RemoveAll(file)

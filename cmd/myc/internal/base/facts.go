@@ -46,7 +46,7 @@ func wrapAt(s string, n int) string {
 		return s
 	}
 	whole := strings.TrimSuffix(text.TruncateCells(s, n+1), "…") // without the ellipsis that it ends in
-	if strings.HasPrefix(s[len(whole):], " ") { // it ends with a word
+	if strings.HasPrefix(s[len(whole):], " ") {                  // it ends with a word
 		return whole
 	}
 	if i := strings.LastIndexByte(whole, ' '); i > 0 {

@@ -173,7 +173,7 @@ func (a *app) done(ctx context.Context, s setting, changed bool, changes []meani
 	if err != nil {
 		return err
 	}
-	file := p.Acceptance.Shown(source.MainFile)
+	file := p.Shown(source.MainFile)
 	if s.user {
 		file = p.User.Shown(source.MainFile)
 	}

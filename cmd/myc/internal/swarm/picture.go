@@ -29,6 +29,7 @@ func (a *app) picture(s *book.Session) error {
 			fmt.Fprintf(a.Out, "%s is complex (%d of 100): divide it, or have it planned first\n", f.ID, score.Total)
 		case plan.Review:
 			fmt.Fprintf(a.Out, "%s is not simple (%d of 100): look at it before a worker does\n", f.ID, score.Total)
+		case plan.Simple:
 		}
 	}
 	clash := false

@@ -93,6 +93,7 @@ func (a *app) outcome(ctx context.Context, o *opened, id string) error {
 		return failure.Hint(errors.New("a feature waits for you"), "myc swarm status says for what")
 	case book.Paused:
 		return failure.Hint(errors.New("the session is paused"), "myc swarm resume")
+	default:
 	}
 	return failure.Hint(errors.New("not every feature was completed"),
 		"myc swarm logs FEATURE shows what its worker did; myc swarm retry FEATURE")
