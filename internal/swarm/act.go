@@ -141,13 +141,18 @@ func TreeOf(g *ground.Repo, feature string, n int) (*ground.Tree, error) {
 // order makes the worktree of an attempt, if it has none, and writes what its worker is to do there.
 func (d *Driver) order(ctx context.Context, s *book.Session, f *book.Feature, a *book.Attempt, prompt, resume string) error {
 	t, err := d.tree(f.ID, a.N)
-	if err == nil && t == nil {
+	switch {
+	case err != nil:
+		return err
+	case t != nil:
+		t.Unlock() // the worker before may have been killed in the middle of a commit
+	default:
 		if t, err = d.Ground.Add(ctx, nameOf(f.ID, a.N), ground.Commit(cmp.Or(a.Tip, a.Base))); err == nil {
 			_, err = t.Snapshot(ctx, Start)
 		}
-	}
-	if err != nil {
-		return err
+		if err != nil {
+			return err
+		}
 	}
 	role := cmp.Or(f.Role, s.Settings.Role)
 	return worker.Folder(a.Folder).Give(worker.Order{Session: s.ID, Feature: f.ID, Attempt: a.N, Runner: s.Settings.Runner,

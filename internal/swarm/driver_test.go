@@ -460,6 +460,24 @@ func TestWorkerThatWasNeverStarted(t *testing.T) {
 	f.want(f.drive(), "a", book.Completed, 1, 1)
 }
 
+// A worker was killed in the middle of a commit. The one that goes on in its worktree can commit.
+func TestLockOfAKilledGit(t *testing.T) {
+	f := begin(t, &book.Session{Features: []*book.Feature{feature("a")}})
+	f.workers["a"] = func(h *hand) {
+		h.work(func(*worker.Work) {
+			if h.n == 0 { // it ends without a commit, and is sent back
+				lock := filepath.Join(h.git(h.tree, "rev-parse", "--absolute-git-dir"), "index.lock")
+				if err := os.WriteFile(lock, nil, 0o600); err != nil {
+					h.Error(err)
+				}
+				return
+			}
+			h.commit(h.tree, "feat: a", "a", "1\n")
+		})
+	}
+	f.want(f.drive(), "a", book.Completed, 1, 2)
+}
+
 // A driver whose lease somebody else has ends, and leaves everything to that one.
 func TestLostLeaseEndsTheDriver(t *testing.T) {
 	f := begin(t, &book.Session{Features: []*book.Feature{feature("a")}})

@@ -113,8 +113,8 @@ func missing(f facts) string {
 	case f.Output != "":
 		return "The checks of this feature fail on what you committed:\n\n" + f.Output + "\n\nMend the cause and commit."
 	case len(f.Dirty) > 0:
-		return fmt.Sprintf("You ended with %s that are changed and not committed: %s. Commit what belongs to the feature, and remove or "+
-			"ignore the rest.", text.Count(len(f.Dirty), "file"), text.Cell(strings.Join(f.Dirty, ", "), 500))
+		return fmt.Sprintf("You ended with changed files that are not committed: %s. Commit what belongs to the feature, and remove or "+
+			"ignore the rest.", text.Cell(strings.Join(f.Dirty, ", "), 500))
 	}
 	return "You ended without a commit, so there is nothing to take over. Do the work of the feature and commit it. If the feature " +
 		"cannot be " +

@@ -386,6 +386,13 @@ func (l *looked) bringBack(ctx context.Context, t *Tree, then, base Commit) erro
 		"--pathspec-from-file=-", "--pathspec-file-nul")
 }
 
+// Unlock removes the locks of a git that was killed in the tree. Nothing may work there.
+func (t *Tree) Unlock() {
+	for _, name := range []string{"index.lock", "HEAD.lock"} {
+		_ = os.Remove(filepath.Join(t.own, name))
+	}
+}
+
 // goBack changes the files, then the branch and the index. Nothing but us works in the tree, so a lock in its git folder is of a
 // program that was killed.
 func (t *Tree) goBack(ctx context.Context, l *looked, then Commit) error {
@@ -393,9 +400,7 @@ func (t *Tree) goBack(ctx context.Context, l *looked, then Commit) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"index.lock", "HEAD.lock"} {
-		_ = os.Remove(filepath.Join(t.own, name))
-	}
+	t.Unlock()
 	if _, err := l.Run(ctx, "read-tree", "--reset", "-u", string(then)); err != nil {
 		return err
 	}
