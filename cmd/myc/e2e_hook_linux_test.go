@@ -223,7 +223,7 @@ func TestMycClaudeRefuses(t *testing.T) {
 		{[]string{"claude"}, "CLAUDECODE=1", 3, "start an agent: only a person may do this"},
 		{[]string{"claude"}, hook.TokenVar + "=x", 3, "start an agent: only a person may do this"},
 		{[]string{"claude"}, "PATH=" + p.home, 1, "npm install -g @anthropic-ai/claude-code"},
-		{[]string{"-C", p.home, "claude"}, "", 1, "init sets it up"},
+		{[]string{"-C", p.home, "claude"}, "", 2, "init sets it up"},
 	} {
 		stdout, stderr, code := p.as(append(slices.Clone(environ), c.more), c.args...)
 		if code != c.code || !strings.Contains(stderr, c.want) || !strings.Contains(stderr, "hint: ") && c.code != 2 &&
