@@ -269,7 +269,7 @@ func TestTelegramGeneralises(t *testing.T) {
 	}
 	second := push("two")
 	tap("git push origin two", "↔️ More than this call…")
-	tap("git push origin …, in "+f.dir+" – of the last 2 recorded calls it matches 2, of which 2", "1. program, as a rule")
+	tap("git push origin …, in "+f.dir+" – of the last 2 recorded calls it matches 2; asked about or refused then: 2", "1. program, as a rule")
 	if out := <-second; !strings.Contains(out, `"allow"`) {
 		t.Errorf("%s", out)
 	}

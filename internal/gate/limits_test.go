@@ -118,7 +118,7 @@ func TestLimitOfASession(t *testing.T) {
 	}
 	d := h.try(a, "files__read_file")
 	if d == nil || d.Decision.Rule != "limit:guest.session.perDay" ||
-		!strings.Contains(d.Decision.Reason, "This session has used up its 2 calls per day; try again in 14") {
+		!strings.Contains(d.Decision.Reason, "This session has used up its 2 calls per day; try again in 25 h") {
 		t.Fatalf("the third call: %+v", d)
 	}
 	if d := h.try(b, "files__read_file"); d != nil {
