@@ -23,6 +23,7 @@ func asked(t *testing.T, kind Kind, tool string, f credentialtest.Sample) Reques
 	}
 	r.ID, r.Kind, r.Call, r.Session, r.Principal, r.Parent, r.Role, r.Surface = "", kind, "c", "s", "p", "q", "dev", "stdio"
 	r.Tool, r.Args, r.Digest, r.Pane, r.Risk, r.State = tool, args, "", "", policy.High, ""
+	r.Above = []string{"o"} // ids, as that of the session
 	r.Facts.Parts[0].Paths[0].Access = policy.Read
 	r.Answer, r.Waiting, r.Deadline, r.Created = nil, 0, time.Time{}, time.Time{}
 	return r
