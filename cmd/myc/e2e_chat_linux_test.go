@@ -4,6 +4,7 @@ import (
 	"context"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,11 @@ func (a *agentTerminal) chat(width, height string, args ...string) {
 	a.t.Helper()
 	a.open(a.dir, append([]string{a.myc}, args...)...)
 	a.tmux("resize-window", "-x", width, "-y", height)
+	columns, err := strconv.Atoi(width)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.shows(strings.Repeat("─", columns)) // it may have drawn itself for the window before
 }
 
 // TestChat is the session example of requirement B2 at a real terminal, with Japanese, a call that waits, and each command.
