@@ -311,7 +311,7 @@ func clearOne(ctx context.Context, g *ground.Repo, feature string, n int) error 
 	return t.Remove(ctx)
 }
 
-// queued are the features whose work waits to be merged, the longest first.
+// queued are the features whose work waits to be merged; what has waited longest comes first.
 func queued(s *book.Session) (out []*book.Feature) {
 	for _, f := range s.Features {
 		if f.State == book.Queued {

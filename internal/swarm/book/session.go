@@ -50,6 +50,7 @@ type Session struct {
 	Began    time.Time `json:"began"`
 	Changed  time.Time `json:"changed"`
 	Ended    time.Time `json:"ended,omitzero"`
+	Closed   bool      `json:"closed,omitzero"` // its branch and worktrees are removed, so nothing can be added to it
 	// Landing is a landing that has begun. It is recorded before the ref is moved, so that the next driver knows what to look for.
 	Landing *Landing `json:"landing,omitempty"`
 

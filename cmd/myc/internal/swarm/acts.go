@@ -158,10 +158,21 @@ func resumeCmd(a *app) *cobra.Command {
 		}}
 }
 
+// reopenable refuses a session to which nothing can be added.
+func reopenable(s *book.Session) error {
+	if s.Closed {
+		return failure.Hint(fmt.Errorf("session %s is closed: it was merged or given up", s.ID), "begin a new one: myc swarm init PLAN.md")
+	}
+	return nil
+}
+
 func retryCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "retry FEATURE", Short: "Try a feature again that failed or waits", Args: base.ArgRange(1, 1, "a feature"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.changed(c.Context(), "try a feature again", func(s *book.Session) ([]book.Event, error) {
+				if err := reopenable(s); err != nil {
+					return nil, err
+				}
 				f, err := find(s, args[0])
 				if err != nil {
 					return nil, err

@@ -25,10 +25,9 @@ import (
 func autoCmd(a *app) *cobra.Command {
 	var dry bool
 	c := &cobra.Command{Use: "auto", Short: "Drive the session to its end", Args: base.NoArgs,
-		Long: "Starts workers as features become ready, merges what is done and verified, tries again what failed, and ends when " +
-			"nothing\n" +
-			"more becomes of the session by itself. Ctrl-C ends the driver only: the workers go on, and the next `myc swarm auto` finds\n" +
-			"them. `myc swarm pause` stops them.",
+		Long: "Starts workers as features become ready, merges what is done and verified, tries again what failed, and ends when\n" +
+			"nothing more becomes of the session by itself. Ctrl-C ends the driver only: the workers go on, and the next\n" +
+			"`myc swarm auto` finds them. `myc swarm pause` stops them.",
 		Example: "  myc swarm auto --dry-run\n  myc swarm auto --json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.with(c.Context(), "drive the swarm", func(o *opened, s *book.Session) error {
@@ -46,7 +45,7 @@ func autoCmd(a *app) *cobra.Command {
 // auto drives the session, and tells what happens.
 func (a *app) auto(ctx context.Context, o *opened, s *book.Session) error {
 	if !s.Open() {
-		return failure.Hint(fmt.Errorf("session %s has ended: %s", s.ID, s.State), "myc swarm retry FEATURE opens it again")
+		return failure.Hint(fmt.Errorf("session %s has ended: %s", s.ID, words(s.State)), "myc swarm retry FEATURE opens it again")
 	}
 	if s.State == book.Paused {
 		return failure.Hint(errors.New("the session is paused"), "myc swarm resume")

@@ -33,11 +33,9 @@ type begin struct {
 func initCmd(a *app) *cobra.Command {
 	var b begin
 	c := &cobra.Command{Use: "init [PLAN]", Short: "Begin a session from a plan", Args: base.ArgRange(0, 1, "a file"),
-		Long: "PLAN is Markdown (.md), features as data (.yaml, .json), or a list in words; - reads it from the input. With --task the " +
-			"list is\n" +
-			"given in words. Nothing is started: myc swarm auto does that. The session works on a branch of its own, which begins at " +
-			"the\n" +
-			"commit that is checked out; what is not committed there is not in it.",
+		Long: "PLAN is Markdown (.md), features as data (.yaml, .json), or a list in words; - reads it from the input. With --task\n" +
+			"the list is given in words. Nothing is started: myc swarm auto does that. The session works on a branch of its own,\n" +
+			"which begins at the commit that is checked out; what is not committed there is not in it.",
 		Example: "  myc swarm init plan.md --verify \"go test ./...\"\n  myc swarm init --task \"- add a parser\n- add a printer\" " +
 			"--workers 2",
 		RunE: func(c *cobra.Command, args []string) error {

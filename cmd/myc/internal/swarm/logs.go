@@ -2,13 +2,14 @@ package swarm
 
 import (
 	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/worker"
-	"time"
-
-	"github.com/spf13/cobra"
 )
 
 func logsCmd(a *app) *cobra.Command {

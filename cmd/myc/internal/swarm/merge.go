@@ -15,9 +15,8 @@ func mergeCmd(a *app) *cobra.Command {
 	var into string
 	c := &cobra.Command{Use: "merge [FEATURE]", Short: "Take what has landed into your branch, or let a feature land that waits",
 		Args: base.ArgRange(0, 1, "a feature"),
-		Long: "Without an argument your branch is moved forward to that of the session, if it has not moved since. With a feature that " +
-			"waits\n" +
-			"because it changes files that govern agents, that feature may land.",
+		Long: "Without an argument your branch is moved forward to that of the session, if it has not moved since. A session that has\n" +
+			"ended is closed by that. With a feature that waits because it changes files that govern agents, that feature may land.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), "merge", func(o *opened, s *book.Session) error {
 				if len(args) > 0 {
@@ -52,8 +51,14 @@ func (a *app) handOver(ctx context.Context, o *opened, s *book.Session, into str
 		return err
 	}
 	fmt.Fprintf(a.Out, "%s is at %.12s now\n", into, tip)
-	if s.Open() {
+	if s.Open() { // more may land
 		return nil
+	}
+	if _, err := o.Change(ctx, s.ID, "", func(s *book.Session) ([]book.Event, error) {
+		s.Closed = true
+		return []book.Event{{Kind: "session", Text: "the session is closed"}}, nil
+	}); err != nil {
+		return err
 	}
 	return g.End(ctx)
 }
@@ -70,7 +75,7 @@ func (a *app) accept(ctx context.Context, o *opened, s *book.Session, feature st
 		}
 		t := f.Last()
 		if f.State != book.Waiting || t == nil || t.Tip == "" {
-			return nil, fmt.Errorf("feature %s does not wait to be merged: it is %s", feature, words(f.State))
+			return nil, fmt.Errorf("feature %s does not wait to be merged: its state is %s", feature, words(f.State))
 		}
 		f.State, f.Reason, f.Accepted = book.Queued, "", t.Tip
 		return []book.Event{{Kind: "feature", Feature: feature, Attempt: t.N, Text: "a person lets it land"}}, nil

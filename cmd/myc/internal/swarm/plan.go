@@ -72,6 +72,9 @@ func planDependCmd(a *app) *cobra.Command {
 // replan changes the plan of the session. What a worker has begun keeps its dependencies.
 func (a *app) replan(c *cobra.Command, act string, f func(plan.Plan) (p plan.Plan, what string, err error)) error {
 	return a.changed(c.Context(), act, func(s *book.Session) ([]book.Event, error) {
+		if err := reopenable(s); err != nil {
+			return nil, err
+		}
 		p, what, err := f(swarm.PlanOf(s))
 		if err != nil {
 			return nil, err

@@ -3,13 +3,14 @@ package swarm
 import (
 	"fmt"
 	"io"
+	"os"
+	"slices"
+
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/text"
-	"os"
-	"slices"
 )
 
 // maxPlan bounds a plan on the input, in bytes.

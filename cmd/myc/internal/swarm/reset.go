@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
-	"time"
-
-	"github.com/spf13/cobra"
 )
 
 func resetCmd(a *app) *cobra.Command {
@@ -20,7 +21,7 @@ func resetCmd(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.with(c.Context(), "reset the swarm", func(o *opened, s *book.Session) error {
 				if !s.Open() {
-					return fmt.Errorf("session %s has ended: %s", s.ID, s.State)
+					return fmt.Errorf("session %s has ended: %s", s.ID, words(s.State))
 				}
 				if !confirm && !a.Confirm("Give up session "+s.ID+"?") {
 					return failure.Hint(errors.New("nothing was changed"), "--yes gives it up without a question")
@@ -49,7 +50,7 @@ func (a *app) reset(ctx context.Context, o *opened, s *book.Session) error {
 				f.State, f.Reason = book.Failed, "the session was given up"
 			}
 		}
-		s.State, s.Ended = book.Faulty, time.Now()
+		s.State, s.Ended, s.Closed = book.Faulty, time.Now(), true
 		return []book.Event{{Kind: "session", Text: "the session was given up"}}, nil
 	})
 	if err != nil {

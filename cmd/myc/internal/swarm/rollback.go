@@ -22,9 +22,8 @@ func rollbackCmd(a *app) *cobra.Command {
 	c := &cobra.Command{Use: "rollback FEATURE [FILE]...",
 		Short: "Take the worktree of a feature back to its beginning, or some of its files",
 		Args:  base.ArgRange(1, 1000, "a feature, and files"),
-		Long: "Takes back what has not landed, committed or not, in the worktree of the last attempt; the next worker goes on from " +
-			"there.\n" +
-			"What is taken back is kept: the command prints the undo point, and --to takes the worktree there again.",
+		Long: "Takes back what has not landed, committed or not, in the worktree of the last attempt; the next worker goes on\n" +
+			"from there. What is taken back is kept: the command prints the undo point, and --to takes the worktree there again.",
 		Example: "  myc swarm rollback parser\n  myc swarm rollback parser internal/parse/lexer.go\n  myc swarm rollback parser --to " +
 			"4f2a9c01d3e7",
 		RunE: func(c *cobra.Command, args []string) error {
