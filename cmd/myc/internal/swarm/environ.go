@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mycelium/internal/config/source"
 	"mycelium/internal/node/project"
 )
 
@@ -29,14 +30,7 @@ func workerEnviron(environ []string) []string {
 // subscribed reports whether Claude Code is signed in with a subscription. Then its workers use that, and not a key whose use costs
 // money for each token (requirements, CQ1).
 func subscribed(environ []string) bool {
-	get := func(name string) string {
-		for _, kv := range environ {
-			if value, ok := strings.CutPrefix(kv, name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	}
+	get := func(name string) string { return source.Variable(environ, name) }
 	if get("ANTHROPIC_BASE_URL") != "" { // a service of the person's own, which knows the key
 		return false
 	}
