@@ -1,0 +1,35 @@
+package swarm
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// A worker has what its model needs and no other secret. With a subscription it has no key whose use costs money.
+func TestWorkerEnviron(t *testing.T) {
+	home, signedIn := t.TempDir(), t.TempDir()
+	if err := os.Mkdir(filepath.Join(signedIn, ".claude"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(signedIn, ".claude", ".credentials.json"), []byte(`{"claudeAiOauth":{}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const key = "ANTHROPIC_API_KEY=k"
+	for name, c := range map[string]struct {
+		environ []string
+		has     bool
+	}{
+		"a key alone":                      {[]string{"HOME=" + home}, true},
+		"signed in":                        {[]string{"HOME=" + signedIn}, false},
+		"signed in elsewhere":              {[]string{"HOME=" + home, "CLAUDE_CONFIG_DIR=" + signedIn + "/.claude"}, false},
+		"a token of a subscription":        {[]string{"HOME=" + home, "CLAUDE_CODE_OAUTH_TOKEN=t"}, false},
+		"signed in, and a service of ours": {[]string{"HOME=" + signedIn, "ANTHROPIC_BASE_URL=http://127.0.0.1:1"}, true},
+	} {
+		got := workerEnviron(append(c.environ, key, "GITHUB_TOKEN=secret"))
+		if slices.Contains(got, key) != c.has || slices.Contains(got, "GITHUB_TOKEN=secret") || !slices.Contains(got, c.environ[0]) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
