@@ -67,7 +67,7 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, environ []string, o O
 			}
 		}
 	}()
-	_, err := p.Run()
+	err := terminal.Run(p)
 	cancel()
 	<-watching
 	c.running.Wait()

@@ -46,7 +46,7 @@ func Watch(ctx context.Context, in io.Reader, out io.Writer, environ []string, o
 		}
 		watching <- err
 	}()
-	_, err := p.Run()
+	err := Run(p)
 	cancel()
 	if lost := <-watching; err == nil && lost != nil && !errors.Is(lost, context.Canceled) {
 		return lost
