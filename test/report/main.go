@@ -1,7 +1,7 @@
 // Command report runs the tests of the module and reports their progress: a line for each package that ends, every fifteen seconds the
 // running tests, the output of failed tests, and at the end the slowest tests, when the longest packages ran, the skipped tests with their
 // reasons, and how long the run took, by the clock and by the processors. Its arguments are flags of `go test`. It runs `go test` twice at
-// the same time: with the race detector, for the packages that need it, and without.
+// the same time: with the race detector, for the packages that need it, and without; then twice with it, for what is left of those.
 package main
 
 import (
@@ -33,33 +33,57 @@ func main() {
 	}
 	r := newReport(os.Stdout)
 	r.first = time.Now()
-	// Most tests wait for processes rather than compute, so a third package runs on two processors.
-	most := runtime.GOMAXPROCS(0)
-	runs := []*exec.Cmd{
-		goTest(slices.Concat([]string{"-race", withoutSQLite, "-p", strconv.Itoa((most + 1) / 2)}, os.Args[1:], raced)),
-		goTest(slices.Concat([]string{"-p", strconv.Itoa(most)}, os.Args[1:], plain)),
-	}
-	runs[1].Env = append(os.Environ(), "CGO_ENABLED=0") // most is compiled so already
 	done := make(chan struct{})
 	go r.tick(done)
-	errs := make([]error, len(runs))
-	var work sync.WaitGroup
-	for i, cmd := range runs {
-		work.Go(func() { errs[i] = r.run(cmd) })
-	}
-	work.Wait()
+	cmds, err := r.runAll(raced, plain)
 	close(done)
 	r.end()
-	r.times(runs)
-	for _, err := range errs {
-		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-			fatal(err)
-		}
+	r.times(cmds)
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		fatal(err)
 	}
-	if errors.Join(errs...) != nil || r.failed > 0 {
+	if err != nil || r.failed > 0 {
 		os.Exit(1)
 	}
 }
+
+// runAll runs the packages that need the race detector, in batches, beside the others; where the others are done, two batches at once.
+func (r *report) runAll(raced, plain []string) (all []*exec.Cmd, err error) {
+	most := runtime.GOMAXPROCS(0)
+	batches := make(chan []string, len(raced))
+	for batch := range slices.Chunk(raced, batchSize) {
+		batches <- batch
+	}
+	close(batches)
+	var mu sync.Mutex
+	run := func(cmd *exec.Cmd) {
+		failed := r.run(cmd)
+		mu.Lock()
+		defer mu.Unlock()
+		all, err = append(all, cmd), cmp.Or(err, failed)
+	}
+	race := func() {
+		for batch := range batches {
+			run(goTest(slices.Concat([]string{"-race", withoutSQLite, "-p", strconv.Itoa((most + 1) / 2)}, os.Args[1:], batch)))
+		}
+	}
+	var work sync.WaitGroup
+	work.Go(race)
+	work.Go(func() {
+		// Most tests wait for processes rather than compute, so a third package runs on two processors.
+		cmd := goTest(slices.Concat([]string{"-p", strconv.Itoa(most)}, os.Args[1:], plain))
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // most is compiled so already
+		run(cmd)
+		race()
+	})
+	work.Wait()
+	return all, err
+}
+
+// batchSize is how many packages one `go test` has that runs with the race detector. Where the others are done, a second one takes the
+// next batch: more and smaller ones end at the same time, fewer and larger ones begin faster.
+const batchSize = 6
 
 // withoutSQLite keeps the race detector out of SQLite. It is C that a program made into Go: its memory is not Go's, its locks are its own,
 // and to follow it takes longer than all the rest of a test that opens a database.
