@@ -152,6 +152,7 @@ func (c *checker) texts(i int, f Feature) {
 		}
 	}
 	c.figures(i, id, f)
+	c.route(i, id, f.Route)
 }
 
 func (c *checker) figures(i int, id string, f Feature) {

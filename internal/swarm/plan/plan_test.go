@@ -251,6 +251,16 @@ func TestRefusals(t *testing.T) {
 		{"coverage", "p.yaml", "- {id: a, description: A, validation: {coverageTarget: 101}}\n",
 			"p.yaml:1 feature a: its coverageTarget is out of range: 101", "percent"},
 		{"unknown key", "p.yaml", "- {id: a, description: A, dependOn: [b]}\n", `p.yaml:1 unknown key "dependOn" in [0]`, "dependsOn"},
+		{"container", "p.yaml", "- id: a\n  description: A\n  route: {isolationLevel: container}\n",
+			"p.yaml:3 feature a: its isolationLevel is container, and no worker runs in a container of its own", "sandbox"},
+		{"isolation", "p.yaml", "- {id: a, description: A, route: {isolationLevel: vm}}\n",
+			"p.yaml:1 feature a: its isolationLevel vm is not known", "process"},
+		{"parallel", "p.yaml", "- {id: a, description: A, route: {maxParallelism: 11}}\n",
+			"p.yaml:1 feature a: its maxParallelism is 11, and it is from 1 to 10", ""},
+		{"group", "p.yaml", "- {id: a, description: A, route: {affinityGroup: a b}}\n",
+			"p.yaml:1 feature a: its affinityGroup is not valid", "letters"},
+		{"both", "p.yaml", "- {id: a, description: A, route: {requiredCapabilities: [x], excludeCapabilities: [x]}}\n",
+			"p.yaml:1 feature a: its route requires the skill x and excludes it", "one of them"},
 		{"not UTF-8", "p.md", "- \xff\n", "p.md:0 the plan cannot be read", "UTF-8"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
