@@ -160,6 +160,9 @@ func placesOf(f Feature) places {
 	return p
 }
 
+// Named are the files and folders that a feature names, in its list and in its description.
+func Named(f Feature) []string { return placesOf(f).files }
+
 // touchPoints are the files, folders and components that a feature names.
 func touchPoints(f Feature) []string {
 	p := placesOf(f)
