@@ -47,7 +47,7 @@ const agentTTL = 7 * 24 * time.Hour
 
 // mintFor mints the session of an agent that a person starts.
 func (a *app) mintFor(ctx context.Context, c *base.Client, o claudeOptions) (api.Session, error) {
-	p := api.SessionParams{Name: "claude", Role: o.role, Skills: o.skills, TTL: int64(agentTTL), Ask: o.ask}
+	p := api.SessionParams{Name: "claude", Role: o.role, Skills: o.skills, TTL: int64(agentTTL), Ask: o.ask, Writes: o.writes}
 	if o.role == "" {
 		project, err := a.Load()
 		if err != nil {
@@ -58,6 +58,11 @@ func (a *app) mintFor(ctx context.Context, c *base.Client, o claudeOptions) (api
 	s, err := base.Call(ctx, c, api.SessionNew, p)
 	if err != nil {
 		return s, err
+	}
+	if s.Writes != o.writes { // a daemon of another version
+		a.endFor(ctx, s.ID)
+		return s, failure.Hint(errors.New("the daemon of this project does not know sessions that may change one file only"),
+			"myc stop, and start again")
 	}
 	if s.Role == "" {
 		fmt.Fprintln(a.Err, "myc: warning: this session has no role, so every tool is refused\nhint: set session.agentRole in "+

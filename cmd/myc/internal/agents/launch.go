@@ -86,6 +86,7 @@ type Start struct {
 	Ask      approval.WhenAsked
 	Anywhere bool   // a myc in a folder where an agent may write is accepted
 	Dir      string // where it works: a linked worktree of the project; empty: the project's folder
+	Writes   string // the only file that it may change, absolute, links resolved; empty: what the policy says
 }
 
 // StartClaude prepares a start of Claude Code by our own agent, which drives it.
@@ -94,7 +95,8 @@ func StartClaude(ctx context.Context, b *base.App, s Start) (*Launch, error) {
 	if err := a.NeedPerson("start an agent"); err != nil {
 		return nil, failure.Hint(err, "an agent asks with --engine api")
 	}
-	l, err := a.launch(ctx, s.Program, claudeOptions{role: s.Role, skills: s.Skills, ask: s.Ask, anywhere: s.Anywhere})
+	l, err := a.launch(ctx, s.Program, claudeOptions{role: s.Role, skills: s.Skills, ask: s.Ask, anywhere: s.Anywhere,
+		writes: s.Writes})
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,7 @@ type Options struct {
 	Above    string // of a sub-agent: the id of the session that started it
 	Anywhere bool   // the engine claude runs a myc that lies where an agent may write
 	Dir      string // where the engine claude works: a linked worktree of the project; empty: the project's folder
+	Writes   string // the only file that the engine claude may change, absolute, links resolved; empty: what the policy says
 }
 
 // Agent is an opened engine with its session.
