@@ -55,8 +55,13 @@ func (d *Driver) compete(s *book.Session, f *book.Feature, base ground.Commit) {
 		f.Planning.Planners = []*book.Planner{{Name: proposal.A, Base: string(base)}, {Name: proposal.B, Base: string(base)}}
 	}
 	for _, p := range f.Planning.Planners {
-		if p.State == "" || p.State == book.Stopped {
+		switch p.State {
+		case "", book.Stopped:
 			d.restart(s.ID, f.ID, p)
+		case book.Failed: // a person has it tried again
+			p.Tried = 0
+			d.restart(s.ID, f.ID, p)
+		default:
 		}
 	}
 }
@@ -144,25 +149,28 @@ func (d *Driver) seen(folder worker.Folder) (w *watch, ended *worker.Ended, err 
 	return w, ended, err
 }
 
-// launchPlanner makes the worktree and the order of a planner and starts it. What a driver before this one has made stays.
+// launchPlanner starts a planner beside other work.
 func (d *Driver) launchPlanner(ctx context.Context, f *book.Feature, p *book.Planner) {
-	d.begin(ctx, jobOf(f.ID, p.Name), func(ctx context.Context) error {
-		_, _, err := worker.Folder(p.Folder).Order()
-		if errors.Is(err, fs.ErrNotExist) {
-			var s *book.Session
-			if s, err = d.Book.Read(ctx, d.id); err == nil {
-				err = d.orderPlanner(ctx, s, f, p)
-			}
+	d.begin(ctx, jobOf(f.ID, p.Name), func(ctx context.Context) error { return d.startPlanner(ctx, f, p) })
+}
+
+// startPlanner makes the worktree and the order of a planner and starts it. What a driver before this one has made stays.
+func (d *Driver) startPlanner(ctx context.Context, f *book.Feature, p *book.Planner) error {
+	_, _, err := worker.Folder(p.Folder).Order()
+	if errors.Is(err, fs.ErrNotExist) {
+		var s *book.Session
+		if s, err = d.Book.Read(ctx, d.id); err == nil {
+			err = d.orderPlanner(ctx, s, f, p)
 		}
-		if err == nil {
-			err = d.Start(ctx, worker.Folder(p.Folder), p.Window)
-		}
-		if err == nil || ctx.Err() != nil {
-			return nil //nolint:nilerr // the next driver starts it
-		}
-		d.Logger.Warn("a planner did not start", "feature", f.ID, "planner", p.Name, "error", err)
-		return d.failPlanner(ctx, f, p, "it could not be started: "+err.Error())
-	})
+	}
+	if err == nil {
+		err = d.Start(ctx, worker.Folder(p.Folder), p.Window)
+	}
+	if err == nil || ctx.Err() != nil {
+		return nil //nolint:nilerr // the next driver starts it
+	}
+	d.Logger.Warn("a planner did not start", "feature", f.ID, "planner", p.Name, "error", err)
+	return d.failPlanner(ctx, f, p, "it could not be started: "+err.Error())
 }
 
 // orderPlanner makes the worktree of a planner anew, with its empty plan file, and writes what it is to do.
@@ -289,7 +297,9 @@ func (d *Driver) planOf(ctx context.Context, f *book.Feature, p *book.Planner) (
 
 // failPlanner records that a planner came to nothing. It begins once more, and is told why.
 func (d *Driver) failPlanner(ctx context.Context, f *book.Feature, p *book.Planner, why string, also ...func(*book.Planner)) error {
-	return d.changePlanner(ctx, f.ID, p, func(_ *book.Feature, p *book.Planner) string {
+	var again *book.Planner
+	if err := d.changePlanner(ctx, f.ID, p, func(_ *book.Feature, p *book.Planner) string {
+		again = nil
 		for _, change := range also {
 			change(p)
 		}
@@ -297,11 +307,15 @@ func (d *Driver) failPlanner(ctx context.Context, f *book.Feature, p *book.Plann
 		p.Reason = text.Truncate(why, 2000)
 		if p.Tried < maxPlanned {
 			d.restart(d.id, f.ID, p)
+			again = p
 			return "planner " + p.Name + " begins once more: " + brief(why)
 		}
 		p.State, p.Ended = book.Failed, time.Now()
 		return "planner " + p.Name + " has no plan: " + brief(why)
-	})
+	}); err != nil || again == nil {
+		return err
+	}
+	return d.startPlanner(ctx, f, again)
 }
 
 // changePlanner changes a planner that is at work. It does nothing if a person has changed that in the meantime.
