@@ -183,6 +183,9 @@ func (d *Driver) order(ctx context.Context, s *book.Session, f *book.Feature, a 
 // orderOf is the order of a worker of a feature, as far as it is the same for all of them.
 func (d *Driver) orderOf(s *book.Session, f *book.Feature) (worker.Order, error) {
 	role := RoleOf(s, f)
+	if err := CheckRoute(f.Feature, s.Settings, d.Rights); err != nil { // the policy may have changed
+		return worker.Order{}, err
+	}
 	skills, err := skillsOf(f.Feature, role, d.Rights)
 	return worker.Order{Session: s.ID, Feature: f.ID, Runner: cmp.Or(f.Route.Worker, s.Settings.Runner), Command: s.Settings.Command, Role: role,
 		Skills: skills, Model: s.Settings.Model, Budget: f.Budget.USD, Seconds: f.Budget.Minutes.Duration().Seconds(),

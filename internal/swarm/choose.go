@@ -57,8 +57,8 @@ func Compete(s *book.Session, feature string, c Competition) (book.Event, error)
 	return book.Event{Kind: "plan", Feature: feature, Text: "two planners are to compete for it"}, nil
 }
 
-// Choose takes the plan of a planner, or none, for a feature (row C24 by hand). It is given to the next worker.
-func Choose(s *book.Session, feature, winner, reason string) (book.Event, error) {
+// Choose takes the plan of a planner, or none, for a feature (row C24 by hand). It is given to the next worker. by is who chooses.
+func Choose(s *book.Session, feature, winner, reason, by string) (book.Event, error) {
 	f, err := open(s, feature)
 	if err != nil {
 		return book.Event{}, err
@@ -76,15 +76,15 @@ func Choose(s *book.Session, feature, winner, reason string) (book.Event, error)
 	case p == nil || p.Plan == nil:
 		return book.Event{}, text.Hinted(fmt.Errorf("planner %s has no plan for %s", winner, feature), "myc swarm plan show "+feature+" says why")
 	}
-	f.Planning.Winner, f.Planning.By, f.Planning.Reason = winner, book.ByPerson, text.Truncate(reason, 2000)
+	f.Planning.Winner, f.Planning.By, f.Planning.Reason = winner, book.ByHand, text.Truncate(reason, 2000)
 	if f.State == book.Waiting {
 		f.State, f.Reason = book.Pending, ""
 	}
-	return book.Event{Kind: "plan", Feature: feature, Text: "plan " + winner + " is chosen by a person: " + reason}, nil
+	return book.Event{Kind: "plan", Feature: feature, Text: "plan " + winner + " is chosen by " + by + ": " + reason}, nil
 }
 
 // SetRoute says who may work on a feature, and beside whom (row C35). What would not be obeyed is refused.
-func SetRoute(s *book.Session, feature string, r plan.Route, runners []string, rights Rights) (book.Event, error) {
+func SetRoute(s *book.Session, feature string, r plan.Route, rights Rights) (book.Event, error) {
 	f, err := open(s, feature)
 	if err != nil {
 		return book.Event{}, err
@@ -94,7 +94,7 @@ func SetRoute(s *book.Session, feature string, r plan.Route, runners []string, r
 		return book.Event{}, err
 	}
 	routed, _ := p.Feature(feature)
-	if err := CheckRoute(routed, s.Settings, runners, rights); err != nil {
+	if err := CheckRoute(routed, s.Settings, rights); err != nil {
 		return book.Event{}, err
 	}
 	f.Route = r

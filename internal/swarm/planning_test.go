@@ -111,11 +111,13 @@ func TestPlannersOnlyRead(t *testing.T) {
 		})
 		return err
 	}
-	if err := act(func(s *book.Session) (book.Event, error) { return Choose(s, "x", "A", "better") }); err == nil ||
+	if err := act(func(s *book.Session) (book.Event, error) { return Choose(s, "x", "A", "better", "a person") }); err == nil ||
 		!strings.Contains(err.Error(), "planner A has no plan") {
 		t.Errorf("chosen: %v", err)
 	}
-	if err := act(func(s *book.Session) (book.Event, error) { return Choose(s, "x", book.Unplanned, "it is easy") }); err != nil {
+	if err := act(func(s *book.Session) (book.Event, error) {
+		return Choose(s, "x", book.Unplanned, "it is easy", "a person")
+	}); err != nil {
 		t.Fatal(err)
 	}
 	f.want(f.drive(), "x", book.Completed, 1, 1)

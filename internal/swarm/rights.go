@@ -23,16 +23,19 @@ type Rights interface {
 	Refuses(role string, skills []string, path string) string
 }
 
+// Runners are the runners of workers, the default first.
+func Runners() []string { return []string{"claude", "command"} }
+
 // RoleOf is the role of the worker of a feature.
 func RoleOf(s *book.Session, f *book.Feature) string { return cmp.Or(f.Role, s.Settings.Role) }
 
-// CheckRoute refuses a route that would not be obeyed. runners are those that there are, runner is that of the session.
-func CheckRoute(f plan.Feature, s book.Settings, runners []string, rights Rights) error {
+// CheckRoute refuses a route that would not be obeyed in a session with these settings.
+func CheckRoute(f plan.Feature, s book.Settings, rights Rights) error {
 	r := f.Route
 	switch {
-	case r.Worker != "" && !slices.Contains(runners, r.Worker):
+	case r.Worker != "" && !slices.Contains(Runners(), r.Worker):
 		return text.Hinted(fmt.Errorf("feature %s: there is no runner %q", f.ID, text.TruncateRunes(r.Worker, 64)), "the runners are "+
-			strings.Join(runners, ", "))
+			strings.Join(Runners(), ", "))
 	case r.Worker == "command" && len(s.Command) == 0:
 		return text.Hinted(fmt.Errorf("feature %s: its runner is command, and the session has none", f.ID), "begin it with --command")
 	}

@@ -13,7 +13,7 @@ const Designing State = "planning"
 const (
 	ByRubric = "rubric"
 	ByModel  = "model"
-	ByPerson = "person"
+	ByHand   = "hand"
 )
 
 // Unplanned is the winner where a feature is worked on without a plan.
@@ -25,7 +25,7 @@ type Planning struct {
 	Prompts  [2]string  `json:"prompts,omitzero"`   // what A and B are told besides
 	Judge    string     `json:"judge"`              // rubric or model
 	Winner   string     `json:"winner,omitempty"`   // A, B or none; empty: it is not decided
-	By       string     `json:"by,omitempty"`       // rubric, model or person
+	By       string     `json:"by,omitempty"`       // rubric, model or hand
 	Margin   int        `json:"margin,omitzero"`    // of the rubric, in points
 	How      string     `json:"how,omitempty"`      // near equal, moderate or clear
 	Reason   string     `json:"reason,omitempty"`

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/text"
 )
@@ -59,6 +62,21 @@ const (
 	maxContent = 20000 // characters
 	maxShort   = 500   // characters of a title and the like
 )
+
+// Parse reads a context as JSON. protocolBindings are refused, because nothing would follow them.
+func Parse(data []byte) (Context, error) {
+	var c struct {
+		Context
+		Bindings jsontext.Value `json:"protocolBindings"`
+	}
+	if err := json.Unmarshal(data, &c, json.RejectUnknownMembers(true)); err != nil {
+		return Context{}, fmt.Errorf("it is no context: %s", text.Truncate(text.Flatten(err.Error()), 500))
+	}
+	if len(c.Bindings) > 0 {
+		return Context{}, text.Hinted(fmt.Errorf("it has protocolBindings: %s", plan.NoProtocols), "remove them")
+	}
+	return c.Context, c.Check()
+}
 
 // Empty reports whether nothing is given.
 func (c Context) Empty() bool { return len(c.Documentation) == 0 && len(c.Prepared) == 0 }

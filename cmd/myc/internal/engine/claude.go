@@ -44,7 +44,10 @@ func (out *Agent) openClaude(ctx context.Context, a *base.App, o Options, paths 
 		return err
 	}
 	first := slices.Clone(l.Options)
-	if !l.Hands { // it shows no tool of its own that the policy hides anyway
+	if o.Toolless {
+		first = append(first, "--disallowedTools", "mcp__mycelium")
+	}
+	if !l.Hands || o.Toolless { // it shows no tool of its own that the policy hides anyway
 		first = append(first, "--tools", "")
 	}
 	start := func(args []string) (*agent.Program, error) {

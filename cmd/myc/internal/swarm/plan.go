@@ -29,7 +29,7 @@ func planCmd(a *app) *cobra.Command {
 			}
 			return a.picture(s)
 		}}
-	c.AddCommand(planAddCmd(a), planDependCmd(a))
+	c.AddCommand(planAddCmd(a), planDependCmd(a), planCompeteCmd(a), planShowCmd(a), planChooseCmd(a), planRouteCmd(a), planContextCmd(a))
 	return c
 }
 

@@ -10,6 +10,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/project"
 	"mycelium/internal/node/swarmed"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
@@ -53,9 +54,15 @@ type opened struct {
 	project *config.Project
 	db      *store.DB
 	paths   state.Paths
+	view    *project.View // nil: nobody has asked for the policy yet
 }
 
-func (o *opened) close() { _ = o.db.Close() }
+func (o *opened) close() {
+	if o.view != nil {
+		o.view.Close()
+	}
+	_ = o.db.Close()
+}
 
 // open opens the swarm of this project, for a person.
 func (a *app) open(ctx context.Context, act string) (*opened, error) {
