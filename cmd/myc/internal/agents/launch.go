@@ -58,7 +58,7 @@ func (a *app) launch(ctx context.Context, program string, o claudeOptions) (l *L
 		return l, err
 	}
 	l.close = append(l.close, func() { a.endFor(ctx, l.Session.ID) })
-	files, closeFiles, err := a.claudeFiles(ctx, program, l.Dir, l.Session)
+	files, closeFiles, err := a.claudeFiles(ctx, program, l.Dir, o.works, l.Session)
 	if err != nil {
 		return l, err
 	}
@@ -96,7 +96,7 @@ func StartClaude(ctx context.Context, b *base.App, s Start) (*Launch, error) {
 		return nil, failure.Hint(err, "an agent asks with --engine api")
 	}
 	l, err := a.launch(ctx, s.Program, claudeOptions{role: s.Role, skills: s.Skills, ask: s.Ask, anywhere: s.Anywhere,
-		writes: s.Writes})
+		writes: s.Writes, works: s.Dir})
 	if err != nil {
 		return nil, err
 	}

@@ -64,6 +64,7 @@ func initCmd(a *app) *cobra.Command {
 	f.StringVar(&b.settings.Judge, "judge", book.ByRubric, "rubric, or model: who says which of their plans is better")
 	f.BoolVar(&b.settings.Bare, "no-material", false, "give workers no documents and files of the project to read")
 	f.BoolVarP(&b.yes, "yes", "y", false, "with --task: take the features of the model without a question")
+	f.BoolVar(&a.anywhere, "unsafe-program", false, "with --task: run a myc that lies where an agent may write")
 	f.StringVar(&b.command, "command", "", "the `COMMAND` of the runner command; it has its task on its input, and runs in the sandbox")
 	return c
 }
