@@ -26,7 +26,8 @@ func swarmWorld(t *testing.T) *project {
 	p := newProject(t, world(map[string]string{
 		"mycelium.yaml": "session: {defaultRole: guest, roles: [guest, developer], agentRole: developer}\n",
 		"skills/coding/SKILL.yaml": "name: coding\ndescription: Writes code.\nallowedRoles: [developer]\n" +
-			"allowedTools: [agent__Bash, agent__Write]\n",
+			"allowedTools: [agent__Bash, agent__Write, agent__Read]\n",
+		"README.md": "# Things\n\nIt is about alpha.\n\ntoken: ghp_" + strings.Repeat("a1B2", 9) + "\n",
 		"rules.yaml": "version: 1\nrules:\n" +
 			"  - {name: no-touch, action: deny, tool: Bash, args: {command: ['touch denied.txt']}, reason: nothing is touched here}\n" +
 			"  - {name: work, action: allow, tool: 'agent__*'}\n",

@@ -34,7 +34,7 @@ func (a *Admission) decide(ctx context.Context) (d policy.Decision) {
 		return policy.Decision{Rule: "arguments", Reason: "The arguments are not valid: " + err.Error()}
 	}
 	c := policy.Call{Item: a.Item, Args: a.args, Facts: a.facts, Time: a.began}
-	if a.Abstains && undecided(a.caller, c) {
+	if a.Abstains && a.caller.Writes() == "" && undecided(a.caller, c) {
 		a.abstained, a.decidedBy = true, byAgent
 		return policy.Decision{Effect: policy.Allow, Reason: "no rule decides: the agent's own permissions hold"}
 	}
@@ -52,8 +52,14 @@ func (a *Admission) bind(ctx context.Context, d *policy.Decision) {
 	if a.Unbound != nil {
 		why = a.Unbound(ctx, d.Effect)
 	}
-	if why == "" {
+	switch {
+	case why == "" && a.caller.Writes() == "":
 		a.askForMore(d)
+		return
+	case why == "":
+		return // it gets nothing more, whoever allows it
+	case a.caller.Writes() != "":
+		*d = confined("its commands run in the sandbox only, and this one would not (" + why + ")")
 		return
 	}
 	d.Reason += " (it would not run in the sandbox " + d.Sandbox.String() + ": " + why + ")"
@@ -96,15 +102,22 @@ func undecided(sc *session.Snapshot, c policy.Call) bool {
 	return left
 }
 
-// decideAs asks the policy. A call of a child is also decided as what is above the child, with the skills that are active there, and
-// the strictest answer stands: the policy itself assumes that every skill open to a parent is active.
+// decideAs asks the policy, and holds the answer to what the session may change at all.
 func decideAs(sc *session.Snapshot, c policy.Call) policy.Decision {
+	d := decideBelow(sc, c)
+	confine(sc, c, &d)
+	return d
+}
+
+// decideBelow asks the policy. A call of a child is also decided as what is above the child, with the skills that are active there, and
+// the strictest answer stands: the policy itself assumes that every skill open to a parent is active.
+func decideBelow(sc *session.Snapshot, c policy.Call) policy.Decision {
 	c.Scope = sc.Scope
 	d := sc.World.Policy.Decide(c)
 	if sc.Parent == nil || d.Unknown {
 		return d
 	}
-	above := decideAs(sc.Parent, c)
+	above := decideBelow(sc.Parent, c)
 	guard := d.Guard.And(above.Guard)
 	if above.Unknown {
 		return above

@@ -34,7 +34,8 @@ type Sessions struct {
 
 // New mints a session with a credential. Only the reply has its token.
 func (s *Sessions) New(ctx context.Context, p api.SessionParams) (api.Session, error) {
-	spec := session.Spec{Name: p.Name, Role: p.Role, Roles: p.May, Skills: p.Skills, TTL: time.Duration(p.TTL), Asks: p.Ask}
+	spec := session.Spec{Name: p.Name, Role: p.Role, Roles: p.May, Skills: p.Skills, TTL: time.Duration(p.TTL), Asks: p.Ask,
+		Writes: p.Writes}
 	switch {
 	case p.Card != "":
 		if p.Role != "" || len(p.May) > 0 {
@@ -98,7 +99,7 @@ func (s *Sessions) find(ctx context.Context, id string) (*session.Session, error
 
 func (s *Sessions) describe(ctx context.Context, live *session.Session) api.Session {
 	scope := live.Scope()
-	out := api.Session{ID: live.ID, Role: scope.Principal.Role, Skills: scope.Skills}
+	out := api.Session{ID: live.ID, Role: scope.Principal.Role, Skills: scope.Skills, Writes: live.Writes}
 	all, err := s.gate.Sessions.List(ctx)
 	if err != nil {
 		return out

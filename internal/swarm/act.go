@@ -35,9 +35,9 @@ func (d *Driver) start(ctx context.Context, seen *book.Session) error {
 	if err != nil {
 		return err
 	}
-	var next []*book.Feature
+	var next, planned []*book.Feature
 	_, err = d.change(ctx, func(s *book.Session) (events []book.Event, err error) {
-		next = nil
+		next, planned = nil, nil
 		if s.State != book.Going {
 			return nil, nil
 		}
@@ -50,6 +50,12 @@ func (d *Driver) start(ctx context.Context, seen *book.Session) error {
 			f, err := s.Feature(id)
 			if err != nil {
 				return nil, err
+			}
+			if Planned(s, f) {
+				d.compete(s, f, base)
+				planned = append(planned, f)
+				events = append(events, book.Event{Kind: "plan", Feature: f.ID, Text: "two planners begin"})
+				continue
 			}
 			f.State = book.Going
 			next = append(next, f)
@@ -72,6 +78,13 @@ func (d *Driver) start(ctx context.Context, seen *book.Session) error {
 	}
 	for _, f := range next {
 		d.launch(ctx, f, f.Last())
+	}
+	for _, f := range planned {
+		for _, p := range f.Planning.Planners {
+			if p.Live() {
+				d.launchPlanner(ctx, f, p)
+			}
+		}
 	}
 	return nil
 }
@@ -99,7 +112,7 @@ func (d *Driver) launch(ctx context.Context, f *book.Feature, a *book.Attempt) {
 		if errors.Is(err, fs.ErrNotExist) {
 			var s *book.Session
 			if s, err = d.Book.Read(ctx, d.id); err == nil {
-				err = d.order(ctx, s, f, a, promptOf(s, without(f)), "")
+				err = d.order(ctx, s, f, a, promptOf(s, without(f))+d.material(ctx, s, f, ground.Commit(a.Base)), "")
 			}
 		}
 		if err == nil {
@@ -126,12 +139,17 @@ func (d *Driver) tree(feature string, n int) (*ground.Tree, error) {
 
 // TreeOf is the worktree of an attempt; nil: it has none.
 func TreeOf(g *ground.Repo, feature string, n int) (*ground.Tree, error) {
+	return treeNamed(g, nameOf(feature, n))
+}
+
+// treeNamed is the worktree of a name in the ground; nil: there is none.
+func treeNamed(g *ground.Repo, name string) (*ground.Tree, error) {
 	all, err := g.List()
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range all {
-		if t.Attempt == nameOf(feature, n) && !t.Half {
+		if t.Attempt == name && !t.Half {
 			return &t, nil
 		}
 	}
@@ -154,10 +172,24 @@ func (d *Driver) order(ctx context.Context, s *book.Session, f *book.Feature, a 
 			return err
 		}
 	}
-	role := cmp.Or(f.Role, s.Settings.Role)
-	return worker.Folder(a.Folder).Give(worker.Order{Session: s.ID, Feature: f.ID, Attempt: a.N, Runner: s.Settings.Runner,
-		Command: s.Settings.Command, Tree: t.Project, Role: role, Skills: f.Skills, Model: s.Settings.Model, Budget: f.Budget.USD,
-		Seconds: f.Budget.Minutes.Duration().Seconds(), Anywhere: d.Anywhere, Resume: resume}, prompt)
+	o, err := d.orderOf(s, f)
+	if err != nil {
+		return err
+	}
+	o.Attempt, o.Tree, o.Resume = a.N, t.Project, resume
+	return worker.Folder(a.Folder).Give(o, prompt)
+}
+
+// orderOf is the order of a worker of a feature, as far as it is the same for all of them.
+func (d *Driver) orderOf(s *book.Session, f *book.Feature) (worker.Order, error) {
+	role := RoleOf(s, f)
+	if err := CheckRoute(f.Feature, s.Settings, d.Rights); err != nil { // the policy may have changed
+		return worker.Order{}, err
+	}
+	skills, err := skillsOf(f.Feature, role, d.Rights)
+	return worker.Order{Session: s.ID, Feature: f.ID, Runner: cmp.Or(f.Route.Worker, s.Settings.Runner), Command: s.Settings.Command, Role: role,
+		Skills: skills, Model: s.Settings.Model, Budget: f.Budget.USD, Seconds: f.Budget.Minutes.Duration().Seconds(),
+		Anywhere: d.Anywhere}, err
 }
 
 // enqueue puts the work of an attempt into the merge queue.
@@ -187,7 +219,7 @@ func (d *Driver) sendBack(ctx context.Context, feature string, n int, why string
 	}
 	prompt := why
 	if resume == "" {
-		prompt = promptOf(s, without(f)) + "\n# What is missing\n\n" + why + "\n"
+		prompt = promptOf(s, without(f)) + d.material(ctx, s, f, ground.Commit(a.Base)) + "\n# What is missing\n\n" + why + "\n"
 	}
 	next := *a
 	d.goOn(s, f, &next)
@@ -277,8 +309,14 @@ func (d *Driver) sweep(ctx context.Context) error {
 		return err
 	}
 	for _, f := range s.Features {
-		if f.State == book.Completed || f.State == book.Failed {
+		switch f.State {
+		case book.Completed, book.Failed:
 			d.tidy(ctx, f)
+		case book.Designing:
+		default:
+			if err := clearPlanners(ctx, d.Ground, f); err != nil {
+				d.Logger.Warn("the worktree of a planner stays", "feature", f.ID, "error", err)
+			}
 		}
 	}
 	return nil
@@ -287,15 +325,15 @@ func (d *Driver) sweep(ctx context.Context) error {
 // Clear removes the worktrees of a feature. What is committed there stays under refs/mycelium/, and what is not becomes a snapshot.
 func Clear(ctx context.Context, g *ground.Repo, f *book.Feature) error {
 	for _, a := range f.Attempts {
-		if err := clearOne(ctx, g, f.ID, a.N); err != nil {
+		if err := clearOne(ctx, g, nameOf(f.ID, a.N)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return clearPlanners(ctx, g, f)
 }
 
-func clearOne(ctx context.Context, g *ground.Repo, feature string, n int) error {
-	t, err := TreeOf(g, feature, n)
+func clearOne(ctx context.Context, g *ground.Repo, name string) error {
+	t, err := treeNamed(g, name)
 	if err != nil || t == nil {
 		return err
 	}
@@ -326,6 +364,9 @@ func queued(s *book.Session) (out []*book.Feature) {
 func (d *Driver) halt(ctx context.Context, s *book.Session) (over bool) {
 	over = true
 	for _, f := range s.Features {
+		if d.haltPlanners(ctx, f) {
+			over = false
+		}
 		a := f.Live()
 		if a == nil {
 			continue

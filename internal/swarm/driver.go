@@ -39,6 +39,8 @@ type Options struct {
 	Verify func(ctx context.Context, tree string, argv []string) (Checked, error)
 	// Governs reports whether a path, relative to the top of the tree, is of a file that governs agents.
 	Governs  func(path string) bool
+	Rights   Rights        // nil: workers have the skills of their role, and are given no files of the project
+	Ask      Ask           // nil: no model can be asked
 	Anywhere bool          // myc lies where an agent may write, and a person accepted that
 	Every    time.Duration // how often workers are looked at; 0: twice a second
 	Logger   *slog.Logger
@@ -134,9 +136,12 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 	}
 	for _, f := range s.Features {
 		if a := f.Live(); a != nil && !d.busy(f.ID) {
-			if err := d.look(ctx, f, a); err != nil {
-				return false, err
-			}
+			err = d.look(ctx, f, a)
+		} else if f.State == book.Designing && !d.busy(jobOf(f.ID, "judge")) {
+			err = d.design(ctx, f)
+		}
+		if err != nil {
+			return false, err
 		}
 	}
 	d.adopted = true
@@ -253,7 +258,7 @@ func (d *Driver) finish(ctx context.Context) (over bool, err error) {
 		}
 		left := 0
 		for _, f := range s.Features {
-			if f.Live() != nil || f.State == book.Pending && startable(s, f) {
+			if f.Live() != nil || f.State == book.Designing || f.State == book.Pending && startable(s, f) {
 				return nil, nil
 			}
 			if f.State != book.Completed {

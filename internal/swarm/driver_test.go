@@ -44,7 +44,7 @@ type fixture struct {
 
 	top     string
 	base    ground.Commit
-	workers map[string]func(*hand) // by feature; each of its workers does the same
+	workers map[string]func(*hand) // by feature; each of its workers does the same. Its planners are a and b behind its id
 	running sync.WaitGroup
 
 	mu      sync.Mutex
@@ -56,7 +56,8 @@ type hand struct {
 	*fixture
 	folder worker.Folder
 	tree   string
-	n      int // how many workers the feature had before
+	writes string // the only file that it may change, of a planner
+	n      int    // how many workers the feature had before
 }
 
 // begin begins a session, s, with its features. What is green is what has no file named bad.
@@ -143,14 +144,18 @@ func (f *fixture) start(_ context.Context, folder worker.Folder, _ string) error
 	if err != nil {
 		return err
 	}
-	work := f.workers[o.Feature]
+	key := o.Feature
+	if o.Writes != "" { // a planner
+		key += " " + strings.TrimSuffix(filepath.Base(o.Writes), ".json")[len(o.Feature)+len(".plan-"):]
+	}
+	work := f.workers[key]
 	if work == nil {
-		f.Errorf("a worker of %s is started", o.Feature)
+		f.Errorf("a worker of %s is started", key)
 		return errors.New("there is none")
 	}
 	f.mu.Lock()
-	h := &hand{fixture: f, folder: folder, tree: o.Tree, n: len(f.prompts[o.Feature])}
-	f.prompts[o.Feature] = append(f.prompts[o.Feature], prompt)
+	h := &hand{fixture: f, folder: folder, tree: o.Tree, writes: o.Writes, n: len(f.prompts[key])}
+	f.prompts[key] = append(f.prompts[key], prompt)
 	f.mu.Unlock()
 	f.running.Go(func() { work(h) })
 	return nil

@@ -29,6 +29,10 @@ func promptOf(s *book.Session, f *book.Feature) string {
 			fmt.Fprintf(&b, "- %s: %s\n", d.ID, text.Cell(d.Description, 200))
 		}
 	}
+	if chosen := f.Chosen(); chosen != nil {
+		b.WriteString("\n# The plan\n\nThis plan was made for the feature, and chosen. Follow it. Where it turns out to be wrong, do what is right,\n" +
+			"and say at the end what you did otherwise and why.\n\n" + chosen.Markdown())
+	}
 	b.WriteString("\n# How the work ends\n\n" +
 		"- Commit everything that belongs to the feature on the branch that is checked out, with a conventional commit message\n" +
 		"  (feat: …, fix: …). Do not push, do not switch branches, and leave no uncommitted files.\n")

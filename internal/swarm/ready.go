@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"slices"
 	"time"
 
 	"mycelium/internal/swarm/book"
@@ -8,7 +9,7 @@ import (
 	"mycelium/internal/swarm/schedule"
 )
 
-// PlanOf is the plan of a session.
+// PlanOf is the plan of a session, as it was written.
 func PlanOf(s *book.Session) plan.Plan {
 	var p plan.Plan
 	for _, f := range s.Features {
@@ -27,7 +28,18 @@ func ScheduleOf(s *book.Session) *schedule.Schedule {
 				Actual: plan.Minutes(a.Ended.Sub(a.Began).Minutes())})
 		}
 	}
-	return schedule.New(PlanOf(s), o)
+	return schedule.New(Foreseen(s), o)
+}
+
+// Foreseen is the plan of a session with what planners found out: a feature touches the files that its chosen plan names too.
+func Foreseen(s *book.Session) plan.Plan {
+	p := PlanOf(s)
+	for i, f := range s.Features {
+		if chosen := f.Chosen(); chosen != nil {
+			p.Features[i].Files = append(slices.Clone(f.Files), chosen.Files()...)
+		}
+	}
+	return p
 }
 
 // ready are the features that are given to workers now, the first first, as many as workers are free.
@@ -37,17 +49,26 @@ func (d *Driver) ready(s *book.Session) []string {
 	for _, f := range s.Features {
 		a := f.Live()
 		switch {
+		case f.State == book.Designing: // two planners take the place of one worker: they only read
+			state.Running = append(state.Running, f.ID)
 		case a != nil:
 			state.Running = append(state.Running, f.ID)
 			state.Elapsed[f.ID] = now.Sub(a.Began)
 		case f.State == book.Completed:
 			state.Done = append(state.Done, f.ID)
-		case f.State != book.Pending || now.Before(f.Retry) || d.busy(f.ID):
+		case f.State != book.Pending || now.Before(f.Retry) || d.busy(f.ID) || grouped(s, f):
 			state.Held = append(state.Held, f.ID)
 		}
 		state.Attempts[f.ID] = f.Tried
 	}
 	return ScheduleOf(s).Next(state)
+}
+
+// grouped reports whether another feature of the same affinity group is to land first: its work is done, and waits to be merged.
+func grouped(s *book.Session, f *book.Feature) bool {
+	return f.Route.Affinity != "" && slices.ContainsFunc(s.Features, func(o *book.Feature) bool {
+		return o != f && o.Route.Affinity == f.Route.Affinity && o.State == book.Queued
+	})
 }
 
 // ownChecks are the commands that a feature itself must pass.

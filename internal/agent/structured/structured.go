@@ -46,13 +46,7 @@ func Parse(raw []byte) (parsed *Schema, err error) {
 
 // Check returns the JSON value that an answer is, if it fits. A fence of Markdown around it is no part of it.
 func (s *Schema) Check(answer string) (jsontext.Value, error) {
-	trimmed := strings.TrimSpace(answer)
-	if first, rest, ok := strings.Cut(trimmed, "\n"); ok && strings.HasPrefix(first, "```") {
-		if body, ok := strings.CutSuffix(strings.TrimSpace(rest), "```"); ok {
-			trimmed = strings.TrimSpace(body)
-		}
-	}
-	v := jsontext.Value(trimmed)
+	v := jsontext.Value(text.Unfenced(answer))
 	if !v.IsValid() {
 		return nil, errors.New("the answer is not one JSON value")
 	}

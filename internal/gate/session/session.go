@@ -29,6 +29,7 @@ type Session struct {
 	Principal policy.Principal // without roles: those are state
 	Created   time.Time
 	Asks      approval.WhenAsked // what becomes of its calls that need an approval; empty: what each caller says
+	Writes    string             // the only file that its calls may change, absolute, links resolved; empty: what the policy says
 	Counters  limit.Counters
 	Written   *facts.Written
 	Calls     calls                          // those that can be continued

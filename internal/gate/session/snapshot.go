@@ -20,6 +20,7 @@ type Snapshot struct {
 	Open  []string // skills that the role may activate
 	Fixed []string // protected: the start set, which no agent takes apart
 	Known bool     // the role exists
+	only  string   // Writes of the session
 
 	Bounds []policy.Bound // the limits of its calls
 	Parent *Snapshot      // of a child: the session that it belongs to; of a sub-agent: what started it
@@ -45,7 +46,7 @@ func (s *Session) scopeIn(st *state, w *view.Catalog) *Snapshot {
 	if s.above != nil {
 		return s.scopeBelow(st, w)
 	}
-	sc := &Snapshot{id: s.ID, state: st, World: w}
+	sc := &Snapshot{id: s.ID, state: st, World: w, only: s.Writes}
 	if st.role != "" {
 		_, sc.Known = w.Policy.Role(st.role)
 		sc.Open = w.Policy.OpenSkills(st.role)
@@ -78,6 +79,17 @@ func (s *Session) scopeIn(st *state, w *view.Catalog) *Snapshot {
 	}
 	sc.Scope = policy.Scope{Principal: p, Skills: slices.Compact(active)}
 	return sc
+}
+
+// Writes is the only file that calls may change here, absolute with links resolved: that of the session, or of one above it. Empty: what
+// the policy says.
+func (sc *Snapshot) Writes() string {
+	for ; sc != nil; sc = sc.Parent {
+		if sc.only != "" {
+			return sc.only
+		}
+	}
+	return ""
 }
 
 // MayTake returns the roles that the session may switch to and that exist, the present one included, sorted.

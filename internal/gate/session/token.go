@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ type Spec struct {
 	Roles     []string           // roles that it may take besides
 	Skills    []string           // active skills; nil: the start set of the role
 	Asks      approval.WhenAsked // see Session.Asks
+	Writes    string             // see Session.Writes
 	TTL       time.Duration      // 0: 12 h for a minted one, the life of the process for an opened one
 
 	ID    string // of an opened one that several processes open one after the other; empty: a new one
@@ -120,6 +122,9 @@ func (r *Registry) check(spec Spec) error {
 	if spec.TTL < 0 {
 		return errors.New("its life time is negative")
 	}
+	if spec.Writes != "" && (!filepath.IsAbs(spec.Writes) || filepath.Clean(spec.Writes) != spec.Writes) {
+		return fmt.Errorf("the only file that it may change is not an absolute path: %s", spec.Writes)
+	}
 	roles := spec.Roles
 	if spec.Role != "" {
 		roles = append([]string{spec.Role}, roles...)
@@ -151,7 +156,7 @@ func OrNone(names []string) string {
 // newSession makes a session in memory.
 func (r *Registry) newSession(spec Spec) *Session {
 	s := &Session{ID: cmp.Or(spec.ID, audit.NewID()), registry: r, Name: spec.Name, start: spec.Role, done: make(chan struct{})}
-	s.Asks = spec.Asks
+	s.Asks, s.Writes = spec.Asks, spec.Writes
 	s.Written = facts.NewWritten(r.folder, s.ID, r.dir)
 	s.Counters = r.limits.Session(cmp.Or(spec.Counts, s.ID))
 	// Microseconds are what the database keeps: the session is the same before and after a restart.

@@ -95,6 +95,8 @@ type SessionParams struct {
 	Own    bool     `json:"own,omitzero"` // the session ends with this connection
 	// Ask says what becomes of the calls of a new credential that need an approval; empty: what each caller says.
 	Ask approval.WhenAsked `json:"ask,omitempty"`
+	// Writes is the only file that the calls of a new credential may change, absolute, links resolved; empty: what the policy says.
+	Writes string `json:"writes,omitempty"`
 	// Model is of a stdio client: with what it asks models, which its sub-agents do too.
 	Model Model `json:"model,omitzero"`
 	// Environ is of a stdio client: what its environment says of where files are (hook.Places).
@@ -144,6 +146,7 @@ type Session struct {
 	Role    string    `json:"role"`
 	Skills  []string  `json:"skills"`
 	Expires time.Time `json:"expires"`
+	Writes  string    `json:"writes,omitempty"` // the only file that it may change
 }
 
 // ChangeParams change a live session.

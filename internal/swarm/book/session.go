@@ -5,13 +5,18 @@ package book
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"mycelium/internal/swarm/material"
 	"mycelium/internal/swarm/plan"
 )
 
 // State is what a session, a feature or an attempt is at.
 type State string
+
+// Words is a state as people read it.
+func (s State) Words() string { return strings.ReplaceAll(string(s), "_", " ") }
 
 // The states of a session (requirements, C60).
 const (
@@ -68,6 +73,9 @@ type Settings struct {
 	Model    string     `json:"model,omitempty"`
 	Verify   [][]string `json:"verify,omitempty"` // argument vectors that each landing must pass
 	Strategy string     `json:"strategy,omitempty"`
+	Planned  int        `json:"planThreshold,omitzero"` // complexity from which two planners compete for a feature; 0: for none
+	Judge    string     `json:"planJudge,omitempty"`    // of their plans: rubric or model
+	Bare     bool       `json:"bare,omitzero"`          // workers are given no documents and files of the project
 }
 
 // Landing is the intent to move the branch of a session.
@@ -87,8 +95,10 @@ type Feature struct {
 	Retry  time.Time `json:"retry,omitzero"`   // it is not tried again before
 	Commit string    `json:"commit,omitempty"` // that landed
 	// Accepted is the tip of an attempt that a person lets land although it changes files that govern agents.
-	Accepted string     `json:"accepted,omitempty"`
-	Attempts []*Attempt `json:"attempts,omitempty"`
+	Accepted string           `json:"accepted,omitempty"`
+	Planning *Planning        `json:"planning,omitempty"`
+	Context  material.Context `json:"context,omitzero"` // what its worker is given to read besides
+	Attempts []*Attempt       `json:"attempts,omitempty"`
 }
 
 // Attempt is the work of one worker on a feature.
@@ -147,6 +157,7 @@ func (s *Session) Open() bool { return s.State == Going || s.State == Paused }
 // Cost is what the workers of a session cost, in US dollars.
 func (s *Session) Cost() (usd float64) {
 	for _, f := range s.Features {
+		usd += f.Planning.cost()
 		for _, a := range f.Attempts {
 			usd += a.Cost
 		}

@@ -146,12 +146,20 @@ func (c *checker) texts(i int, f Feature) {
 		}
 	}
 	for _, file := range f.Files {
-		if clean := path.Clean(file); path.IsAbs(file) || clean == ".." || strings.HasPrefix(clean, "../") || strings.Contains(file, `\`) {
+		if !IsFile(file) {
 			c.report(i, "files", "write it relative to the project", "feature %s: the file %q is not a path in the project", id,
 				text.TruncateRunes(file, maxID))
 		}
 	}
 	c.figures(i, id, f)
+	c.route(i, id, f.Route)
+}
+
+// IsFile reports whether a text can be a path in the project.
+func IsFile(file string) bool {
+	clean := path.Clean(file)
+	return file != "" && len(file) <= maxPath && utf8.ValidString(file) && !path.IsAbs(file) && clean != ".." &&
+		!strings.HasPrefix(clean, "../") && !strings.ContainsAny(file, "\\\x00\n")
 }
 
 func (c *checker) figures(i int, id string, f Feature) {

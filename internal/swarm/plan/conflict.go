@@ -126,6 +126,12 @@ func overlap(a, b string) (string, bool) {
 	return "", false
 }
 
+// Overlap reports whether two paths are the same, or one lies in the other, which is a folder and ends in a slash.
+func Overlap(a, b string) bool {
+	_, ok := overlap(clean(a), clean(b))
+	return ok
+}
+
 // placesOf finds where a feature would work, in its files and its description.
 func placesOf(f Feature) places {
 	var p places
@@ -153,6 +159,9 @@ func placesOf(f Feature) places {
 	p.actions = find(major, wordsOf(f.Description), f.Description)
 	return p
 }
+
+// Named are the files and folders that a feature names, in its list and in its description.
+func Named(f Feature) []string { return placesOf(f).files }
 
 // touchPoints are the files, folders and components that a feature names.
 func touchPoints(f Feature) []string {

@@ -25,6 +25,7 @@ type Feature struct {
 	Validation  *Validation `json:"validation,omitempty" yaml:"validation"`
 	Budget      Budget      `json:"budget,omitzero" yaml:"budget"`
 	Estimate    Minutes     `json:"estimate,omitempty" yaml:"estimate"` // 0 is unknown
+	Route       Route       `json:"route,omitzero" yaml:"route"`
 }
 
 // Validation is what must hold before a feature is complete (row C90 of the requirements).

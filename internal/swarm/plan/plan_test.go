@@ -73,6 +73,16 @@ func TestFromTask(t *testing.T) {
 }
 
 // TestFromTaskTruncates: a task without a list is described by its first 200 characters, and nothing of it is lost.
+// TestIsList: what is one sentence, or prose, has to be divided first.
+func TestIsList(t *testing.T) {
+	for task, want := range map[string]bool{"- Add a": true, "1. Add a\n2. Add b": true, "Add a\nAdd b": true, "Plan:\n\n* a": true, "Add a": false,
+		"We need dates.\nThey should be parsed.": false, "": false, "We need dates.\nAdd a parser.": false, "日付を読む機能を追加\n表示を修正": true} {
+		if got := IsList(task); got != want {
+			t.Errorf("%q is a list: %t", task, got)
+		}
+	}
+}
+
 func TestFromTaskTruncates(t *testing.T) {
 	task := strings.Repeat("店にカートを。", 60)
 	p, problems := FromTask(task, nil)
@@ -251,6 +261,16 @@ func TestRefusals(t *testing.T) {
 		{"coverage", "p.yaml", "- {id: a, description: A, validation: {coverageTarget: 101}}\n",
 			"p.yaml:1 feature a: its coverageTarget is out of range: 101", "percent"},
 		{"unknown key", "p.yaml", "- {id: a, description: A, dependOn: [b]}\n", `p.yaml:1 unknown key "dependOn" in [0]`, "dependsOn"},
+		{"container", "p.yaml", "- id: a\n  description: A\n  route: {isolationLevel: container}\n",
+			"p.yaml:3 feature a: its isolationLevel is container, and no worker runs in a container of its own", "sandbox"},
+		{"isolation", "p.yaml", "- {id: a, description: A, route: {isolationLevel: vm}}\n",
+			"p.yaml:1 feature a: its isolationLevel vm is not known", "process"},
+		{"parallel", "p.yaml", "- {id: a, description: A, route: {maxParallelism: 11}}\n",
+			"p.yaml:1 feature a: its maxParallelism is 11, and it is from 1 to 10", ""},
+		{"group", "p.yaml", "- {id: a, description: A, route: {affinityGroup: a b}}\n",
+			"p.yaml:1 feature a: its affinityGroup is not valid", "letters"},
+		{"both", "p.yaml", "- {id: a, description: A, route: {requiredCapabilities: [x], excludeCapabilities: [x]}}\n",
+			"p.yaml:1 feature a: its route requires the skill x and excludes it", "one of them"},
 		{"not UTF-8", "p.md", "- \xff\n", "p.md:0 the plan cannot be read", "UTF-8"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -54,6 +54,22 @@ func FromTask(task string, existing []string) (Plan, []policy.Problem) {
 	return New(features)
 }
 
+// IsList reports whether a task in words lists its features: a numbered or bulleted line, or several lines that ask for something to be done.
+// What is no list has to be divided first.
+func IsList(task string) bool {
+	asked := 0
+	for _, b := range scan(task) {
+		switch {
+		case b.depth > 0:
+		case b.kind == numbered, b.kind == bulleted:
+			return true
+		case b.kind == paragraph && isVerbLed(b.text):
+			asked++
+		}
+	}
+	return asked > 1
+}
+
 func readTask(file, task string) (Plan, []policy.Problem) {
 	task = strings.ToValidUTF8(strings.ReplaceAll(task, "\x00", ""), "�")
 	var features []Feature

@@ -44,6 +44,7 @@ type Schedule struct {
 	strategy Strategy
 	tasks    []task
 	at       map[string]int
+	routed   bool // a feature has a route that says beside whom it may run
 }
 
 // task is a feature by the numbers of the features around it.
@@ -67,6 +68,7 @@ func New(p plan.Plan, o Options) *Schedule {
 	like := newCorrection(o.History)
 	for i, f := range p.Features {
 		t := &s.tasks[i]
+		s.routed = s.routed || f.Route.MaxParallel > 0 || f.Route.Affinity != ""
 		score := plan.Score(f).Total
 		t.feature, t.easy, t.lasts = f, score < 40, like.correct(f.Role, guess(f, score))
 		for _, on := range f.DependsOn {
@@ -172,8 +174,8 @@ type State struct {
 }
 
 // Next says which features start now, in their order. It fills every free worker as long as a feature is ready: one that is not done,
-// running or held, and whose dependencies are all done. A feature that would touch the same files as one that runs gives way to the
-// next one that would not, unless everything would then be done later.
+// running or held, whose dependencies are all done, and whose route lets it run beside those that run. A feature that would touch the same
+// files as one that runs gives way to the next one that would not, unless everything would then be done later.
 func (s *Schedule) Next(now State) []string {
 	m := s.mark(now)
 	var out []string
@@ -295,7 +297,28 @@ func (m moment) first(want func(int) bool) int {
 }
 
 func (m moment) ready(i int) bool {
-	return !slices.ContainsFunc(m.s.tasks[i].needs, func(on int) bool { return m.state[on] != done })
+	return !slices.ContainsFunc(m.s.tasks[i].needs, func(on int) bool { return m.state[on] != done }) && m.beside(i)
+}
+
+// beside reports whether the routes of a feature and of those that run let it run beside them.
+func (m moment) beside(i int) bool {
+	if !m.s.routed {
+		return true
+	}
+	mine, busy := m.s.tasks[i].feature.Route, 1
+	most := cmp.Or(mine.MaxParallel, plan.MaxParallel)
+	for o, state := range m.state {
+		if state != running {
+			continue
+		}
+		busy++
+		other := m.s.tasks[o].feature.Route
+		most = min(most, cmp.Or(other.MaxParallel, plan.MaxParallel))
+		if mine.Affinity != "" && mine.Affinity == other.Affinity {
+			return false
+		}
+	}
+	return busy <= most
 }
 
 // collides reports whether a feature would touch the same files as one that runs.

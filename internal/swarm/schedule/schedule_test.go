@@ -198,12 +198,12 @@ func TestApartCostsNothing(t *testing.T) {
 		for i := range p.Features {
 			p.Features[i].Estimate = max(p.Features[i].Estimate, 1) // a guess would depend on the files
 		}
-		careless := plan.Plan{Features: slices.Clone(p.Features)}
-		for i := range careless.Features {
-			careless.Features[i].Files = nil
-		}
 		o, workers := Options{Strategy: rapid.SampledFrom(Strategies()).Draw(t, "strategy")}, rapid.IntRange(1, 6).Draw(t, "workers")
-		if apart, all := New(p, o).Simulate(workers).Makespan, New(careless, o).Simulate(workers).Makespan; apart > all {
+		careless := New(p, o)
+		for i := range careless.tasks {
+			careless.tasks[i].apart = nil
+		}
+		if apart, all := New(p, o).Simulate(workers).Makespan, careless.Simulate(workers).Makespan; apart > all {
 			t.Fatalf("%v, and %v without the files", apart, all)
 		}
 	})
@@ -315,6 +315,31 @@ func TestApart(t *testing.T) {
 		if got := strings.Join(s.Next(c.now), " "); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.now, got, c.want)
 		}
+	}
+}
+
+// TestRoutes: what a route says about workers beside its own is obeyed, also where nothing else is ready, and by the picture too.
+func TestRoutes(t *testing.T) {
+	p := features(t, `[{id: a, description: A, estimate: 90, route: {affinityGroup: db}},
+ {id: b, description: B, estimate: 80, route: {affinityGroup: db}}, {id: c, description: C, estimate: 5},
+ {id: d, description: D, estimate: 4, route: {maxParallelism: 2}}]`)
+	s := New(p, Options{})
+	for _, c := range []struct {
+		now  State
+		want string
+	}{
+		{State{Workers: 4}, "a c"},
+		{State{Workers: 4, Running: []string{"a"}}, "c"},
+		{State{Workers: 4, Running: []string{"a"}, Done: []string{"c"}}, "d"},
+		{State{Workers: 4, Running: []string{"d"}}, "a"},
+		{State{Workers: 4, Done: []string{"a", "c", "d"}}, "b"},
+	} {
+		if got := strings.Join(s.Next(c.now), " "); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.now, got, c.want)
+		}
+	}
+	if line := s.Simulate(4); len(line.Slots) != 4 || line.Makespan != 170*time.Minute {
+		t.Errorf("%+v", line)
 	}
 }
 

@@ -85,6 +85,8 @@ type claudeOptions struct {
 	skills   []string // active at the start; nil: those of the role
 	ask      approval.WhenAsked
 	anywhere bool
+	works    string // the linked worktree in which it works; empty: the project's folder
+	writes   string // the only file that it may change; empty: what the policy says
 }
 
 // governable refuses arguments with which Claude Code would leave the session.

@@ -47,7 +47,7 @@ const agentTTL = 7 * 24 * time.Hour
 
 // mintFor mints the session of an agent that a person starts.
 func (a *app) mintFor(ctx context.Context, c *base.Client, o claudeOptions) (api.Session, error) {
-	p := api.SessionParams{Name: "claude", Role: o.role, Skills: o.skills, TTL: int64(agentTTL), Ask: o.ask}
+	p := api.SessionParams{Name: "claude", Role: o.role, Skills: o.skills, TTL: int64(agentTTL), Ask: o.ask, Writes: o.writes}
 	if o.role == "" {
 		project, err := a.Load()
 		if err != nil {
@@ -58,6 +58,11 @@ func (a *app) mintFor(ctx context.Context, c *base.Client, o claudeOptions) (api
 	s, err := base.Call(ctx, c, api.SessionNew, p)
 	if err != nil {
 		return s, err
+	}
+	if s.Writes != o.writes { // a daemon of another version
+		a.endFor(ctx, s.ID)
+		return s, failure.Hint(errors.New("the daemon of this project does not know sessions that may change one file only"),
+			"myc stop, and start again")
 	}
 	if s.Role == "" {
 		fmt.Fprintln(a.Err, "myc: warning: this session has no role, so every tool is refused\nhint: set session.agentRole in "+
@@ -86,7 +91,7 @@ func (a *app) endFor(ctx context.Context, id string) {
 
 // claudeFiles writes the settings and the MCP configuration of one run into the state of the project, where no agent can write. If
 // they were passed on the command line, Claude Code would store them in a file that an agent can write. end stops to answer its events.
-func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Session) (folder string, end func(), err error) {
+func (a *app) claudeFiles(ctx context.Context, program, dir, works string, of api.Session) (folder string, end func(), err error) {
 	end = func() {}
 	defer func() {
 		if err != nil {
@@ -124,7 +129,7 @@ func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Sessi
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", end, fmt.Errorf("make a folder for this run: %w", err)
 	}
-	if err := a.prepareShell(folder, s, paths, settings, argv); err != nil {
+	if err := a.prepareShell(folder, works, s, paths, settings, argv); err != nil {
 		return "", end, errors.Join(err, os.RemoveAll(folder))
 	}
 	for name, text := range map[string][]byte{"settings.json": settings, "mcp.json": servers} {

@@ -58,7 +58,7 @@ func (a *app) launch(ctx context.Context, program string, o claudeOptions) (l *L
 		return l, err
 	}
 	l.close = append(l.close, func() { a.endFor(ctx, l.Session.ID) })
-	files, closeFiles, err := a.claudeFiles(ctx, program, l.Dir, l.Session)
+	files, closeFiles, err := a.claudeFiles(ctx, program, l.Dir, o.works, l.Session)
 	if err != nil {
 		return l, err
 	}
@@ -86,6 +86,7 @@ type Start struct {
 	Ask      approval.WhenAsked
 	Anywhere bool   // a myc in a folder where an agent may write is accepted
 	Dir      string // where it works: a linked worktree of the project; empty: the project's folder
+	Writes   string // the only file that it may change, absolute, links resolved; empty: what the policy says
 }
 
 // StartClaude prepares a start of Claude Code by our own agent, which drives it.
@@ -94,7 +95,8 @@ func StartClaude(ctx context.Context, b *base.App, s Start) (*Launch, error) {
 	if err := a.NeedPerson("start an agent"); err != nil {
 		return nil, failure.Hint(err, "an agent asks with --engine api")
 	}
-	l, err := a.launch(ctx, s.Program, claudeOptions{role: s.Role, skills: s.Skills, ask: s.Ask, anywhere: s.Anywhere})
+	l, err := a.launch(ctx, s.Program, claudeOptions{role: s.Role, skills: s.Skills, ask: s.Ask, anywhere: s.Anywhere,
+		writes: s.Writes, works: s.Dir})
 	if err != nil {
 		return nil, err
 	}

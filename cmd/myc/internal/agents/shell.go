@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -62,13 +63,14 @@ func (a *app) shellOf(folder string, s *install.Setup) string {
 	return agentshell.Program(folder)
 }
 
-// prepareShell puts our program before the shell of the agent of a run: it knows the agent's settings as they are now, and the gateway.
-func (a *app) prepareShell(folder string, s *install.Setup, paths state.Paths, settings []byte, gateway []string) error {
+// prepareShell puts our program before the shell of the agent of a run: it knows the agent's settings as they are now, and the gateway. works
+// is the linked worktree in which it works; empty: the project's folder.
+func (a *app) prepareShell(folder, works string, s *install.Setup, paths state.Paths, settings []byte, gateway []string) error {
 	lines, err := s.Lines(settings)
 	if err != nil {
 		return err
 	}
-	n := agentshell.Note{Agent: s.Agent.Name, Folder: s.Dir, Project: paths.Project, State: string(paths.Root), ID: a.ID,
+	n := agentshell.Note{Agent: s.Agent.Name, Folder: cmp.Or(works, s.Dir), Project: paths.Project, State: string(paths.Root), ID: a.ID,
 		Home: a.Getenv("HOME"), Lines: lines, Server: gateway}
 	return agentshell.Prepare(folder, s.Myc, n, a.Environ)
 }

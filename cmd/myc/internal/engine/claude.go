@@ -24,7 +24,7 @@ func AnywhereFlag(f *pflag.FlagSet, o *Options) {
 // openClaude opens the engine that drives an installed Claude Code. It is started when something is said.
 func (out *Agent) openClaude(ctx context.Context, a *base.App, o Options, paths state.Paths, old *journal.Talk) error {
 	l, err := agents.StartClaude(ctx, a, agents.Start{Program: out.Choice.Path, Role: o.Role, Skills: o.Skills, Ask: o.Ask,
-		Anywhere: o.Anywhere, Dir: o.Dir})
+		Anywhere: o.Anywhere, Dir: o.Dir, Writes: o.Writes})
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,10 @@ func (out *Agent) openClaude(ctx context.Context, a *base.App, o Options, paths 
 		return err
 	}
 	first := slices.Clone(l.Options)
-	if !l.Hands { // it shows no tool of its own that the policy hides anyway
+	if o.Toolless {
+		first = append(first, "--disallowedTools", "mcp__mycelium")
+	}
+	if !l.Hands || o.Toolless { // it shows no tool of its own that the policy hides anyway
 		first = append(first, "--tools", "")
 	}
 	start := func(args []string) (*agent.Program, error) {

@@ -39,6 +39,9 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 		return end, failure.Usagef("there is no profile %q of the sandbox", name)
 	}
 	profile.Seconds = o.Seconds
+	if o.Writes != "" { // a planner reads the project, and writes one file of it
+		profile.Project, c.Write = false, append(c.Write, o.Writes)
+	}
 	said := &bounded{}
 	t := &telling{app: a, work: w}
 	t.write(worker.Event{Kind: worker.Began, Text: strings.Join(o.Command, " ")})

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"time"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/swarm/schedule"
@@ -28,13 +28,15 @@ type begin struct {
 	verify   []string
 	settings book.Settings
 	command  string
+	yes      bool // what a model divides is accepted
 }
 
 func initCmd(a *app) *cobra.Command {
 	var b begin
 	c := &cobra.Command{Use: "init [PLAN]", Short: "Begin a session from a plan", Args: base.ArgRange(0, 1, "a file"),
 		Long: "PLAN is Markdown (.md), features as data (.yaml, .json), or a list in words; - reads it from the input. With --task\n" +
-			"the list is given in words. Nothing is started: myc swarm auto does that. The session works on a branch of its own,\n" +
+			"the list is given in words; a task that is no list is divided into features by a model, and you are asked whether they are\n" +
+			"what you mean. Nothing is started: myc swarm auto does that. The session works on a branch of its own,\n" +
 			"which begins at the commit that is checked out; what is not committed there is not in it.",
 		Example: "  myc swarm init plan.md --verify \"go test ./...\"\n  myc swarm init --task \"- add a parser\n- add a printer\" " +
 			"--workers 2",
@@ -57,6 +59,12 @@ func initCmd(a *app) *cobra.Command {
 	f.StringVar(&b.settings.Runner, "runner", runnerClaude, "claude, or command")
 	f.StringVar(&b.settings.Strategy, "strategy", string(schedule.Adaptive),
 		"which ready feature is first: adaptive, breadth-first or depth-first")
+	f.IntVar(&b.settings.Planned, "plan-threshold", plan.Threshold,
+		"complexity from which two planners compete for a feature before it is worked on, 1 to 100; 0: for none")
+	f.StringVar(&b.settings.Judge, "judge", book.ByRubric, "rubric, or model: who says which of their plans is better")
+	f.BoolVar(&b.settings.Bare, "no-material", false, "give workers no documents and files of the project to read")
+	f.BoolVarP(&b.yes, "yes", "y", false, "with --task: take the features of the model without a question")
+	f.BoolVar(&a.anywhere, "unsafe-program", false, "with --task: run a myc that lies where an agent may write")
 	f.StringVar(&b.command, "command", "", "the `COMMAND` of the runner command; it has its task on its input, and runs in the sandbox")
 	return c
 }
@@ -66,34 +74,12 @@ func (a *app) begin(ctx context.Context, o *opened, b *begin, args []string) err
 	if err := b.check(); err != nil {
 		return err
 	}
-	p, problems, err := a.plan(b.task, args)
+	p, err := a.planFor(ctx, o, b, args)
 	if err != nil {
 		return err
 	}
-	if err := a.refuse(problems); err != nil {
-		return err
-	}
-	if err := a.settle(o, b, p); err != nil {
-		return err
-	}
-	s := &book.Session{ID: "s" + strconv.FormatInt(time.Now().UnixMilli(), 36), Task: text.Truncate(b.task, 4000), State: book.Going,
-		Settings: b.settings}
-	for _, f := range p.Features {
-		s.Features = append(s.Features, &book.Feature{Feature: f, State: book.Pending})
-	}
-	g, err := o.ground(ctx, s.ID)
+	s, err := o.Begin(ctx, b.task, b.settings, p)
 	if err != nil {
-		return err
-	}
-	head, branch, err := g.Head(ctx)
-	if err != nil {
-		return err
-	}
-	s.Base, s.Target, s.Branch = string(head), branch, g.Branch()
-	if err := o.Begin(ctx, s); err != nil {
-		return err
-	}
-	if err := g.Begin(ctx, head); err != nil {
 		return err
 	}
 	if a.JSON {
@@ -107,6 +93,21 @@ func (a *app) begin(ctx context.Context, o *opened, b *begin, args []string) err
 	return nil
 }
 
+// planFor is the plan that a session begins with.
+func (a *app) planFor(ctx context.Context, o *opened, b *begin, args []string) (plan.Plan, error) {
+	if len(args) == 0 && b.task != "" && !plan.IsList(b.task) {
+		return a.divide(ctx, o, b)
+	}
+	p, problems, err := a.plan(b.task, args)
+	if err == nil {
+		err = a.refuse(problems)
+	}
+	if err == nil {
+		err = a.settle(o, b, p)
+	}
+	return p, err
+}
+
 // check refuses what does not fit together.
 func (b *begin) check() (err error) {
 	s := &b.settings
@@ -115,8 +116,12 @@ func (b *begin) check() (err error) {
 		return failure.Usagef("--workers is from 1 to 10")
 	case s.Retries < 0 || s.Budget < 0:
 		return failure.Usagef("--retries and --budget are not negative")
-	case !slices.Contains([]string{runnerClaude, runnerCommand}, s.Runner):
-		return failure.Usagef("--runner: %q is not one of claude, command", s.Runner)
+	case !slices.Contains(swarm.Runners(), s.Runner):
+		return failure.Usagef("--runner: %q is not one of %s", s.Runner, strings.Join(swarm.Runners(), ", "))
+	case s.Planned < 0 || s.Planned > 100:
+		return failure.Usagef("--plan-threshold is from 0 to 100")
+	case s.Judge != book.ByRubric && s.Judge != book.ByModel:
+		return failure.Usagef("--judge: %q is neither rubric nor model", s.Judge)
 	case !slices.Contains(schedule.Strategies(), schedule.Strategy(s.Strategy)):
 		return failure.Usagef("--strategy: %q is not one of adaptive, breadth-first, depth-first", s.Strategy)
 	case (s.Runner == runnerCommand) != (b.command != ""):

@@ -9,11 +9,12 @@ import (
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/swarm/schedule"
+	"mycelium/internal/text"
 )
 
 // picture prints the schedule of a session: what waits for what, and when each feature would be worked on.
 func (a *app) picture(s *book.Session) error {
-	p := swarm.PlanOf(s)
+	p := swarm.Foreseen(s)
 	t := swarm.ScheduleOf(s).Simulate(s.Settings.Workers)
 	if a.JSON {
 		return a.PrintJSON(struct {
@@ -23,10 +24,14 @@ func (a *app) picture(s *book.Session) error {
 	}
 	width := min(cmp.Or(a.Width(), 100), 120)
 	fmt.Fprintf(a.Out, "%s\n", strings.TrimRight(t.Gantt(width), "\n"))
-	for _, f := range p.Features {
+	for i, f := range p.Features {
 		switch score := plan.Score(f); score.Advise(plan.Threshold) {
 		case plan.Compete:
-			fmt.Fprintf(a.Out, "%s is complex (%d of 100): divide it, or have it planned first\n", f.ID, score.Total)
+			what := "divide it, or have it planned first"
+			if swarm.Planned(s, s.Features[i]) {
+				what = "two planners compete for it before a worker begins"
+			}
+			fmt.Fprintf(a.Out, "%s is complex (%d of 100): %s\n", f.ID, score.Total, what)
 		case plan.Review:
 			fmt.Fprintf(a.Out, "%s is not simple (%d of 100): look at it before a worker does\n", f.ID, score.Total)
 		case plan.Simple:
@@ -46,8 +51,34 @@ func (a *app) picture(s *book.Session) error {
 	return nil
 }
 
+// features prints features whole.
+func (a *app) features(p plan.Plan) {
+	for _, f := range p.Features {
+		fmt.Fprintf(a.Out, "%s: %s\n", f.ID, text.Flatten(f.Description))
+		for _, l := range []struct {
+			name string
+			list []string
+		}{{"after", f.DependsOn}, {"files", f.Files}} {
+			if len(l.list) > 0 {
+				fmt.Fprintf(a.Out, "  %s: %s\n", l.name, text.Flatten(strings.Join(l.list, ", ")))
+			}
+		}
+		for line := range strings.Lines(strings.TrimSpace(f.Details)) {
+			fmt.Fprintf(a.Out, "  %s\n", text.Flatten(strings.TrimRight(line, "\n")))
+		}
+	}
+	fmt.Fprintln(a.Out)
+}
+
 // graph prints what waits for what, with the state of each feature.
-func (a *app) graph(s *book.Session) {
+func (a *app) graph(s *book.Session, compact bool) error {
+	switch nodes := swarm.GraphOf(s, true); {
+	case a.JSON:
+		return a.PrintJSON(nodes)
+	case compact:
+		fmt.Fprint(a.Out, swarm.Compact(nodes))
+		return nil
+	}
 	fmt.Fprint(a.Out, schedule.Graph(swarm.PlanOf(s), min(cmp.Or(a.Width(), 100), 120), func(id string) string {
 		f, err := s.Feature(id)
 		if err != nil {
@@ -55,4 +86,5 @@ func (a *app) graph(s *book.Session) {
 		}
 		return "[" + words(f.State) + "]"
 	}))
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/text"
 )
@@ -24,20 +25,33 @@ func (a *app) plan(task string, args []string) (plan.Plan, []policy.Problem, err
 	case task != "":
 		p, problems := plan.FromTask(task, nil)
 		return p, problems, nil
-	case args[0] == "-":
-		b, err := io.ReadAll(io.LimitReader(a.In, maxPlan))
-		if err != nil {
-			return plan.Plan{}, nil, fmt.Errorf("read the plan from the input: %w", err)
-		}
+	}
+	b, err := a.input(args[0])
+	if err != nil {
+		return plan.Plan{}, nil, err
+	}
+	if args[0] == "-" {
 		p, problems := plan.FromTask(string(b), nil)
 		return p, problems, nil
 	}
-	b, err := os.ReadFile(args[0])
-	if err != nil {
-		return plan.Plan{}, nil, failure.New(failure.Usage, fmt.Errorf("read the plan: %w", err), "")
-	}
 	p, problems := plan.Read(args[0], b)
 	return p, problems, nil
+}
+
+// input reads a file, or the input for -.
+func (a *app) input(file string) ([]byte, error) {
+	if file == "-" {
+		b, err := io.ReadAll(io.LimitReader(a.In, maxPlan))
+		if err != nil {
+			return nil, fmt.Errorf("read the input: %w", err)
+		}
+		return b, nil
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, failure.New(failure.Usage, fmt.Errorf("read %s: %w", file, err), "")
+	}
+	return b, nil
 }
 
 // refuse prints what is wrong with a plan.
@@ -56,11 +70,11 @@ func (a *app) settle(o *opened, b *begin, p plan.Plan) error {
 	if b.settings.Role == "" {
 		b.settings.Role = o.project.File.Session.RoleOfAgent()
 	}
-	v, err := a.OpenView()
+	rights, err := a.rights(o)
 	if err != nil {
 		return err
 	}
-	defer v.Close()
+	roles := o.view.Policy.Roles()
 	for _, f := range p.Features {
 		role := f.Role
 		if role == "" {
@@ -70,12 +84,15 @@ func (a *app) settle(o *opened, b *begin, p plan.Plan) error {
 			return failure.Hint(fmt.Errorf("feature %s has no role, so its worker could use nothing", f.ID),
 				"--role, or session.agentRole in mycelium.yaml")
 		}
-		if !slices.Contains(v.Policy.Roles(), role) {
+		if !slices.Contains(roles, role) {
 			hint := "myc roles lists them"
-			if near := text.Nearest(role, v.Policy.Roles()); near != "" {
+			if near := text.Nearest(role, roles); near != "" {
 				hint = "did you mean " + near + "?"
 			}
 			return failure.Hint(fmt.Errorf("feature %s: there is no role %q", f.ID, role), hint)
+		}
+		if err := swarm.CheckRoute(f, b.settings, rights); err != nil {
+			return err
 		}
 	}
 	return nil

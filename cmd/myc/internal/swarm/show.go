@@ -100,19 +100,19 @@ func (a *app) outcome(ctx context.Context, o *opened, id string) error {
 }
 
 func statusCmd(a *app) *cobra.Command {
-	var graph bool
+	var graph, compact bool
 	c := &cobra.Command{Use: "status", Short: "Show the features of the session and their workers", Args: base.NoArgs,
 		Example: "  myc swarm status --graph\n  myc swarm status --json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.with(c.Context(), "see the swarm", func(o *opened, s *book.Session) error {
-				if graph {
-					a.graph(s)
-					return nil
+				if graph || compact {
+					return a.graph(s, compact)
 				}
 				return a.show(c.Context(), o, s)
 			})
 		}}
-	c.Flags().BoolVar(&graph, "graph", false, "show what waits for what")
+	c.Flags().BoolVar(&graph, "graph", false, "show what waits for what; with --json also files, routes and context")
+	c.Flags().BoolVar(&compact, "compact", false, "the graph with one line for each feature")
 	return c
 }
 
@@ -177,4 +177,4 @@ func (a *app) row(f *book.Feature) []string {
 }
 
 // words is a state as people read it.
-func words(s book.State) string { return strings.ReplaceAll(string(s), "_", " ") }
+func words(s book.State) string { return s.Words() }
