@@ -9,13 +9,7 @@ import (
 )
 
 // PlanOf is the plan of a session.
-func PlanOf(s *book.Session) plan.Plan {
-	var p plan.Plan
-	for _, f := range s.Features {
-		p.Features = append(p.Features, f.Feature)
-	}
-	return p
-}
+func PlanOf(s *book.Session) plan.Plan { return s.Plan() }
 
 // ScheduleOf is the schedule of a session. Its estimates are corrected by how long the features took that are done.
 func ScheduleOf(s *book.Session) *schedule.Schedule {

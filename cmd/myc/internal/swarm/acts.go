@@ -13,9 +13,19 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/review"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
 )
+
+// at is the last attempt at a feature, or at a review: review-code.
+func at(s *book.Session, name string) (*book.Attempt, error) {
+	if r := review.Find(s, name); r != nil && r.Folder != "" {
+		return &r.Attempt, nil
+	}
+	_, t, err := attempt(s, name)
+	return t, err
+}
 
 // attempt is the last attempt at a feature.
 func attempt(s *book.Session, feature string) (*book.Feature, *book.Attempt, error) {
@@ -52,14 +62,13 @@ func attachCmd(a *app) *cobra.Command {
 		Long: "Opens the terminal of the worker, in tmux. Ctrl-b d leaves it, and the worker goes on.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), "see a worker", func(o *opened, s *book.Session) error {
-				f, err := find(s, args[0])
+				t, err := at(s, args[0])
 				if err != nil {
 					return err
 				}
-				t := f.Live()
-				if t == nil {
-					return failure.Hint(fmt.Errorf("no worker works on %s now", f.ID),
-						"myc swarm logs "+f.ID+" shows what the last one did")
+				if !t.Live() {
+					return failure.Hint(fmt.Errorf("no worker works on %s now", args[0]),
+						"myc swarm logs "+args[0]+" shows what the last one did")
 				}
 				server, err := o.terminals(a.Getenv("XDG_RUNTIME_DIR"))
 				if err != nil {
@@ -108,8 +117,8 @@ func pauseCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "pause", Short: "Stop the workers; what they did is kept", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.with(c.Context(), "pause the swarm", func(o *opened, s *book.Session) error {
-				if s.State != book.Going {
-					return fmt.Errorf("the session is %s", s.State)
+				if !s.Open() || s.State == book.Paused {
+					return fmt.Errorf("the session is %s", words(s.State))
 				}
 				if _, err := o.Change(c.Context(), s.ID, "", func(s *book.Session) ([]book.Event, error) {
 					s.State = book.Paused
@@ -158,21 +167,10 @@ func resumeCmd(a *app) *cobra.Command {
 		}}
 }
 
-// reopenable refuses a session to which nothing can be added.
-func reopenable(s *book.Session) error {
-	if s.Closed {
-		return failure.Hint(fmt.Errorf("session %s is closed: it was merged or given up", s.ID), "begin a new one: myc swarm init PLAN.md")
-	}
-	return nil
-}
-
 func retryCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "retry FEATURE", Short: "Try a feature again that failed or waits", Args: base.ArgRange(1, 1, "a feature"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.changed(c.Context(), "try a feature again", func(s *book.Session) ([]book.Event, error) {
-				if err := reopenable(s); err != nil {
-					return nil, err
-				}
 				f, err := find(s, args[0])
 				if err != nil {
 					return nil, err
@@ -180,10 +178,10 @@ func retryCmd(a *app) *cobra.Command {
 				if f.State != book.Failed && f.State != book.Waiting {
 					return nil, fmt.Errorf("feature %s is %s: only what failed or waits is tried again", f.ID, words(f.State))
 				}
-				f.State, f.Reason, f.Tried, f.Retry = book.Pending, "", 0, time.Time{}
-				if s.State == book.Faulty {
-					s.State, s.Ended = book.Going, time.Time{}
+				if err := s.Reopen(); err != nil {
+					return nil, err
 				}
+				f.State, f.Reason, f.Tried, f.Retry = book.Pending, "", 0, time.Time{}
 				return []book.Event{{Kind: "feature", Feature: f.ID, Text: "a person has it tried again"}}, nil
 			})
 		}}

@@ -38,7 +38,7 @@ func logsCmd(a *app) *cobra.Command {
 
 // workerLog prints what the last worker of a feature did.
 func (a *app) workerLog(s *book.Session, feature string, n int) error {
-	_, t, err := attempt(s, feature)
+	t, err := at(s, feature)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func planDependCmd(a *app) *cobra.Command {
 // replan changes the plan of the session. What a worker has begun keeps its dependencies.
 func (a *app) replan(c *cobra.Command, act string, f func(plan.Plan) (p plan.Plan, what string, err error)) error {
 	return a.changed(c.Context(), act, func(s *book.Session) ([]book.Event, error) {
-		if err := reopenable(s); err != nil {
+		if err := s.Reopen(); err != nil {
 			return nil, err
 		}
 		p, what, err := f(swarm.PlanOf(s))
@@ -93,9 +93,6 @@ func (a *app) replan(c *cobra.Command, act string, f func(plan.Plan) (p plan.Pla
 			}
 			old[i].Feature = n
 			s.Features = append(s.Features, old[i])
-		}
-		if s.State == book.Completed || s.State == book.Faulty {
-			s.State = book.Going
 		}
 		return []book.Event{{Kind: "plan", Text: what}}, nil
 	})

@@ -50,6 +50,7 @@ func (a *app) reset(ctx context.Context, o *opened, s *book.Session) error {
 				f.State, f.Reason = book.Failed, "the session was given up"
 			}
 		}
+		swarm.GiveUpReviews(s, "the session was given up")
 		s.State, s.Ended, s.Closed = book.Faulty, time.Now(), true
 		return []book.Event{{Kind: "session", Text: "the session was given up"}}, nil
 	})
@@ -64,6 +65,9 @@ func (a *app) reset(ctx context.Context, o *opened, s *book.Session) error {
 		if err := swarm.Clear(ctx, g, f); err != nil {
 			return err
 		}
+	}
+	if err := swarm.ClearReviews(ctx, g, s); err != nil {
+		return err
 	}
 	return g.End(ctx)
 }
