@@ -7,8 +7,8 @@ import (
 	"mycelium/internal/policy/box"
 )
 
-// A session can be bound to one file, whatever its role and its rules allow: it reads, and changes that file and nothing else. That is what
-// makes a reviewer of the swarm one who only reads (requirements, CX17). The constraint narrows: a call that the policy denies stays denied.
+// A session can be bound to one file, whatever its role and its rules allow: it reads, and changes that file and nothing else. That makes
+// a reviewer of the swarm one who only reads (requirements, CX17). The constraint narrows: what the policy denies stays denied.
 
 // readOnly is the profile of the sandbox in which the commands of such a session run: it reads the folder, and writes nothing that stays.
 const readOnly = "standard"

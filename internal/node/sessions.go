@@ -52,7 +52,7 @@ func (s *Sessions) New(ctx context.Context, p api.SessionParams) (api.Session, e
 	if err != nil {
 		return api.Session{}, noRole(err)
 	}
-	out := s.describe(ctx, live)
+	out := describe(live)
 	out.Token = token
 	return out, nil
 }
@@ -78,7 +78,7 @@ func (s *Sessions) Change(ctx context.Context, p api.ChangeParams) (api.Session,
 			return api.Session{}, failure.New(failure.Invalid, err, "")
 		}
 	}
-	return s.describe(ctx, live), nil
+	return describe(live), nil
 }
 
 // End ends a session. Its token is void at once.
@@ -97,19 +97,9 @@ func (s *Sessions) find(ctx context.Context, id string) (*session.Session, error
 	return live, nil
 }
 
-func (s *Sessions) describe(ctx context.Context, live *session.Session) api.Session {
-	scope := live.Scope()
-	out := api.Session{ID: live.ID, Role: scope.Principal.Role, Skills: scope.Skills, Writes: live.Writes}
-	all, err := s.gate.Sessions.List(ctx)
-	if err != nil {
-		return out
-	}
-	for _, i := range all {
-		if i.ID == live.ID {
-			out.Expires = i.Expires
-		}
-	}
-	return out
+func describe(live *session.Session) api.Session {
+	now := live.Summary()
+	return api.Session{ID: live.ID, Role: now.Role, Skills: now.Skills, Expires: now.Expires, Writes: live.Writes}
 }
 
 // spec is the session that a client without a credential gets. A person may take any role that exists; an agent chooses among

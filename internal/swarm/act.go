@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,16 +16,6 @@ import (
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/worker"
 )
-
-// startable reports whether the features that a feature depends on have landed.
-func startable(s *book.Session, f *book.Feature) bool {
-	for _, id := range f.DependsOn {
-		if d, err := s.Feature(id); err != nil || d.State != book.Completed {
-			return false
-		}
-	}
-	return true
-}
 
 // start gives workers to the features whose turn it is.
 func (d *Driver) start(ctx context.Context, seen *book.Session) error {
@@ -60,13 +51,13 @@ func (d *Driver) start(ctx context.Context, seen *book.Session) error {
 			f.State = book.Going
 			next = append(next, f)
 			if a := f.Last(); a != nil && a.State == book.Stopped {
-				d.goOn(s, f, a)
+				goOn(a)
 				events = append(events, book.Event{Kind: "feature", Feature: f.ID, Attempt: a.N,
 					Text: "a worker goes on where the last one was stopped"})
 				continue
 			}
 			a := &book.Attempt{N: len(f.Attempts) + 1, State: book.Starting, Base: string(base), Began: time.Now()}
-			a.Folder = d.folderOf(s.ID, f.ID, a.N, 0)
+			a.Folder = d.folderOf(s.ID, nameOf(f.ID, a.N))
 			a.Window = "cc-worker-" + f.ID + "-" + strconv.FormatInt(a.Began.UnixMilli(), 36)
 			f.Attempts = append(f.Attempts, a)
 			events = append(events, book.Event{Kind: "feature", Feature: f.ID, Attempt: a.N, Text: "it is given to a worker"})
@@ -89,13 +80,13 @@ func (d *Driver) start(ctx context.Context, seen *book.Session) error {
 	return nil
 }
 
-// goOn makes an attempt ready for another worker in the same worktree.
-func (d *Driver) goOn(s *book.Session, f *book.Feature, a *book.Attempt) {
+// goOn makes an attempt ready for another worker in the same worktree, with a folder of its own.
+func goOn(a *book.Attempt) {
 	a.Asked++
-	a.State, a.Ended, a.Folder = book.Starting, time.Time{}, d.folderOf(s.ID, f.ID, a.N, a.Asked)
+	a.State, a.Ended = book.Starting, time.Time{}
+	a.Folder = strings.TrimSuffix(a.Folder, filepath.Ext(a.Folder)) + "." + strconv.Itoa(a.Asked)
 	a.Window, _, _ = strings.Cut(a.Window, "+")
 	a.Window += "+" + strconv.Itoa(a.Asked)
-	f.State = book.Going
 }
 
 // without is a feature without its last attempt, which is about to begin.
@@ -156,21 +147,27 @@ func treeNamed(g *ground.Repo, name string) (*ground.Tree, error) {
 	return nil, nil
 }
 
-// order makes the worktree of an attempt, if it has none, and writes what its worker is to do there.
-func (d *Driver) order(ctx context.Context, s *book.Session, f *book.Feature, a *book.Attempt, prompt, resume string) error {
-	t, err := d.tree(f.ID, a.N)
+// place is the worktree of an attempt, which is made from a commit if there is none yet.
+func (d *Driver) place(ctx context.Context, attempt, from string) (*ground.Tree, error) {
+	t, err := treeNamed(d.Ground, attempt)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case t != nil:
 		t.Unlock() // the worker before may have been killed in the middle of a commit
-	default:
-		if t, err = d.Ground.Add(ctx, nameOf(f.ID, a.N), ground.Commit(cmp.Or(a.Tip, a.Base))); err == nil {
-			_, err = t.Snapshot(ctx, Start)
-		}
-		if err != nil {
-			return err
-		}
+		return t, nil
+	}
+	if t, err = d.Ground.Add(ctx, attempt, ground.Commit(from)); err == nil {
+		_, err = t.Snapshot(ctx, Start)
+	}
+	return t, err
+}
+
+// order makes the worktree of an attempt, if it has none, and writes what its worker is to do there.
+func (d *Driver) order(ctx context.Context, s *book.Session, f *book.Feature, a *book.Attempt, prompt, resume string) error {
+	t, err := d.place(ctx, nameOf(f.ID, a.N), cmp.Or(a.Tip, a.Base))
+	if err != nil {
+		return err
 	}
 	o, err := d.orderOf(s, f)
 	if err != nil {
@@ -222,7 +219,7 @@ func (d *Driver) sendBack(ctx context.Context, feature string, n int, why string
 		prompt = promptOf(s, without(f)) + d.material(ctx, s, f, ground.Commit(a.Base)) + "\n# What is missing\n\n" + why + "\n"
 	}
 	next := *a
-	d.goOn(s, f, &next)
+	goOn(&next)
 	next.Sent++
 	if err := d.order(ctx, s, f, &next, prompt, resume); err != nil {
 		return err
@@ -233,8 +230,9 @@ func (d *Driver) sendBack(ctx context.Context, feature string, n int, why string
 			return nil, err
 		}
 		account(a)
-		d.goOn(s, f, a)
+		goOn(a)
 		a.Sent++
+		f.State = book.Going
 		return []book.Event{{Kind: "feature", Feature: feature, Attempt: n, Text: "its worker is asked to go on: " + why}}, nil
 	}); err != nil {
 		return err
@@ -319,6 +317,11 @@ func (d *Driver) sweep(ctx context.Context) error {
 			}
 		}
 	}
+	for _, r := range s.Reviews {
+		if r.Over() {
+			reviewers{d}.clear(ctx, r)
+		}
+	}
 	return nil
 }
 
@@ -362,25 +365,20 @@ func queued(s *book.Session) (out []*book.Feature) {
 
 // halt stops the workers of a paused session. It reports whether all are gone.
 func (d *Driver) halt(ctx context.Context, s *book.Session) (over bool) {
-	over = true
+	charges := append(d.charges(s), reviewers{d}.charges(s)...)
+	over = len(charges) == 0
 	for _, f := range s.Features {
 		if d.haltPlanners(ctx, f) {
 			over = false
 		}
-		a := f.Live()
-		if a == nil {
+	}
+	for _, c := range charges {
+		if d.busy(c.job) {
 			continue
 		}
-		over = false
-		if d.busy(f.ID) {
-			continue
-		}
-		d.begin(ctx, f.ID, func(ctx context.Context) error {
-			d.stop(ctx, worker.Folder(a.Folder))
-			return d.changeAttempt(ctx, f.ID, a.N, func(f *book.Feature, a *book.Attempt) book.Event {
-				a.State, a.Ended, f.State = book.Stopped, time.Now(), book.Pending
-				return book.Event{Kind: "feature", Text: "its worker was stopped; its work is kept"}
-			})
+		d.begin(ctx, c.job, func(ctx context.Context) error {
+			d.stop(ctx, worker.Folder(c.attempt.Folder))
+			return c.halt(ctx)
 		})
 	}
 	d.mu.Lock()

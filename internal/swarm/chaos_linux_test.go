@@ -543,7 +543,7 @@ func (c *chaos) check() {
 }
 
 // behindFailed reports whether a feature cannot begin, because one did not land that it depends on.
-func (c *chaos) behindFailed(s *book.Session, f *book.Feature) bool { return !startable(s, f) }
+func (c *chaos) behindFailed(s *book.Session, f *book.Feature) bool { return !s.Startable(f) }
 
 // checkKept: each commit that a worker made is under refs/mycelium.
 func (c *chaos) checkKept() {

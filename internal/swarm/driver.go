@@ -18,6 +18,7 @@ import (
 
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
+	"mycelium/internal/swarm/review"
 	"mycelium/internal/swarm/worker"
 )
 
@@ -134,14 +135,19 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 	if s.State == book.Paused {
 		return d.halt(ctx, s), nil
 	}
-	for _, f := range s.Features {
-		if a := f.Live(); a != nil && !d.busy(f.ID) {
-			err = d.look(ctx, f, a)
-		} else if f.State == book.Designing && !d.busy(jobOf(f.ID, "judge")) {
-			err = d.design(ctx, f)
+	charges := append(d.charges(s), reviewers{d}.charges(s)...)
+	for _, c := range charges {
+		if !d.busy(c.job) {
+			if err := d.look(ctx, c); err != nil {
+				return false, err
+			}
 		}
-		if err != nil {
-			return false, err
+	}
+	for _, f := range s.Features {
+		if f.State == book.Designing && !d.busy(jobOf(f.ID, "judge")) {
+			if err := d.design(ctx, f); err != nil {
+				return false, err
+			}
 		}
 	}
 	d.adopted = true
@@ -151,7 +157,10 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 	if err := d.start(ctx, s); err != nil {
 		return false, err
 	}
-	return d.finish(ctx)
+	if err := (reviewers{d}).start(ctx, s); err != nil {
+		return false, err
+	}
+	return d.finish(ctx, s)
 }
 
 // watch has the next step come at once when a worker says that it has ended. Without it, that is seen at the next look.
@@ -244,54 +253,60 @@ func (d *Driver) changeAttempt(ctx context.Context, feature string, n int, f fun
 	return err
 }
 
-// finish ends the session when nothing more becomes of it by itself.
-func (d *Driver) finish(ctx context.Context) (over bool, err error) {
+// finish ends the session when nothing more becomes of it by itself, and it was reviewed.
+func (d *Driver) finish(ctx context.Context, seen *book.Session) (over bool, err error) {
 	d.mu.Lock()
 	idle := len(d.jobs) == 0
 	d.mu.Unlock()
-	if !idle {
+	if !idle || seen.Busy() || seen.State == book.Reviewing && reviewing(seen) {
 		return false, nil
 	}
-	_, err = d.change(ctx, func(s *book.Session) ([]book.Event, error) {
-		if s.State != book.Going || len(queued(s)) > 0 || s.Landing != nil {
+	tip, err := d.Ground.Tip(ctx)
+	if err != nil {
+		return false, err
+	}
+	_, err = d.change(ctx, func(s *book.Session) (events []book.Event, err error) {
+		over = false
+		if s.State != book.Going && s.State != book.Reviewing || s.Busy() || s.Landing != nil {
 			return nil, nil
 		}
-		left := 0
-		for _, f := range s.Features {
-			if f.Live() != nil || f.State == book.Designing || f.State == book.Pending && startable(s, f) {
-				return nil, nil
-			}
-			if f.State != book.Completed {
-				left++
-			}
+		if !s.Has(book.Waiting) && !reviewing(s) {
+			events = review.Due(s, string(tip))
+		}
+		if reviewing(s) {
+			return toReview(s, string(tip), events), nil
 		}
 		over = true
-		if left == 0 {
-			s.State, s.Ended = book.Completed, time.Now()
-			return []book.Event{{Kind: "session", Text: "every feature has landed"}}, nil
-		}
-		if waits := waiting(s); len(waits) > 0 {
-			return nil, nil // a person has the next word
-		}
-		s.State, s.Ended = book.Faulty, time.Now()
-		return []book.Event{{Kind: "session",
-			Text: fmt.Sprintf("%d of %d features have landed; the others failed, or depend on one that did",
-				len(s.Features)-left, len(s.Features))}}, nil
+		return end(s), nil
 	})
 	return over, err
 }
 
-// waiting are the features that wait for a person.
-func waiting(s *book.Session) (out []*book.Feature) {
+// end ends a session of which nothing more becomes by itself.
+func end(s *book.Session) []book.Event {
+	left := 0
 	for _, f := range s.Features {
-		if f.State == book.Waiting {
-			out = append(out, f)
+		if f.State != book.Completed {
+			left++
 		}
 	}
-	return out
+	switch {
+	case left == 0:
+		s.State, s.Ended = book.Completed, time.Now()
+		return []book.Event{{Kind: "session", Text: "every feature has landed"}}
+	case s.Has(book.Waiting) && s.State == book.Going:
+		return nil // a person has the next word
+	case s.Has(book.Waiting):
+		s.State = book.Going
+		return []book.Event{{Kind: "session", Text: "a feature waits for a person"}}
+	}
+	s.State, s.Ended = book.Faulty, time.Now()
+	return []book.Event{{Kind: "session",
+		Text: fmt.Sprintf("%d of %d features have landed; the others failed, or depend on one that did",
+			len(s.Features)-left, len(s.Features))}}
 }
 
-// folderOf is the folder of a run of an attempt: the first, or the one after it was sent back so often.
-func (d *Driver) folderOf(session, feature string, attempt, sent int) string {
-	return filepath.Join(d.Folder, session, fmt.Sprintf("%s-%d.%d", feature, attempt, sent))
+// folderOf is the folder of the first worker of an attempt; see goOn.
+func (d *Driver) folderOf(session, attempt string) string {
+	return filepath.Join(d.Folder, session, attempt+".0")
 }

@@ -34,7 +34,7 @@ func GraphOf(s *book.Session, context bool) []Node {
 	out := []Node{}
 	for i, f := range s.Features {
 		n := Node{ID: f.ID, Description: f.Description, State: f.State, DependsOn: append([]string{}, f.DependsOn...), Blocks: []string{},
-			Ready: f.State == book.Pending && startable(s, f), Complexity: plan.Score(f.Feature).Total,
+			Ready: f.State == book.Pending && s.Startable(f), Complexity: plan.Score(f.Feature).Total,
 			Files: append([]string{}, p.Features[i].Files...), Apart: []string{}, Route: f.Route}
 		for _, o := range s.Features {
 			if slices.Contains(o.DependsOn, f.ID) {

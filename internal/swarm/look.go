@@ -94,20 +94,54 @@ const patience = 2 * time.Minute
 const startAgain = 15 * time.Second
 
 // await takes care of an attempt whose worker has not begun. It reports whether it may still begin.
-func (d *Driver) await(ctx context.Context, f *book.Feature, a *book.Attempt, w *watch) bool {
+func (d *Driver) await(ctx context.Context, c charge, w *watch) bool {
 	switch {
 	case time.Since(w.since) > startWithin:
 		return false
 	case !d.adopted || time.Since(w.tried) > startAgain: // another driver was to start it, and may not have come to it
 		w.tried = time.Now()
-		d.launch(ctx, f, a)
+		c.launch(ctx)
 	}
 	return true
 }
 
-// look looks at the worker of an attempt, and begins what becomes of it.
-func (d *Driver) look(ctx context.Context, f *book.Feature, a *book.Attempt) error {
-	folder := worker.Folder(a.Folder)
+// charge is what a worker is at: a feature, or a review.
+type charge struct {
+	job     string // by which the driver knows that something is done about it
+	attempt *book.Attempt
+	launch  func(ctx context.Context)       // starts its worker
+	settle  func(ctx context.Context) error // judges it when its worker has ended
+	halt    func(ctx context.Context) error // notes that its worker was stopped
+	// note changes its attempt, if it is still the last one, with an event.
+	note func(ctx context.Context, f func(*book.Attempt) book.Event) error
+}
+
+// charges are the features at which workers may be at work.
+func (d *Driver) charges(s *book.Session) (out []charge) {
+	for _, f := range s.Features {
+		a := f.Live()
+		if a == nil {
+			continue
+		}
+		out = append(out, charge{job: f.ID, attempt: a,
+			launch: func(ctx context.Context) { d.launch(ctx, f, a) },
+			settle: func(ctx context.Context) error { return d.settle(ctx, f, a) },
+			halt: func(ctx context.Context) error {
+				return d.changeAttempt(ctx, f.ID, a.N, func(f *book.Feature, a *book.Attempt) book.Event {
+					a.State, a.Ended, f.State = book.Stopped, time.Now(), book.Pending
+					return book.Event{Kind: "feature", Text: "its worker was stopped; its work is kept"}
+				})
+			},
+			note: func(ctx context.Context, change func(*book.Attempt) book.Event) error {
+				return d.changeAttempt(ctx, f.ID, a.N, func(_ *book.Feature, a *book.Attempt) book.Event { return change(a) })
+			}})
+	}
+	return out
+}
+
+// look looks at the worker of a charge, and begins what becomes of it.
+func (d *Driver) look(ctx context.Context, c charge) error {
+	folder := worker.Folder(c.attempt.Folder)
 	alive := folder.Alive() // before its stream, which is whole once it is dead
 	w := d.watches[folder]
 	if w == nil {
@@ -124,17 +158,17 @@ func (d *Driver) look(ctx context.Context, f *book.Feature, a *book.Attempt) err
 	if err != nil {
 		return err
 	}
-	if a.State == book.Starting && w.begun {
-		return d.changeAttempt(ctx, f.ID, a.N, func(_ *book.Feature, a *book.Attempt) book.Event {
+	if c.attempt.State == book.Starting && w.begun {
+		return c.note(ctx, func(a *book.Attempt) book.Event {
 			a.State = book.Running
 			return book.Event{Kind: "worker", Text: "its worker has begun"}
 		})
 	}
 	if !alive || ended != nil {
-		if ended == nil && !w.begun && d.await(ctx, f, a, w) {
+		if ended == nil && !w.begun && d.await(ctx, c, w) {
 			return nil
 		}
-		d.begin(ctx, f.ID, func(ctx context.Context) error { return d.settle(ctx, f, a) })
+		d.begin(ctx, c.job, c.settle)
 		return nil
 	}
 	known := facts{Alive: true, Begun: w.begun, Waits: w.waits, Told: !w.told.IsZero() && time.Since(w.told) > patience}
@@ -146,39 +180,50 @@ func (d *Driver) look(ctx context.Context, f *book.Feature, a *book.Attempt) err
 	switch v := judge(known); {
 	case v.act == nudge && w.told.IsZero():
 		w.told = time.Now()
-		return d.tell(ctx, f, a,
+		return d.tell(ctx, c,
 			"You seem to be stuck: "+v.Reason+". Try a different approach, or commit what you have and say what is in the way.")
 	case v.act == renew:
-		d.begin(ctx, f.ID, func(ctx context.Context) error {
+		d.begin(ctx, c.job, func(ctx context.Context) error {
 			d.stop(ctx, folder)
-			return d.settle(ctx, f, a)
+			return c.settle(ctx)
 		})
 	}
 	return nil
 }
 
 // tell leaves a message for a worker, on record.
-func (d *Driver) tell(ctx context.Context, f *book.Feature, a *book.Attempt, message string) error {
-	if err := worker.Folder(a.Folder).Tell(message); err != nil {
+func (d *Driver) tell(ctx context.Context, c charge, message string) error {
+	if err := worker.Folder(c.attempt.Folder).Tell(message); err != nil {
 		return err
 	}
-	return d.changeAttempt(ctx, f.ID, a.N, func(*book.Feature, *book.Attempt) book.Event {
-		return book.Event{Kind: "message", Text: message}
-	})
+	return c.note(ctx, func(*book.Attempt) book.Event { return book.Event{Kind: "message", Text: message} })
 }
 
-// settle judges an attempt whose worker has ended, and does what becomes of it.
-func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) error {
-	folder, w := worker.Folder(a.Folder), &watch{}
+// ended returns how a worker ended (nil: it did not say so) and its stream, once it is gone. over is false while it runs.
+func (d *Driver) ended(ctx context.Context, folder worker.Folder) (e *worker.Ended, w *watch, over bool, err error) {
 	alive := folder.Alive()
-	ended, err := folder.Ended() // after that: what is dead has said how it ended, or never will
-	if err != nil || ended == nil && alive {
-		return err
+	if e, err = folder.Ended(); err != nil || e == nil && alive { // after that: what is dead has said how it ended, or never will
+		return nil, nil, false, err
 	}
 	if !folder.Gone(ctx, grace) {
 		d.stop(ctx, folder)
 	}
-	if err := w.read(folder); err != nil {
+	w = &watch{}
+	return e, w, true, w.read(folder)
+}
+
+// accounted adds what a worker cost to its attempt, and what it said.
+func accounted(a *book.Attempt, w *watch, e *worker.Ended) {
+	a.Cost += w.cost
+	if e != nil {
+		a.Session, a.Turns, a.Result = e.Session, a.Turns+e.Turns, text.Truncate(e.Text, 2000)
+	}
+}
+
+// settle judges an attempt whose worker has ended, and does what becomes of it.
+func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) error {
+	ended, w, over, err := d.ended(ctx, worker.Folder(a.Folder))
+	if err != nil || !over {
 		return err
 	}
 	known := facts{Begun: w.begun, Ended: ended, Sent: a.Sent}
@@ -205,12 +250,7 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 		}
 		v = judge(known)
 	}
-	account := func(a *book.Attempt) {
-		a.Cost += w.cost
-		if ended != nil {
-			a.Session, a.Turns, a.Result = ended.Session, a.Turns+ended.Turns, text.Truncate(ended.Text, 2000)
-		}
-	}
+	account := func(a *book.Attempt) { accounted(a, w, ended) }
 	switch v.act {
 	case queue:
 		return d.enqueue(ctx, f, a, tip, account)

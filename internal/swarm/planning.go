@@ -71,7 +71,7 @@ func (d *Driver) restart(session, feature string, p *book.Planner) {
 	p.Runs++
 	p.State, p.Began, p.Ended = book.Starting, time.Now(), time.Time{}
 	name := treeOf(feature, p.Name)
-	p.Folder = d.folderOf(session, name, p.Runs, 0)
+	p.Folder = d.folderOf(session, name+"-"+strconv.Itoa(p.Runs))
 	p.Window = "cc-planner-" + name + "-" + strconv.FormatInt(p.Began.UnixMilli(), 36)
 }
 

@@ -9,14 +9,8 @@ import (
 	"mycelium/internal/swarm/schedule"
 )
 
-// PlanOf is the plan of a session, as it was written.
-func PlanOf(s *book.Session) plan.Plan {
-	var p plan.Plan
-	for _, f := range s.Features {
-		p.Features = append(p.Features, f.Feature)
-	}
-	return p
-}
+// PlanOf is the plan of a session.
+func PlanOf(s *book.Session) plan.Plan { return s.Plan() }
 
 // ScheduleOf is the schedule of a session. Its estimates are corrected by how long the features took that are done.
 func ScheduleOf(s *book.Session) *schedule.Schedule {

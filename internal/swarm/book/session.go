@@ -10,6 +10,7 @@ import (
 
 	"mycelium/internal/swarm/material"
 	"mycelium/internal/swarm/plan"
+	"mycelium/internal/text"
 )
 
 // State is what a session, a feature or an attempt is at.
@@ -21,6 +22,7 @@ func (s State) Words() string { return strings.ReplaceAll(string(s), "_", " ") }
 // The states of a session (requirements, C60).
 const (
 	Going     State = "in_progress"
+	Reviewing State = "reviewing"
 	Paused    State = "paused"
 	Completed State = "completed"
 	Faulty    State = "completed_with_failures"
@@ -59,6 +61,8 @@ type Session struct {
 	// Landing is a landing that has begun. It is recorded before the ref is moved, so that the next driver knows what to look for.
 	Landing *Landing `json:"landing,omitempty"`
 
+	Reviews []*Review `json:"reviews,omitempty"` // of each type the last one counts
+
 	Features []*Feature `json:"-"`
 }
 
@@ -76,6 +80,7 @@ type Settings struct {
 	Planned  int        `json:"planThreshold,omitzero"` // complexity from which two planners compete for a feature; 0: for none
 	Judge    string     `json:"planJudge,omitempty"`    // of their plans: rubric or model
 	Bare     bool       `json:"bare,omitzero"`          // workers are given no documents and files of the project
+	Reviews  Reviews    `json:"reviews,omitzero"`
 }
 
 // Landing is the intent to move the branch of a session.
@@ -151,16 +156,60 @@ func (s *Session) Feature(id string) (*Feature, error) {
 	return nil, fmt.Errorf("the session has no feature %q", id)
 }
 
-// Open reports whether a session goes on.
-func (s *Session) Open() bool { return s.State == Going || s.State == Paused }
+// Plan is the plan of a session.
+func (s *Session) Plan() (p plan.Plan) {
+	for _, f := range s.Features {
+		p.Features = append(p.Features, f.Feature)
+	}
+	return p
+}
 
-// Cost is what the workers of a session cost, in US dollars.
+// Startable reports whether the features that a feature depends on have landed.
+func (s *Session) Startable(f *Feature) bool {
+	for _, id := range f.DependsOn {
+		if d, err := s.Feature(id); err != nil || d.State != Completed {
+			return false
+		}
+	}
+	return true
+}
+
+// Busy reports whether something more becomes of a feature by itself.
+func (s *Session) Busy() bool {
+	return slices.ContainsFunc(s.Features, func(f *Feature) bool {
+		return f.Live() != nil || f.State == Queued || f.State == Designing || f.State == Pending && s.Startable(f)
+	})
+}
+
+// Has reports whether a feature is in a state.
+func (s *Session) Has(state State) bool {
+	return slices.ContainsFunc(s.Features, func(f *Feature) bool { return f.State == state })
+}
+
+// Open reports whether a session goes on.
+func (s *Session) Open() bool { return s.State == Going || s.State == Reviewing || s.State == Paused }
+
+// Reopen has a session go on that has ended, or that is reviewed, because there is more to do. It is refused when the session is closed.
+func (s *Session) Reopen() error {
+	if s.Closed {
+		return text.Hinted(fmt.Errorf("session %s is closed: it was merged or given up", s.ID), "begin a new one: myc swarm init PLAN.md")
+	}
+	if s.State != Paused {
+		s.State, s.Ended = Going, time.Time{}
+	}
+	return nil
+}
+
+// Cost is what the workers and reviewers of a session cost, in US dollars.
 func (s *Session) Cost() (usd float64) {
 	for _, f := range s.Features {
 		usd += f.Planning.cost()
 		for _, a := range f.Attempts {
 			usd += a.Cost
 		}
+	}
+	for _, r := range s.Reviews {
+		usd += r.Cost
 	}
 	return usd
 }

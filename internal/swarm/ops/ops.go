@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/review"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
 )
@@ -56,8 +57,11 @@ func Find(s *book.Session, feature string) (*book.Feature, error) {
 	return nil, text.Hinted(err, hint)
 }
 
-// Attempt is the last attempt at a feature.
+// Attempt is the last attempt at a feature, or at a review, such as review-code, which is of no feature.
 func Attempt(s *book.Session, feature string) (*book.Feature, *book.Attempt, error) {
+	if r := review.Find(s, feature); r != nil && r.Folder != "" {
+		return nil, &r.Attempt, nil
+	}
 	f, err := Find(s, feature)
 	if err != nil {
 		return nil, nil, err
@@ -69,17 +73,13 @@ func Attempt(s *book.Session, feature string) (*book.Feature, *book.Attempt, err
 	return f, t, nil
 }
 
-// At is a feature and the attempt whose worker is at work on it.
+// At is a feature and the attempt whose worker is at work on it; for a review as Attempt says.
 func At(s *book.Session, feature string) (*book.Feature, *book.Attempt, error) {
-	f, err := Find(s, feature)
-	if err != nil {
-		return nil, nil, err
+	f, t, err := Attempt(s, feature)
+	if err == nil && !t.Live() {
+		err = fmt.Errorf("no worker works on %s now", feature)
 	}
-	t := f.Live()
-	if t == nil {
-		return f, nil, fmt.Errorf("no worker works on %s now", f.ID)
-	}
-	return f, t, nil
+	return f, t, err
 }
 
 // Begin begins a session with the features of a plan, on a branch of its own from the commit that is checked out.
@@ -116,8 +116,8 @@ func (o Ops) change(ctx context.Context, id string, f func(s *book.Session) (boo
 // Pause pauses a session. Its driver stops the workers, and keeps what they did; without one, the next does.
 func (o Ops) Pause(ctx context.Context, id string) error {
 	return o.change(ctx, id, func(s *book.Session) (book.Event, error) {
-		if s.State != book.Going {
-			return book.Event{}, fmt.Errorf("the session is %s", s.State)
+		if !s.Open() || s.State == book.Paused {
+			return book.Event{}, fmt.Errorf("the session is %s", s.State.Words())
 		}
 		s.State = book.Paused
 		return book.Event{Kind: "session", Text: "paused by " + o.By}, nil
@@ -128,28 +128,17 @@ func (o Ops) Pause(ctx context.Context, id string) error {
 func (o Ops) Resume(ctx context.Context, id string) error {
 	return o.change(ctx, id, func(s *book.Session) (book.Event, error) {
 		if s.State != book.Paused {
-			return book.Event{}, fmt.Errorf("the session is not paused: it is %s", s.State)
+			return book.Event{}, fmt.Errorf("the session is not paused: it is %s", s.State.Words())
 		}
 		s.State = book.Going
 		return book.Event{Kind: "session", Text: "resumed by " + o.By}, nil
 	})
 }
 
-// Reopenable refuses a session to which nothing can be added.
-func Reopenable(s *book.Session) error {
-	if s.Closed {
-		return text.Hinted(fmt.Errorf("session %s is closed: it was merged or given up", s.ID), "begin a new one: myc swarm init PLAN.md")
-	}
-	return nil
-}
-
 // Retry has a feature tried again that failed or waits, and opens a session again that ended with failures. What was tried before does not
 // count against the limit any more if anew is set.
 func (o Ops) Retry(ctx context.Context, id, feature string, anew bool) error {
 	return o.change(ctx, id, func(s *book.Session) (book.Event, error) {
-		if err := Reopenable(s); err != nil {
-			return book.Event{}, err
-		}
 		f, err := Find(s, feature)
 		if err != nil {
 			return book.Event{}, err
@@ -157,12 +146,12 @@ func (o Ops) Retry(ctx context.Context, id, feature string, anew bool) error {
 		if f.State != book.Failed && f.State != book.Waiting {
 			return book.Event{}, fmt.Errorf("feature %s is %s: only what failed or waits is tried again", f.ID, f.State.Words())
 		}
+		if err := s.Reopen(); err != nil {
+			return book.Event{}, err
+		}
 		f.State, f.Reason, f.Retry = book.Pending, "", time.Time{}
 		if anew {
 			f.Tried = 0
-		}
-		if s.State == book.Faulty {
-			s.State, s.Ended = book.Going, time.Time{}
 		}
 		return book.Event{Kind: "feature", Feature: f.ID, Text: o.By + " has it tried again"}, nil
 	})
@@ -174,11 +163,15 @@ func (o Ops) Tell(ctx context.Context, s *book.Session, feature, message string)
 	if err != nil {
 		return err
 	}
+	e := book.Event{Kind: "message", Attempt: t.N, Text: message}
+	if f != nil {
+		e.Feature = f.ID
+	}
 	if err := worker.Folder(t.Folder).Tell(message); err != nil {
 		return err
 	}
 	return o.change(ctx, s.ID, func(*book.Session) (book.Event, error) {
-		return book.Event{Kind: "message", Feature: f.ID, Attempt: t.N, Text: message}, nil
+		return e, nil
 	})
 }
 
@@ -207,6 +200,7 @@ func (o Ops) GiveUp(ctx context.Context, id string) error {
 				f.State, f.Reason = book.Failed, "the session was given up"
 			}
 		}
+		swarm.GiveUpReviews(s, "the session was given up")
 		s.State, s.Ended, s.Closed = book.Faulty, time.Now(), true
 		return book.Event{Kind: "session", Text: "the session was given up"}, nil
 	}); err != nil {
@@ -220,6 +214,9 @@ func (o Ops) GiveUp(ctx context.Context, id string) error {
 		if err := swarm.Clear(ctx, g, f); err != nil {
 			return err
 		}
+	}
+	if err := swarm.ClearReviews(ctx, g, seen); err != nil {
+		return err
 	}
 	return g.End(ctx)
 }

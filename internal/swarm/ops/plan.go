@@ -36,7 +36,7 @@ func (o Ops) Depend(ctx context.Context, id, feature string, on []string) error 
 // replan changes the plan of a session. What a worker has begun keeps its dependencies.
 func (o Ops) replan(ctx context.Context, id string, f func(plan.Plan) (p plan.Plan, what string, err error)) error {
 	return o.change(ctx, id, func(s *book.Session) (book.Event, error) {
-		if err := Reopenable(s); err != nil {
+		if err := s.Reopen(); err != nil {
 			return book.Event{}, err
 		}
 		p, what, err := f(swarm.PlanOf(s))
@@ -57,9 +57,6 @@ func (o Ops) replan(ctx context.Context, id string, f func(plan.Plan) (p plan.Pl
 			}
 			old[i].Feature = n
 			s.Features = append(s.Features, old[i])
-		}
-		if s.State == book.Completed || s.State == book.Faulty {
-			s.State = book.Going
 		}
 		return book.Event{Kind: "plan", Text: what}, nil
 	})

@@ -44,7 +44,8 @@ type Order struct {
 	Resume   string   `json:"resume,omitempty"`  // id of the conversation that it goes on with
 	Anywhere bool     `json:"anywhere,omitzero"` // myc lies where an agent may write, and a person accepted that
 	Profile  string   `json:"profile,omitempty"` // of the sandbox, for the runner command
-	Writes   string   `json:"writes,omitempty"`  // absolute: the only file that it may change; empty: what its role and its profile say
+	// Writes is the only file that it may write, absolute: that of a reviewer. Empty: what the policy says.
+	Writes string `json:"writes,omitempty"`
 }
 
 // Ended says how a worker ended. It is written by the worker itself: one that was killed has none.

@@ -22,9 +22,9 @@ func attachCmd(a *app) *cobra.Command {
 		Long: "Opens the terminal of the worker, in tmux. Ctrl-b d leaves it, and the worker goes on.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), "see a worker", func(o *opened, s *book.Session) error {
-				f, t, err := ops.At(s, args[0])
-				if err != nil && f != nil {
-					return failure.Hint(err, "myc swarm logs "+f.ID+" shows what the last one did")
+				_, t, err := ops.At(s, args[0])
+				if err != nil && t != nil {
+					return failure.Hint(err, "myc swarm logs "+args[0]+" shows what the last one did")
 				}
 				if err != nil {
 					return err

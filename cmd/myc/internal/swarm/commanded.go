@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -12,6 +14,7 @@ import (
 	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/sandbox"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
 )
@@ -39,8 +42,10 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 		return end, failure.Usagef("there is no profile %q of the sandbox", name)
 	}
 	profile.Seconds = o.Seconds
-	if o.Writes != "" { // a planner reads the project, and writes one file of it
-		profile.Project, c.Write = false, append(c.Write, o.Writes)
+	if o.Writes != "" {
+		if err := onlyWrites(&profile, o.Writes); err != nil {
+			return end, err
+		}
 	}
 	said := &bounded{}
 	t := &telling{app: a, work: w}
@@ -66,6 +71,19 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 	}
 	end.Stop = agent.StopEnd
 	return end, t.err
+}
+
+// onlyWrites makes a profile one that writes one file, which is made here: only a file that exists can be shown in the sandbox.
+func onlyWrites(p *sandbox.Profile, file string) error {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make the file for the findings: %w", err)
+	}
+	p.Project, p.Write = false, []string{file}
+	return nil
 }
 
 // lines records what a command prints.

@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/review"
 	"mycelium/internal/swarm/schedule"
 	"mycelium/internal/text"
 )
@@ -29,6 +30,7 @@ type begin struct {
 	settings book.Settings
 	command  string
 	yes      bool // what a model divides is accepted
+	quiet    bool // no reviews
 }
 
 func initCmd(a *app) *cobra.Command {
@@ -66,6 +68,7 @@ func initCmd(a *app) *cobra.Command {
 	f.BoolVarP(&b.yes, "yes", "y", false, "with --task: take the features of the model without a question")
 	f.BoolVar(&a.anywhere, "unsafe-program", false, "with --task: run a myc that lies where an agent may write")
 	f.StringVar(&b.command, "command", "", "the `COMMAND` of the runner command; it has its task on its input, and runs in the sandbox")
+	f.BoolVar(&b.quiet, "no-reviews", false, "do not review what has landed (default: its code and its architecture, at the end)")
 	return c
 }
 
@@ -89,7 +92,7 @@ func (a *app) begin(ctx context.Context, o *opened, b *begin, args []string) err
 	if err := a.picture(s); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "\nNext: myc swarm auto starts the workers\n")
+	fmt.Fprintf(a.Out, "\nreviews: %s\nNext: myc swarm auto starts the workers\n", review.Settings(s.Settings.Reviews))
 	return nil
 }
 
@@ -131,6 +134,9 @@ func (b *begin) check() (err error) {
 		if s.Command, err = plan.Words(b.command); err != nil || len(s.Command) == 0 {
 			return failure.Usagef("--command: %w", cmp.Or(err, errors.New("it is empty")))
 		}
+	}
+	if !b.quiet {
+		s.Reviews = review.Defaults()
 	}
 	for _, v := range b.verify {
 		argv, err := plan.ParseCommand(v)

@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/review"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
 )
@@ -85,6 +86,9 @@ func (a *app) outcome(ctx context.Context, o *opened, id string) error {
 	}
 	switch s.State {
 	case book.Completed:
+		if !a.JSON && s.Overall() != "" {
+			fmt.Fprintf(a.Out, "\nThe reviews found: %s. myc swarm review show tells what\n", s.Overall())
+		}
 		if !a.JSON {
 			fmt.Fprintf(a.Out, "\nNext: myc swarm merge takes it into your branch\n")
 		}
@@ -148,6 +152,9 @@ func (a *app) show(ctx context.Context, o *opened, s *book.Session) error {
 	facts := [][]string{{"session", s.ID + ", " + words(s.State)},
 		{"branch", strings.TrimPrefix(s.Branch, "refs/heads/")}, {"landed", fmt.Sprintf("%d of %d", done, len(s.Features))},
 		{"cost", fmt.Sprintf("$%.2f", s.Cost())}}
+	for _, r := range reviewed(s).Reviews {
+		facts = append(facts, []string{review.Label(r.Type), words(r.State) + ", " + found(r)})
+	}
 	if who != "" {
 		facts = append(facts, []string{"driven by", who})
 	}
