@@ -298,4 +298,6 @@ func end(s *book.Session) []book.Event {
 }
 
 // folderOf is the folder of the first worker of an attempt; see goOn.
-func (d *Driver) folderOf(session, attempt string) string { return filepath.Join(d.Folder, session, attempt+".0") }
+func (d *Driver) folderOf(session, attempt string) string {
+	return filepath.Join(d.Folder, session, attempt+".0")
+}

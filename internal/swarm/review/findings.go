@@ -22,7 +22,9 @@ import (
 
 // File is the file in its working tree into which a reviewer writes what it has found. It is the only one that it may write. No worker knows
 // its name, so that none can commit findings of its own before the reviewer begins.
-func File(r *book.Review) string { return ".swarm-review-" + strconv.FormatInt(r.Began.UnixMilli(), 36) + ".json" }
+func File(r *book.Review) string {
+	return ".swarm-review-" + strconv.FormatInt(r.Began.UnixMilli(), 36) + ".json"
+}
 
 // Type is a type of reviews.
 type Type struct {
