@@ -138,7 +138,7 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 		if a := f.Live(); a != nil && !d.busy(f.ID) {
 			err = d.look(ctx, f, a)
 		} else if f.State == book.Designing && !d.busy(jobOf(f.ID, "judge")) {
-			err = d.design(ctx, f)
+			err = contest{d}.design(ctx, f)
 		}
 		if err != nil {
 			return false, err
