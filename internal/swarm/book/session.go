@@ -157,7 +157,7 @@ func (s *Session) Open() bool { return s.State == Going || s.State == Paused }
 // Cost is what the workers of a session cost, in US dollars.
 func (s *Session) Cost() (usd float64) {
 	for _, f := range s.Features {
-		usd += f.Planning.cost()
+		usd += f.Planning.Spent()
 		for _, a := range f.Attempts {
 			usd += a.Cost
 		}
