@@ -61,6 +61,7 @@ web                  : memory setup telemetry text
 const narrow = `
 swarm/plan           : policy text yamlfile
 swarm/schedule       : swarm/plan text
+swarm/proposal       : swarm/plan text
 swarm/confidence     : text
 `
 

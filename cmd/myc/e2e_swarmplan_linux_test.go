@@ -82,8 +82,8 @@ func (w *planWorld) plan(r fake.Request, said string) fake.Step {
 	return fake.Step{Text: "planned"}
 }
 
-// TestSwarmPlans has a model divide a task, two planners that are the real Claude Code compete for a feature in sessions that may change one
-// file, a model judge their plans, and the worker follow the better one.
+// TestSwarmPlans has a model divide a task, two planners that are the real Claude Code compete for a feature in sessions that may change
+// one file, a model judge their plans, and the worker follow the better one.
 func TestSwarmPlans(t *testing.T) {
 	realAgent(t, "claude")
 	_, err := exec.LookPath("tmux")

@@ -43,7 +43,7 @@ func (d *Driver) start(ctx context.Context, seen *book.Session) error {
 				return nil, err
 			}
 			if Planned(s, f) {
-				d.compete(s, f, base)
+				contest{d}.compete(s, f, base)
 				planned = append(planned, f)
 				events = append(events, book.Event{Kind: "plan", Feature: f.ID, Text: "two planners begin"})
 				continue
@@ -70,13 +70,7 @@ func (d *Driver) start(ctx context.Context, seen *book.Session) error {
 	for _, f := range next {
 		d.launch(ctx, f, f.Last())
 	}
-	for _, f := range planned {
-		for _, p := range f.Planning.Planners {
-			if p.Live() {
-				d.launchPlanner(ctx, f, p)
-			}
-		}
-	}
+	contest{d}.launch(ctx, planned)
 	return nil
 }
 
@@ -184,7 +178,8 @@ func (d *Driver) orderOf(s *book.Session, f *book.Feature) (worker.Order, error)
 		return worker.Order{}, err
 	}
 	skills, err := skillsOf(f.Feature, role, d.Rights)
-	return worker.Order{Session: s.ID, Feature: f.ID, Runner: cmp.Or(f.Route.Worker, s.Settings.Runner), Command: s.Settings.Command, Role: role,
+	return worker.Order{Session: s.ID, Feature: f.ID, Runner: cmp.Or(f.Route.Worker, s.Settings.Runner), Command: s.Settings.Command,
+		Role:   role,
 		Skills: skills, Model: s.Settings.Model, Budget: f.Budget.USD, Seconds: f.Budget.Minutes.Duration().Seconds(),
 		Anywhere: d.Anywhere}, err
 }
@@ -368,7 +363,7 @@ func (d *Driver) halt(ctx context.Context, s *book.Session) (over bool) {
 	charges := append(d.charges(s), reviewers{d}.charges(s)...)
 	over = len(charges) == 0
 	for _, f := range s.Features {
-		if d.haltPlanners(ctx, f) {
+		if (contest{d}).haltPlanners(ctx, f) {
 			over = false
 		}
 	}

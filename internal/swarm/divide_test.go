@@ -19,8 +19,10 @@ func TestDivide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const good = `{"features": [{"id": "a", "description": "Add a", "files": ["a.go"], "estimate": 20}, {"id": "b", "description": "Add b", "dependsOn": ["a"]}]}`
-	const circle = `{"features": [{"id": "a", "description": "Add a", "dependsOn": ["b"]}, {"id": "b", "description": "Add b", "dependsOn": ["a"]}]}`
+	const good = `{"features": [{"id": "a", "description": "Add a", "files": ["a.go"], "estimate": 20},
+ {"id": "b", "description": "Add b", "dependsOn": ["a"]}]}`
+	const circle = `{"features": [{"id": "a", "description": "Add a", "dependsOn": ["b"]},
+ {"id": "b", "description": "Add b", "dependsOn": ["a"]}]}`
 	for _, c := range []struct {
 		answers []string
 		want    string // of the error; empty: there is a plan
@@ -100,7 +102,8 @@ func TestRoutes(t *testing.T) {
 // route. A route that the policy does not allow any more starts no worker.
 func TestWorkersAreGivenMaterial(t *testing.T) {
 	x, y := feature("x"), feature("y")
-	x.Route, x.Context = plan.Route{Require: []string{"test"}}, material.Context{Documentation: []material.Document{{Type: material.Whole, Path: "shared"}}}
+	x.Route, x.Context = plan.Route{Require: []string{"test"}},
+		material.Context{Documentation: []material.Document{{Type: material.Whole, Path: "shared"}}}
 	y.Route = plan.Route{Require: []string{"admin"}}
 	f := begin(t, &book.Session{Settings: book.Settings{Role: "dev"}, Features: []*book.Feature{x, y}})
 	f.Rights = rights{}

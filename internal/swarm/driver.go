@@ -145,7 +145,7 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 	}
 	for _, f := range s.Features {
 		if f.State == book.Designing && !d.busy(jobOf(f.ID, "judge")) {
-			if err := d.design(ctx, f); err != nil {
+			if err := (contest{d}).design(ctx, f); err != nil {
 				return false, err
 			}
 		}

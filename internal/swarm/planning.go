@@ -42,8 +42,11 @@ func PlanFile(feature, planner string) string {
 	return feature + ".plan-" + strings.ToLower(planner) + ".json"
 }
 
+// contest is the driver where it deals with planners.
+type contest struct{ *Driver }
+
 // compete has the planners of a feature begin, and those that were stopped begin again.
-func (d *Driver) compete(s *book.Session, f *book.Feature, base ground.Commit) {
+func (d contest) compete(s *book.Session, f *book.Feature, base ground.Commit) {
 	f.State, f.Reason = book.Designing, ""
 	if f.Planning == nil {
 		f.Planning = &book.Planning{}
@@ -67,7 +70,7 @@ func (d *Driver) compete(s *book.Session, f *book.Feature, base ground.Commit) {
 }
 
 // restart makes a planner ready for another start.
-func (d *Driver) restart(session, feature string, p *book.Planner) {
+func (d contest) restart(session, feature string, p *book.Planner) {
 	p.Runs++
 	p.State, p.Began, p.Ended = book.Starting, time.Now(), time.Time{}
 	name := treeOf(feature, p.Name)
@@ -79,7 +82,7 @@ func (d *Driver) restart(session, feature string, p *book.Planner) {
 func jobOf(feature, planner string) string { return feature + " " + planner }
 
 // design looks at the planners of a feature, and has their plans compared when both are done.
-func (d *Driver) design(ctx context.Context, f *book.Feature) error {
+func (d contest) design(ctx context.Context, f *book.Feature) error {
 	over := true
 	for _, p := range f.Planning.Planners {
 		if d.busy(jobOf(f.ID, p.Name)) {
@@ -99,7 +102,7 @@ func (d *Driver) design(ctx context.Context, f *book.Feature) error {
 }
 
 // lookPlanner is look for a planner.
-func (d *Driver) lookPlanner(ctx context.Context, f *book.Feature, p *book.Planner) error {
+func (d contest) lookPlanner(ctx context.Context, f *book.Feature, p *book.Planner) error {
 	folder, job := worker.Folder(p.Folder), jobOf(f.ID, p.Name)
 	alive := folder.Alive()
 	w, ended, err := d.seen(folder)
@@ -134,7 +137,7 @@ func (d *Driver) lookPlanner(ctx context.Context, f *book.Feature, p *book.Plann
 }
 
 // seen reads what is new of a worker, and how it ended.
-func (d *Driver) seen(folder worker.Folder) (w *watch, ended *worker.Ended, err error) {
+func (d contest) seen(folder worker.Folder) (w *watch, ended *worker.Ended, err error) {
 	if w = d.watches[folder]; w == nil {
 		w = &watch{since: time.Now(), tried: time.Now()}
 		d.watches[folder] = w
@@ -149,13 +152,24 @@ func (d *Driver) seen(folder worker.Folder) (w *watch, ended *worker.Ended, err 
 	return w, ended, err
 }
 
+// launch starts the planners of features that are to be planned.
+func (d contest) launch(ctx context.Context, features []*book.Feature) {
+	for _, f := range features {
+		for _, p := range f.Planning.Planners {
+			if p.Live() {
+				d.launchPlanner(ctx, f, p)
+			}
+		}
+	}
+}
+
 // launchPlanner starts a planner beside other work.
-func (d *Driver) launchPlanner(ctx context.Context, f *book.Feature, p *book.Planner) {
+func (d contest) launchPlanner(ctx context.Context, f *book.Feature, p *book.Planner) {
 	d.begin(ctx, jobOf(f.ID, p.Name), func(ctx context.Context) error { return d.startPlanner(ctx, f, p) })
 }
 
 // startPlanner makes the worktree and the order of a planner and starts it. What a driver before this one has made stays.
-func (d *Driver) startPlanner(ctx context.Context, f *book.Feature, p *book.Planner) error {
+func (d contest) startPlanner(ctx context.Context, f *book.Feature, p *book.Planner) error {
 	_, _, err := worker.Folder(p.Folder).Order()
 	if errors.Is(err, fs.ErrNotExist) {
 		var s *book.Session
@@ -174,7 +188,7 @@ func (d *Driver) startPlanner(ctx context.Context, f *book.Feature, p *book.Plan
 }
 
 // orderPlanner makes the worktree of a planner anew, with its empty plan file, and writes what it is to do.
-func (d *Driver) orderPlanner(ctx context.Context, s *book.Session, f *book.Feature, p *book.Planner) error {
+func (d contest) orderPlanner(ctx context.Context, s *book.Session, f *book.Feature, p *book.Planner) error {
 	if err := clearOne(ctx, d.Ground, treeOf(f.ID, p.Name)); err != nil {
 		return err
 	}
@@ -200,7 +214,7 @@ func (d *Driver) orderPlanner(ctx context.Context, s *book.Session, f *book.Feat
 }
 
 // settlePlanner reads what a planner wrote that has ended.
-func (d *Driver) settlePlanner(ctx context.Context, f *book.Feature, p *book.Planner, ended *worker.Ended) error {
+func (d contest) settlePlanner(ctx context.Context, f *book.Feature, p *book.Planner, ended *worker.Ended) error {
 	folder, w := worker.Folder(p.Folder), &watch{}
 	if !folder.Gone(ctx, grace) {
 		d.stop(ctx, folder)
@@ -253,7 +267,7 @@ func (d *Driver) settlePlanner(ctx context.Context, f *book.Feature, p *book.Pla
 
 // planOf is the plan that a planner wrote; nil, and why, if there is none that counts. One that changed anything else is none: a planner
 // only reads.
-func (d *Driver) planOf(ctx context.Context, f *book.Feature, p *book.Planner) (wrote *proposal.Proposal, why string, err error) {
+func (d contest) planOf(ctx context.Context, f *book.Feature, p *book.Planner) (wrote *proposal.Proposal, why string, err error) {
 	t, err := treeNamed(d.Ground, treeOf(f.ID, p.Name))
 	if err != nil {
 		return nil, "", err
@@ -296,7 +310,7 @@ func (d *Driver) planOf(ctx context.Context, f *book.Feature, p *book.Planner) (
 }
 
 // failPlanner records that a planner came to nothing. It begins once more, and is told why.
-func (d *Driver) failPlanner(ctx context.Context, f *book.Feature, p *book.Planner, why string, also ...func(*book.Planner)) error {
+func (d contest) failPlanner(ctx context.Context, f *book.Feature, p *book.Planner, why string, also ...func(*book.Planner)) error {
 	var again *book.Planner
 	if err := d.changePlanner(ctx, f.ID, p, func(_ *book.Feature, p *book.Planner) string {
 		again = nil
@@ -319,7 +333,7 @@ func (d *Driver) failPlanner(ctx context.Context, f *book.Feature, p *book.Plann
 }
 
 // changePlanner changes a planner that is at work. It does nothing if a person has changed that in the meantime.
-func (d *Driver) changePlanner(ctx context.Context, feature string, seen *book.Planner, f func(*book.Feature, *book.Planner) string) error {
+func (d contest) changePlanner(ctx context.Context, feature string, seen *book.Planner, f func(*book.Feature, *book.Planner) string) error {
 	_, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		of, err := s.Feature(feature)
 		if err != nil {
@@ -338,7 +352,7 @@ func (d *Driver) changePlanner(ctx context.Context, feature string, seen *book.P
 }
 
 // decide compares the plans of a feature, and lets a worker begin with the better one. Without any plan a person has the next word.
-func (d *Driver) decide(ctx context.Context, f *book.Feature) error {
+func (d contest) decide(ctx context.Context, f *book.Feature) error {
 	won := rubric(f.Planning)
 	if f.Planning.Judge == book.ByModel && won.Winner != "" && won.By == book.ByRubric && won.How != "" {
 		d.judgeByModel(ctx, f, &won)
@@ -360,7 +374,8 @@ func (d *Driver) decide(ctx context.Context, f *book.Feature) error {
 		of.State = book.Pending
 		of.Planning.Winner, of.Planning.By, of.Planning.Margin, of.Planning.How = won.Winner, won.By, won.Margin, won.How
 		of.Planning.Reason, of.Planning.Cost = won.Reason, of.Planning.Cost+won.Cost
-		return []book.Event{{Kind: "plan", Feature: f.ID, Text: fmt.Sprintf("plan %s is chosen by the %s: %s", won.Winner, won.By, brief(won.Reason))}},
+		return []book.Event{{Kind: "plan", Feature: f.ID, Text: fmt.Sprintf("plan %s is chosen by the %s: %s", won.Winner, won.By,
+				brief(won.Reason))}},
 			nil
 	})
 	return err
@@ -398,8 +413,9 @@ func clearPlanners(ctx context.Context, g *ground.Repo, f *book.Feature) error {
 	return nil
 }
 
-// haltPlanners stops the planners of a feature whose session is paused: they begin anew when it goes on. It reports whether one was at work.
-func (d *Driver) haltPlanners(ctx context.Context, f *book.Feature) (live bool) {
+// haltPlanners stops the planners of a feature whose session is paused: they begin anew when it goes on. It reports whether one was at
+// work.
+func (d contest) haltPlanners(ctx context.Context, f *book.Feature) (live bool) {
 	if f.State != book.Designing {
 		return false
 	}
@@ -432,7 +448,8 @@ func (d *Driver) haltPlanners(ctx context.Context, f *book.Feature) (live bool) 
 // planPrompt is what a planner is asked to do.
 func planPrompt(s *book.Session, f *book.Feature, p *book.Planner, material string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "You plan one feature of a larger task, and implement nothing. Another planner plans the same feature without knowing of you, and\n"+
+	fmt.Fprintf(&b, "You plan one feature of a larger task, and implement nothing. Another planner plans the same feature without "+
+		"knowing of you, and\n"+
 		"the better plan is given to the one who implements it. Read what you need in this project: a git worktree of your own, of\n"+
 		"which you may change one file only, the plan.\n\n# Feature %s\n\n%s\n", f.ID, strings.TrimSpace(f.Description))
 	if f.Details != "" {
@@ -449,8 +466,10 @@ func planPrompt(s *book.Session, f *book.Feature, p *book.Planner, material stri
 	if more := f.Planning.Prompts[one(p.Name == proposal.B)]; more != "" {
 		fmt.Fprintf(&b, "\n%s\n", more)
 	}
-	fmt.Fprintf(&b, "\n# How the work ends\n\nWrite the plan into the file %s, which is there and empty. It is one JSON object of this form and has no\n"+
-		"other members; paths are relative to the project:\n\n%s\n\nEach step says which files it touches and how it is seen that it is done: a plan "+
+	fmt.Fprintf(&b, "\n# How the work ends\n\nWrite the plan into the file %s, which is there and empty. It is one JSON object of "+
+		"this form and has no\n"+
+		"other members; paths are relative to the project:\n\n%s\n\nEach step says which files it touches and how it is seen that it is "+
+		"done: a plan "+
 		"that can be tested is the better\none. Change nothing else, commit nothing, and then end your turn with one sentence.\n",
 		PlanFile(f.ID, p.Name), proposal.Form)
 	if p.Reason != "" {

@@ -20,8 +20,9 @@ import (
 // planFile is a plan that can be read. What it lacks costs it points.
 func planFile(summary, risks string, files ...string) string {
 	quoted := `"` + strings.Join(files, `", "`) + `"`
-	return fmt.Sprintf(`{"summary": %q, "steps": [{"order": 1, "description": "Write the file, and test it", "files": [%s], "validation": "test"}],
- "filesToCreate": [%s], "filesToModify": [], "testStrategy": "one test of each file", "risks": [%s], "estimatedComplexity": "low"}`,
+	return fmt.Sprintf(`{"summary": %q, "steps": [{"order": 1, "description": "Write the file, and test it", "files": [%s],
+ "validation": "test"}], "filesToCreate": [%s], "filesToModify": [], "testStrategy": "one test of each file", "risks": [%s],
+"estimatedComplexity": "low"}`,
 		summary, quoted, quoted, risks)
 }
 
@@ -67,7 +68,8 @@ func TestPlannersCompete(t *testing.T) {
 	if got := f.prompts["x"][0]; !strings.Contains(got, "Plan of B") || strings.Contains(got, "Plan of A") {
 		t.Errorf("the worker is told\n%s", got)
 	}
-	if got := f.prompts["x a"]; len(got) != 2 || !strings.Contains(got[0], "x.plan-a.json") || !strings.Contains(got[1], "not JSON of the form") {
+	if got := f.prompts["x a"]; len(got) != 2 || !strings.Contains(got[0], "x.plan-a.json") || !strings.Contains(got[1],
+		"not JSON of the form") {
 		t.Errorf("planner A is told\n%s", strings.Join(got, "\n"))
 	}
 	f.noTrees()
@@ -91,7 +93,8 @@ func TestPlannersOnlyRead(t *testing.T) {
 	f.workers["x b"] = func(h *hand) {
 		h.work(func(*worker.Work) {
 			secret := filepath.Join(h.top, "..", "secret.json")
-			if err := errors.Join(os.WriteFile(secret, []byte(planFile("B", "", "b")), 0o600), os.Remove(h.writes), os.Symlink(secret, h.writes)); err != nil {
+			if err := errors.Join(os.WriteFile(secret, []byte(planFile("B", "", "b")), 0o600), os.Remove(h.writes), os.Symlink(secret,
+				h.writes)); err != nil {
 				h.Error(err)
 			}
 		})

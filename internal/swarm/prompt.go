@@ -30,7 +30,8 @@ func promptOf(s *book.Session, f *book.Feature) string {
 		}
 	}
 	if chosen := f.Chosen(); chosen != nil {
-		b.WriteString("\n# The plan\n\nThis plan was made for the feature, and chosen. Follow it. Where it turns out to be wrong, do what is right,\n" +
+		b.WriteString("\n# The plan\n\nThis plan was made for the feature, and chosen. Follow it. Where it turns out to be wrong, do " +
+			"what is right,\n" +
 			"and say at the end what you did otherwise and why.\n\n" + chosen.Markdown())
 	}
 	b.WriteString("\n# How the work ends\n\n" +

@@ -43,7 +43,8 @@ func (r Rights) Refuses(role string, skills []string, path string) (why string) 
 		if err != nil {
 			return err.Error()
 		}
-		d := v.Policy.Decide(policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: "swarm", Role: role}, Skills: skills}, Item: it, Args: args,
+		d := v.Policy.Decide(policy.Call{Scope: policy.Scope{Principal: policy.Principal{ID: "swarm", Role: role}, Skills: skills},
+			Item: it, Args: args,
 			Facts: f, Time: time.Now()})
 		if d.Effect == policy.Allow {
 			return ""

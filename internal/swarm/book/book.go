@@ -42,6 +42,24 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("%s drives this session (its lease ends at %s unless it is renewed)", e.Holder, e.Until.Local().Format("15:04:05"))
 }
 
+// occupied refuses a session beside the one that is open.
+func occupied(id string) error {
+	return text.Hinted(fmt.Errorf("session %s is open, and a project has one at a time", id),
+		"end it first: myc swarm merge takes over what has landed, myc swarm reset gives it up")
+}
+
+// Free refuses as [Book.Begin] does while a session is open, for what costs something before that.
+func (b *Book) Free(ctx context.Context) error {
+	s, err := b.Current(ctx)
+	if absent := (*AbsentError)(nil); errors.As(err, &absent) {
+		return nil
+	}
+	if err == nil && s.Open() {
+		return occupied(s.ID)
+	}
+	return err
+}
+
 // Begin records a new session. It is refused while another one is open.
 func (b *Book) Begin(ctx context.Context, s *Session) error {
 	now := b.now()
@@ -50,8 +68,7 @@ func (b *Book) Begin(ctx context.Context, s *Session) error {
 		var id string
 		switch err := tx.QueryRowContext(ctx, "SELECT id FROM swarm_sessions WHERE open = 1").Scan(&id); {
 		case err == nil:
-			return text.Hinted(fmt.Errorf("session %s is open, and a project has one at a time", id),
-				"end it first: myc swarm merge takes over what has landed, myc swarm reset gives it up")
+			return occupied(id)
 		case !errors.Is(err, sql.ErrNoRows):
 			return fmt.Errorf("read the swarm: %w", err)
 		}

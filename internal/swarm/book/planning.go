@@ -74,8 +74,8 @@ func (f *Feature) Chosen() *proposal.Proposal {
 	return nil
 }
 
-// cost is what the planning of a feature has cost, in US dollars.
-func (p *Planning) cost() (usd float64) {
+// Spent is what the planning of a feature has cost, in US dollars.
+func (p *Planning) Spent() (usd float64) {
 	if p == nil {
 		return 0
 	}

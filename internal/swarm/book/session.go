@@ -203,7 +203,7 @@ func (s *Session) Reopen() error {
 // Cost is what the workers and reviewers of a session cost, in US dollars.
 func (s *Session) Cost() (usd float64) {
 	for _, f := range s.Features {
-		usd += f.Planning.cost()
+		usd += f.Planning.Spent()
 		for _, a := range f.Attempts {
 			usd += a.Cost
 		}

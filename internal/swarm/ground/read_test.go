@@ -17,7 +17,7 @@ func TestFiles(t *testing.T) {
 	run(t, top, "add", ".")
 	run(t, top, "commit", "-q", "-m", "second")
 	write(t, "not committed", top, "sub", "b")
-	for project, want := range map[string]string{top: ".gitignore:28 a:6 sub/b:2 日本/語.txt:4", filepath.Join(top, "sub"): "b:2"} {
+	for project, want := range map[string]string{top: ".gitignore:25 a:6 sub/b:2 日本/語.txt:4", filepath.Join(top, "sub"): "b:2"} {
 		r := must[*Repo](t)(Open(t.Context(), Options{Project: project, State: filepath.Join(filepath.Dir(top), "state"), Session: "s"}))
 		head, _, err := r.Head(t.Context())
 		if err != nil {

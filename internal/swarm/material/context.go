@@ -112,7 +112,8 @@ func (c Context) Check() error {
 		switch d.Type {
 		case Whole, Snippet:
 			if !plan.IsFile(d.Path) {
-				return text.Hinted(fmt.Errorf("%s: %q is not a path in the project", what, text.TruncateRunes(d.Path, 64)), "write it relative to the project")
+				return text.Hinted(fmt.Errorf("%s: %q is not a path in the project", what, text.TruncateRunes(d.Path, 64)),
+					"write it relative to the project")
 			}
 			if d.Type == Snippet && d.Section == "" {
 				return text.Hinted(fmt.Errorf("%s: a snippet needs a section", what), "name its heading, or use the type file")

@@ -50,17 +50,20 @@ func why(m Material, what string) string {
 	return ""
 }
 
-// TestGather: what a person gives comes first by its priority, then documents by theirs, then files that the feature names, then files by the
-// words of its description; what may not be given, is no text, or is too large is left out with the reason.
+// TestGather: what a person gives comes first by its priority, then documents by theirs, then files that the feature names, then files by
+// the words of its description; what may not be given, is no text, or is too large is left out with the reason.
 func TestGather(t *testing.T) {
-	files := map[string]string{"README.md": "readme", "CLAUDE.md": "claude", "docs/ARCHITECTURE.md": "# A\n\n## Parser\n\nit parses\n\n## Other\n\nx\n",
+	files := map[string]string{"README.md": "readme", "CLAUDE.md": "claude", "docs/ARCHITECTURE.md": "# A\n\n## Parser\n\nit " +
+		"parses\n\n## Other\n\nx\n",
 		"src/dates/parser.go": "package dates", "src/printer.go": "package src", "main.go": "package main", "hidden/parser.go": "secret",
 		"parser.bin": "a\x00b", "parser.big": strings.Repeat("x", maxSize+1), "parser.empty": "", "parser.odd": "broken",
 		"key.go": "const k = \"ghp_" + strings.Repeat("a1B2", 9) + "\""}
 	f := plan.Feature{ID: "f", Description: "Extend the parsers of dates", Files: []string{"key.go", "main.go"}}
 	given := Context{Prepared: []Prepared{{Key: "late", Content: "x", Priority: Optional}, {Key: "more", Content: "y", Priority: Recommended},
-		{Key: "first", Content: "z", Priority: Required}}, Documentation: []Document{{Type: Snippet, Path: "docs/ARCHITECTURE.md", Section: "parser"},
-		{Type: URL, Path: "https://example.com/a", Title: "site"}, {Type: Whole, Path: "gone.md"}, {Type: Snippet, Path: "README.md", Section: "no"}}}
+		{Key: "first", Content: "z", Priority: Required}}, Documentation: []Document{{Type: Snippet, Path: "docs/ARCHITECTURE.md",
+		Section: "parser"},
+		{Type: URL, Path: "https://example.com/a", Title: "site"}, {Type: Whole, Path: "gone.md"}, {Type: Snippet, Path: "README.md",
+			Section: "no"}}}
 	m := Gather(f, given, project(files), Defaults())
 	if got := what(m); got != "first docs/ARCHITECTURE.mdparser site CLAUDE.md key.go main.go src/dates/parser.go more late" {
 		t.Errorf("given: %s", got)
@@ -68,8 +71,9 @@ func TestGather(t *testing.T) {
 	if got := m.Pieces[1].Text; got != "## Parser\n\nit parses\n\n" {
 		t.Errorf("the section is %q", got)
 	}
-	for name, want := range map[string]string{"gone.md": "it is not in the commit", "README.md": "it has no section", "hidden/parser.go": "nobody reads it",
-		"parser.bin": "it is not text", "parser.big": "more than 512 KiB", "parser.odd": "it cannot be read"} {
+	for name, want := range map[string]string{"gone.md": "it is not in the commit", "README.md": "it has no section",
+		"hidden/parser.go": "nobody reads it",
+		"parser.bin":       "it is not text", "parser.big": "more than 512 KiB", "parser.odd": "it cannot be read"} {
 		if got := why(m, name); !strings.Contains(got, want) {
 			t.Errorf("%s is left out because %q, want %q", name, got, want)
 		}
@@ -138,7 +142,7 @@ func TestContext(t *testing.T) {
 		`{"documentation": [{"type": "url", "path": "file:///etc/passwd"}]}`:                                  "is not an address of the web",
 		`{"documentation": [{"type": "book", "path": "x"}]}`:                                                  `the type "book" is not one of`,
 		`{"prepared": [{"key": "k", "content": "", "priority": "required"}]}`:                                 "it needs a key and a content",
-		`{"prepared": [{"key": "k", "content": "c", "priority": "high"}]}`:                                    `the priority "high" is not one of`,
+		`{"prepared": [{"key": "k", "content": "c", "priority": "big"}]}`:                                     `the priority "big" is not one of`,
 		`{"prepared": [{"key": "k", "content": "c", "priority": "required", "tokenEstimate": -1}]}`:           "is negative",
 		`{"prepared": [{"key": "` + strings.Repeat("k", 501) + `", "content": "c", "priority": "required"}]}`: "is too long",
 	} {
@@ -146,11 +150,13 @@ func TestContext(t *testing.T) {
 			t.Errorf("%.60s: %v (%+v), want %s", given, err, c, want)
 		}
 	}
-	a, err := Parse([]byte(`{"prepared": [{"key": "k", "content": "1", "priority": "required"}], "documentation": [{"type": "file", "path": "a"}]}`))
+	a, err := Parse([]byte(`{"prepared": [{"key": "k", "content": "1", "priority": "required"}],
+ "documentation": [{"type": "file", "path": "a"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Parse([]byte(`{"prepared": [{"key": "k", "content": "2", "priority": "optional"}], "documentation": [{"type": "file", "path": "b"}]}`))
+	b, err := Parse([]byte(`{"prepared": [{"key": "k", "content": "2", "priority": "optional"}],
+ "documentation": [{"type": "file", "path": "b"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,8 +75,10 @@ func TestFromTask(t *testing.T) {
 // TestFromTaskTruncates: a task without a list is described by its first 200 characters, and nothing of it is lost.
 // TestIsList: what is one sentence, or prose, has to be divided first.
 func TestIsList(t *testing.T) {
-	for task, want := range map[string]bool{"- Add a": true, "1. Add a\n2. Add b": true, "Add a\nAdd b": true, "Plan:\n\n* a": true, "Add a": false,
-		"We need dates.\nThey should be parsed.": false, "": false, "We need dates.\nAdd a parser.": false, "日付を読む機能を追加\n表示を修正": true} {
+	for task, want := range map[string]bool{"- Add a": true, "1. Add a\n2. Add b": true, "Add a\nAdd b": true, "Plan:\n\n* a": true,
+		"Add a":                                  false,
+		"We need dates.\nThey should be parsed.": false, "": false, "We need dates.\nAdd a parser.": false,
+		"日付を読む機能を追加\n表示を修正": true} {
 		if got := IsList(task); got != want {
 			t.Errorf("%q is a list: %t", task, got)
 		}

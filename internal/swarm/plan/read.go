@@ -54,8 +54,8 @@ func FromTask(task string, existing []string) (Plan, []policy.Problem) {
 	return New(features)
 }
 
-// IsList reports whether a task in words lists its features: a numbered or bulleted line, or several lines that ask for something to be done.
-// What is no list has to be divided first.
+// IsList reports whether a task in words lists its features: a numbered or bulleted line, or several lines that ask for something to be
+// done. What is no list has to be divided first.
 func IsList(task string) bool {
 	asked := 0
 	for _, b := range scan(task) {

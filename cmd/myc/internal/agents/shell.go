@@ -63,8 +63,8 @@ func (a *app) shellOf(folder string, s *install.Setup) string {
 	return agentshell.Program(folder)
 }
 
-// prepareShell puts our program before the shell of the agent of a run: it knows the agent's settings as they are now, and the gateway. works
-// is the linked worktree in which it works; empty: the project's folder.
+// prepareShell puts our program before the shell of the agent of a run: it knows the agent's settings as they are now, and the gateway.
+// works is the linked worktree in which it works; empty: the project's folder.
 func (a *app) prepareShell(folder, works string, s *install.Setup, paths state.Paths, settings []byte, gateway []string) error {
 	lines, err := s.Lines(settings)
 	if err != nil {

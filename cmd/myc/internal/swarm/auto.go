@@ -117,7 +117,8 @@ func (a *app) options(ctx context.Context, o *opened, s *book.Session) (swarm.Op
 	if err != nil {
 		return swarm.Options{}, err
 	}
-	return swarm.Options{Book: o.Book, Rights: rights, Ask: a.ask(s.Settings.Role, s.Settings.Model), Ground: g, Folder: o.Folder, Anywhere: a.anywhere, Logger: a.Logger(),
+	return swarm.Options{Book: o.Book, Rights: rights, Ask: a.ask(s.Settings.Role, s.Settings.Model), Ground: g, Folder: o.Folder,
+		Anywhere: a.anywhere, Logger: a.Logger(),
 		Holder: fmt.Sprintf("myc swarm auto, process %d on %s", os.Getpid(), host),
 		Start: func(ctx context.Context, folder worker.Folder, window string) error {
 			return a.startWorker(ctx, o, self, folder, window)

@@ -57,6 +57,9 @@ func (a *app) rights(o *opened) (swarm.Rights, error) {
 
 // divide has a model divide a task into features, and a person accept them.
 func (a *app) divide(ctx context.Context, o *opened, b *begin) (plan.Plan, error) {
+	if err := o.Free(ctx); err != nil { // before a model is paid
+		return plan.Plan{}, err
+	}
 	role := b.settings.Role
 	if role == "" {
 		role = o.project.File.Session.RoleOfAgent()

@@ -53,7 +53,8 @@ func planChooseCmd(a *app) *cobra.Command {
 }
 
 func planShowCmd(a *app) *cobra.Command {
-	return &cobra.Command{Use: "show FEATURE", Short: "Show how complex a feature is, and the plans for it", Args: base.ArgRange(1, 1, "a feature"),
+	return &cobra.Command{Use: "show FEATURE", Short: "Show how complex a feature is, and the plans for it", Args: base.ArgRange(1, 1,
+		"a feature"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), "see a plan", func(_ *opened, s *book.Session) error {
 				f, err := ops.Find(s, args[0])
@@ -95,7 +96,8 @@ func (a *app) showPlans(s *book.Session, f *book.Feature) error {
 			continue
 		}
 		r := p.Score
-		fmt.Fprintf(a.Out, "%d of 100 (complete %d, feasible %d, risks %d, clear %d, efficient %d; testing coverage %d %%)\n\n%s", r.Total, r.Completeness,
+		fmt.Fprintf(a.Out, "%d of 100 (complete %d, feasible %d, risks %d, clear %d, efficient %d; testing coverage %d %%)\n\n%s",
+			r.Total, r.Completeness,
 			r.Feasibility, r.Risks, r.Clarity, r.Efficiency, r.Testing, text.Visible(p.Plan.Markdown()))
 	}
 	return nil
@@ -130,8 +132,9 @@ func planContextCmd(a *app) *cobra.Command {
 	b := material.Defaults()
 	var set string
 	var replace bool
-	c := &cobra.Command{Use: "context FEATURE", Short: "Show, or add to, what the worker of a feature is given to read", Args: base.ArgRange(1, 1,
-		"a feature"),
+	c := &cobra.Command{Use: "context FEATURE", Short: "Show, or add to, what the worker of a feature is given to read",
+		Args: base.ArgRange(1, 1,
+			"a feature"),
 		Long: "Its worker is given the documents of the project, the files that the feature is about, and what you give it with --set: a file\n" +
 			"with {documentation: [{type: file|url|snippet, path, title, relevance, section}], prepared: [{key, content, source,\n" +
 			"priority: required|recommended|optional, tokenEstimate}]} as JSON. Files that the role of the worker may not read, files that\n" +

@@ -167,7 +167,7 @@ func (a *app) show(ctx context.Context, o *opened, s *book.Session) error {
 
 // row is a feature in the table.
 func (a *app) row(f *book.Feature) []string {
-	sure, cost, what := "-", 0.0, text.Flatten(f.Description)
+	sure, cost, what := "-", f.Planning.Spent(), text.Flatten(f.Description)
 	for _, t := range f.Attempts {
 		cost += t.Cost
 	}
