@@ -10,7 +10,7 @@ import (
 
 // PlanOf is the plan of a session.
 func PlanOf(s *book.Session) plan.Plan {
-	var p plan.Plan
+	p := plan.Plan{Programs: s.Settings.Programs}
 	for _, f := range s.Features {
 		p.Features = append(p.Features, f.Feature)
 	}

@@ -66,7 +66,8 @@ type Settings struct {
 	Command  []string   `json:"command,omitzero"` // of the runner command
 	Role     string     `json:"role,omitempty"`   // of features that name none
 	Model    string     `json:"model,omitempty"`
-	Verify   [][]string `json:"verify,omitempty"` // argument vectors that each landing must pass
+	Verify   [][]string `json:"verify,omitempty"`   // argument vectors that each landing must pass
+	Programs []string   `json:"programs,omitempty"` // that a person allows for verifications besides the known ones
 	Strategy string     `json:"strategy,omitempty"`
 }
 

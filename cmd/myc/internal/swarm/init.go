@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/swarm/schedule"
+	"mycelium/internal/swarm/verify"
 	"mycelium/internal/text"
 )
 
@@ -49,6 +50,7 @@ func initCmd(a *app) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&b.task, "task", "", "the features in words, one a line")
 	f.StringArrayVar(&b.verify, "verify", nil, "a `COMMAND` that each landing must pass, in the sandbox; may be given again")
+	allowFlag(c, &b.settings.Programs)
 	f.IntVar(&b.settings.Workers, "workers", defaultWorkers, "workers at once, 1 to 10")
 	f.IntVar(&b.settings.Retries, "retries", 3, "how often a feature is tried again")
 	f.Float64Var(&b.settings.Budget, "budget", 0, "pause when all workers together have cost this many `USD`; 0: no limit")
@@ -61,12 +63,18 @@ func initCmd(a *app) *cobra.Command {
 	return c
 }
 
+// allowFlag has a person allow programs that no list knows.
+func allowFlag(c *cobra.Command, programs *[]string) {
+	c.Flags().StringArrayVar(programs, "allow-program", nil,
+		"a `PROGRAM` that --verify and verifyCommand may run besides the known ones; may be given again")
+}
+
 // begin begins a session.
 func (a *app) begin(ctx context.Context, o *opened, b *begin, args []string) error {
 	if err := b.check(); err != nil {
 		return err
 	}
-	p, problems, err := a.plan(b.task, args)
+	p, problems, err := a.plan(b.task, args, b.settings.Programs)
 	if err != nil {
 		return err
 	}
@@ -129,8 +137,11 @@ func (b *begin) check() (err error) {
 	}
 	for _, v := range b.verify {
 		argv, err := plan.ParseCommand(v)
-		if err != nil || len(argv) == 0 {
-			return failure.Usagef("--verify: %w", cmp.Or(err, errors.New("it is empty")))
+		if err == nil {
+			err = verify.Refuse(argv, s.Programs)
+		}
+		if err != nil {
+			return failure.New(failure.Usage, fmt.Errorf("--verify: %w", err), text.HintOf(err))
 		}
 		s.Verify = append(s.Verify, argv)
 	}

@@ -13,11 +13,8 @@ import (
 	"mycelium/internal/text"
 )
 
-// maxPlan bounds a plan on the input, in bytes.
-const maxPlan = 1 << 20
-
-// plan reads the plan.
-func (a *app) plan(task string, args []string) (plan.Plan, []policy.Problem, error) {
+// plan reads the plan. programs are those that its checks may run besides the list.
+func (a *app) plan(task string, args, programs []string) (plan.Plan, []policy.Problem, error) {
 	switch {
 	case (task != "") == (len(args) > 0):
 		return plan.Plan{}, nil, failure.Usagef("name a file with the plan, or give it with --task")
@@ -25,18 +22,18 @@ func (a *app) plan(task string, args []string) (plan.Plan, []policy.Problem, err
 		p, problems := plan.FromTask(task, nil)
 		return p, problems, nil
 	case args[0] == "-":
-		b, err := io.ReadAll(io.LimitReader(a.In, maxPlan))
+		b, err := io.ReadAll(io.LimitReader(a.In, plan.MaxSize+1))
 		if err != nil {
 			return plan.Plan{}, nil, fmt.Errorf("read the plan from the input: %w", err)
 		}
-		p, problems := plan.FromTask(string(b), nil)
+		p, problems := plan.Read("-", b)
 		return p, problems, nil
 	}
 	b, err := os.ReadFile(args[0])
 	if err != nil {
 		return plan.Plan{}, nil, failure.New(failure.Usage, fmt.Errorf("read the plan: %w", err), "")
 	}
-	p, problems := plan.Read(args[0], b)
+	p, problems := plan.Read(args[0], b, programs...)
 	return p, problems, nil
 }
 
