@@ -119,6 +119,6 @@ func swarmProject(ctx context.Context, b *bed, name string, p plan.Plan, workers
 		return "", err
 	}
 	_, err = b.output(ctx, dir, "swarm", "init", file, "--workers", strconv.Itoa(workers), "--runner", "command",
-		"--command", `sh -c "sed -n 's/^ *stub: //p' | sh -e"`, "--verify", "git diff --quiet HEAD")
+		"--command", `sh -c "sed -n 's/^ *stub: //p' | sh -e"`, "--verify", "git diff --quiet HEAD", "--allow-program", "git")
 	return dir, err
 }

@@ -59,7 +59,8 @@ web                  : memory setup telemetry text
 // narrow are packages below a room that may import less than their room: only what their line names, packages of their own room included.
 // They are pure too.
 const narrow = `
-swarm/plan           : policy text yamlfile
+swarm/plan           : policy text yamlfile swarm/verify
+swarm/verify         : text
 swarm/schedule       : swarm/plan text
 swarm/proposal       : swarm/plan text
 swarm/confidence     : text

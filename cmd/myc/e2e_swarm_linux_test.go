@@ -108,7 +108,8 @@ func TestSwarm(t *testing.T) {
 		}
 		return nil
 	})...)
-	for _, args := range [][]string{{"init", "plan.yaml", "--verify", "test -f mycelium.yaml", "--retries", "0"},
+	for _, args := range [][]string{{"init", "plan.yaml", "--verify", "test -f mycelium.yaml", "--allow-program", "test",
+		"--retries", "0"},
 		{"auto", "--unsafe-program"}} {
 		if stdout, stderr, code := p.as(environ, append([]string{"swarm"}, args...)...); code != 0 {
 			logs, _, _ := p.as(environ, "swarm", "logs", "alpha")

@@ -145,7 +145,7 @@ func (f *fixture) start(_ context.Context, folder worker.Folder, _ string) error
 		return err
 	}
 	key := o.Feature
-	if o.Writes != "" { // a planner
+	if strings.Contains(o.Writes, ".plan-") { // a planner
 		key += " " + strings.TrimSuffix(filepath.Base(o.Writes), ".json")[len(o.Feature)+len(".plan-"):]
 	}
 	work := f.workers[key]

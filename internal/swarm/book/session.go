@@ -75,7 +75,8 @@ type Settings struct {
 	Command  []string   `json:"command,omitzero"` // of the runner command
 	Role     string     `json:"role,omitempty"`   // of features that name none
 	Model    string     `json:"model,omitempty"`
-	Verify   [][]string `json:"verify,omitempty"` // argument vectors that each landing must pass
+	Verify   [][]string `json:"verify,omitempty"`   // argument vectors that each landing must pass
+	Programs []string   `json:"programs,omitempty"` // that a person allows for verifications besides the known ones
 	Strategy string     `json:"strategy,omitempty"`
 	Planned  int        `json:"planThreshold,omitzero"` // complexity from which two planners compete for a feature; 0: for none
 	Judge    string     `json:"planJudge,omitempty"`    // of their plans: rubric or model
@@ -157,7 +158,8 @@ func (s *Session) Feature(id string) (*Feature, error) {
 }
 
 // Plan is the plan of a session.
-func (s *Session) Plan() (p plan.Plan) {
+func (s *Session) Plan() plan.Plan {
+	p := plan.Plan{Programs: s.Settings.Programs}
 	for _, f := range s.Features {
 		p.Features = append(p.Features, f.Feature)
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/swarm/verify"
 	"mycelium/internal/text"
 )
 
@@ -30,6 +31,7 @@ const NoProtocols = "protocols do not exist yet, so nothing would follow them"
 // checker collects the problems of a plan. at gives the place of a feature's field, where there is one.
 type checker struct {
 	problems []policy.Problem
+	programs []string // see [Plan]
 	at       func(feature int, field string) (file string, line int)
 }
 
@@ -43,9 +45,9 @@ func (c *checker) report(feature int, field, hint, format string, args ...any) {
 
 // New makes a plan of features. A feature without an id gets one: feature-N. The problems are the reasons why there is no plan: an id
 // that is none or that comes twice, a dependency that is unknown, on itself, or part of a circle, a text that is too long, a file
-// outside the project, too many features.
-func New(features []Feature) (Plan, []policy.Problem) {
-	c := &checker{}
+// outside the project, too many features, a verifyCommand that is neither of the list nor of the programs that a person has allowed.
+func New(features []Feature, programs ...string) (Plan, []policy.Problem) {
+	c := &checker{programs: programs}
 	return c.plan(features), c.problems
 }
 
@@ -58,7 +60,7 @@ func (c *checker) plan(features []Feature) Plan {
 		c.report(MaxFeatures, "", "divide it into several sessions", "the plan has %d features, and %d is the limit", len(features), MaxFeatures)
 		return Plan{}
 	}
-	p := Plan{Features: slices.Clone(features)}
+	p := Plan{Features: slices.Clone(features), Programs: c.programs}
 	p.name()
 	seen := map[string]bool{}
 	for i, f := range p.Features {
@@ -174,8 +176,26 @@ func (c *checker) figures(i int, id string, f Feature) {
 			c.report(i, n.field, "", "feature %s: its %s is out of range: %v", id, n.field, n.value)
 		}
 	}
-	if v := f.Validation; v != nil && !(v.CoverageTarget >= 0 && v.CoverageTarget <= 100) {
+	c.validation(i, id, f.Validation)
+}
+
+func (c *checker) validation(i int, id string, v *Validation) {
+	if v == nil {
+		return
+	}
+	if !(v.CoverageTarget >= 0 && v.CoverageTarget <= 100) {
 		c.report(i, "validation", "write it in percent", "feature %s: its coverageTarget is out of range: %v", id, v.CoverageTarget)
+	}
+	if len(v.VerifyCommand) > 0 {
+		if err := verify.Refuse(v.VerifyCommand, c.programs); err != nil {
+			c.report(i, "validation", text.HintOf(err), "feature %s: its verifyCommand: %v", id, err)
+			return
+		}
+	}
+	if v.CoverageTarget > 0 {
+		if _, err := verify.Measured(v.VerifyCommand); err != nil {
+			c.report(i, "validation", text.HintOf(err), "feature %s: its coverageTarget: %v", id, err)
+		}
 	}
 }
 
@@ -253,7 +273,7 @@ func (p Plan) Add(f Feature, after string) (Plan, error) {
 			f.ID = id
 		}
 	}
-	return checked(slices.Insert(slices.Clone(p.Features), at, f))
+	return p.checked(slices.Insert(slices.Clone(p.Features), at, f))
 }
 
 // Depend returns the plan in which the feature id depends on exactly the features on. An empty list clears its dependencies.
@@ -264,7 +284,7 @@ func (p Plan) Depend(id string, on []string) (Plan, error) {
 	}
 	features := slices.Clone(p.Features)
 	features[i].DependsOn = slices.Clone(on)
-	return checked(features)
+	return p.checked(features)
 }
 
 func (p Plan) unknown(id string) error {
@@ -276,8 +296,8 @@ func (p Plan) unknown(id string) error {
 }
 
 // checked is a plan or its first problem as an error.
-func checked(features []Feature) (Plan, error) {
-	p, problems := New(features)
+func (p Plan) checked(features []Feature) (Plan, error) {
+	p, problems := New(features, p.Programs...)
 	if len(problems) > 0 {
 		return Plan{}, text.Hinted(fmt.Errorf("%s", problems[0].Message), problems[0].Hint)
 	}

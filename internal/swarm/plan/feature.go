@@ -177,6 +177,7 @@ func Words(s string) (words []string, err error) {
 // Plan is a list of features that keeps the laws of [New]. Its order is the order in which the features were written.
 type Plan struct {
 	Features []Feature `json:"features"`
+	Programs []string  `json:"-"` // that verifyCommand may name besides those of [verify.Programs]: a person has allowed them
 }
 
 // Feature is the feature of an id.

@@ -25,7 +25,7 @@ type draft struct {
 // readMarkdown reads a Markdown plan. Its features are its headings, if they are numbered or have lines such as "depends on:" below
 // them; or else the items of its lists that are not nested: those with a checkbox, else the numbered ones, else all; or else its
 // headings; and a text without any of them is read like a task. An item that is ticked is done and is no feature.
-func readMarkdown(file, s string) (Plan, []policy.Problem) {
+func readMarkdown(file, s string, programs []string) (Plan, []policy.Problem) {
 	all := scan(s)
 	blocks := withoutProse(all)
 	is, level := features(blocks)
@@ -35,7 +35,7 @@ func readMarkdown(file, s string) (Plan, []policy.Problem) {
 	if level < maxLevel { // what explains a feature stays with it
 		blocks = all
 	}
-	c := &checker{}
+	c := &checker{programs: programs}
 	var drafts []*draft
 	within := false // the block belongs to the last draft
 	for _, b := range blocks {

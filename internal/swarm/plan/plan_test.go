@@ -256,6 +256,14 @@ func TestRefusals(t *testing.T) {
 		{"shell", "p.md", "- A\n  verify: go vet && go test\n",
 			`p.md:2 feature A: the command "go vet && go test" has "&", which only a shell understands: ` +
 				"write one program and its arguments", ""},
+		{"program", "p.md", "- A\n- B\n  verify: curl example.com\n",
+			"p.md:3 feature feature-2: its verifyCommand: curl is not one of the programs that a verification runs", "--allow-program curl"},
+		{"program in data", "p.yaml", "- id: a\n  description: A\n  validation: {verifyCommand: [sh, -c, x]}\n",
+			"p.yaml:3 feature a: its verifyCommand: sh is not one of the programs that a verification runs", "--allow-program sh"},
+		{"coverage of nothing", "p.yaml", "- {id: a, description: A, validation: {coverageTarget: 80}}\n",
+			"p.yaml:1 feature a: its coverageTarget: coverageTarget needs a verifyCommand, whose coverage is measured", "go test"},
+		{"coverage of a linter", "p.yaml", "- {id: a, description: A, validation: {coverageTarget: 80, verifyCommand: ruff check}}\n",
+			"p.yaml:1 feature a: its coverageTarget: ruff check measures no coverage", "pytest"},
 		{"estimate", "p.md", "- A\n  estimate: soon\n",
 			`p.md:2 feature A: "soon" is no length of time: write minutes (30) or a duration (1h30m)`, ""},
 		{"negative estimate", "p.yaml", "- {id: a, description: A, estimate: -1}\n", "p.yaml:1 feature a: its estimate is out of range: -1", ""},
@@ -292,7 +300,7 @@ func TestRefusals(t *testing.T) {
 func TestLongPlans(t *testing.T) {
 	for name, line := range map[string]string{"items": "- a\n", "nested items": "  - a\n", "headings": "## 1. a\n",
 		"text": "a\n", "estimates": "  estimate: x\n"} {
-		_, problems := Read("p.md", []byte("- first\n"+strings.Repeat(line, (maxSize-10)/len(line))))
+		_, problems := Read("p.md", []byte("- first\n"+strings.Repeat(line, (MaxSize-10)/len(line))))
 		if name != "headings" && name != "estimates" && len(problems) != 1 || len(problems) == 0 {
 			t.Errorf("%s: %d problems", name, len(problems))
 		}
@@ -517,4 +525,21 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("stored and read again: %v\n%s\n%s", problems, show(again), show(p))
 		}
 	})
+}
+
+// What a shell would do more with is refused in a command that is written as a text, also at its end, which is not trimmed before. In a
+// list it is an argument like others.
+func TestCommandsHaveNoShell(t *testing.T) {
+	for _, more := range []string{" && x", " || x", "; x", " | x", " $(x)", " `x`", " > x", " < x", " &", "\n", "\r\n", "\nrm x"} {
+		if argv, err := ParseCommand("go test" + more); err == nil {
+			t.Errorf("%q becomes %q", more, argv)
+		}
+	}
+	p, problems := Read("p.yaml", []byte("- {id: a, description: A, validation: {verifyCommand: [named, 'A|B']}}\n"), "named")
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if p, err := p.Add(Feature{Description: "B"}, ""); err != nil || len(p.Programs) != 1 { // the plan keeps what a person has allowed
+		t.Errorf("%+v, %v", p, err)
+	}
 }

@@ -12,27 +12,27 @@ import (
 	"mycelium/internal/yamlfile"
 )
 
-// maxSize is how long a plan may be, in bytes: more than anybody reads.
-const maxSize = 256 << 10
+// MaxSize is how long a plan may be, in bytes: more than anybody reads.
+const MaxSize = 256 << 10
 
 // fallback is how many characters of a task become its description, if the task lists no features (row C1 of the requirements).
 const fallback = 200
 
 // Read reads the plan in a file. Its name says its form: .yaml, .yml and .json are features as data, .md and .markdown a Markdown plan,
-// everything else is a task in words, as for [FromTask].
-func Read(file string, data []byte) (Plan, []policy.Problem) {
-	if len(data) > maxSize || !utf8.Valid(data) {
+// everything else is a task in words, as for [FromTask]. For programs see [Plan].
+func Read(file string, data []byte, programs ...string) (Plan, []policy.Problem) {
+	if len(data) > MaxSize || !utf8.Valid(data) {
 		hint := "save it as UTF-8"
-		if len(data) > maxSize {
-			hint = fmt.Sprintf("a plan has %d bytes at most", maxSize)
+		if len(data) > MaxSize {
+			hint = fmt.Sprintf("a plan has %d bytes at most", MaxSize)
 		}
 		return Plan{}, []policy.Problem{{File: file, Message: "the plan cannot be read", Hint: hint}}
 	}
 	switch strings.ToLower(path.Ext(file)) {
 	case ".yaml", ".yml", ".json":
-		return readData(file, data)
+		return readData(file, data, programs)
 	case ".md", ".markdown":
-		return readMarkdown(file, string(data))
+		return readMarkdown(file, string(data), programs)
 	}
 	return readTask(file, string(data))
 }
@@ -42,8 +42,8 @@ func Read(file string, data []byte) (Plan, []policy.Problem) {
 // its first 200 characters.
 func FromTask(task string, existing []string) (Plan, []policy.Problem) {
 	if len(existing) == 0 {
-		if len(task) > maxSize {
-			task = text.Prefix(task, maxSize)
+		if len(task) > MaxSize {
+			task = text.Prefix(task, MaxSize)
 		}
 		return readTask("", task)
 	}
@@ -179,7 +179,7 @@ func (d *document) UnmarshalYAML(unmarshal func(any) error) error {
 	return unmarshal((*plainDocument)(d))
 }
 
-func readData(file string, data []byte) (Plan, []policy.Problem) {
+func readData(file string, data []byte, programs []string) (Plan, []policy.Problem) {
 	var d document
 	aliases := map[string]string{"depends_on": "dependsOn", "depends-on": "dependsOn", "dependencies": "dependsOn"}
 	parsed, problems := yamlfile.Read(file, data)
@@ -193,7 +193,7 @@ func readData(file string, data []byte) (Plan, []policy.Problem) {
 	if d.bare {
 		root = "$"
 	}
-	c := &checker{at: func(i int, field string) (string, int) {
+	c := &checker{programs: programs, at: func(i int, field string) (string, int) {
 		place := fmt.Sprintf("%s[%d]", root, i)
 		return file, cmp.Or(parsed.Line(place+"."+field), parsed.Line(place), 1)
 	}}

@@ -66,5 +66,5 @@ func (p Plan) Route(id string, r Route) (Plan, error) {
 	}
 	features := slices.Clone(p.Features)
 	features[i].Route = r
-	return checked(features)
+	return p.checked(features)
 }

@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/swarm/review"
 	"mycelium/internal/swarm/schedule"
+	"mycelium/internal/swarm/verify"
 	"mycelium/internal/text"
 )
 
@@ -53,6 +54,7 @@ func initCmd(a *app) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&b.task, "task", "", "the features in words, one a line")
 	f.StringArrayVar(&b.verify, "verify", nil, "a `COMMAND` that each landing must pass, in the sandbox; may be given again")
+	allowFlag(c, &b.settings.Programs)
 	f.IntVar(&b.settings.Workers, "workers", defaultWorkers, "workers at once, 1 to 10")
 	f.IntVar(&b.settings.Retries, "retries", 3, "how often a feature is tried again")
 	f.Float64Var(&b.settings.Budget, "budget", 0, "pause when all workers together have cost this many `USD`; 0: no limit")
@@ -70,6 +72,12 @@ func initCmd(a *app) *cobra.Command {
 	f.StringVar(&b.command, "command", "", "the `COMMAND` of the runner command; it has its task on its input, and runs in the sandbox")
 	f.BoolVar(&b.quiet, "no-reviews", false, "do not review what has landed (default: its code and its architecture, at the end)")
 	return c
+}
+
+// allowFlag has a person allow programs that no list knows.
+func allowFlag(c *cobra.Command, programs *[]string) {
+	c.Flags().StringArrayVar(programs, "allow-program", nil,
+		"a `PROGRAM` that --verify and verifyCommand may run besides the known ones; may be given again")
 }
 
 // begin begins a session.
@@ -101,7 +109,7 @@ func (a *app) planFor(ctx context.Context, o *opened, b *begin, args []string) (
 	if len(args) == 0 && b.task != "" && !plan.IsList(b.task) {
 		return a.divide(ctx, o, b)
 	}
-	p, problems, err := a.plan(b.task, args)
+	p, problems, err := a.plan(b.task, args, b.settings.Programs)
 	if err == nil {
 		err = a.refuse(problems)
 	}
@@ -140,8 +148,11 @@ func (b *begin) check() (err error) {
 	}
 	for _, v := range b.verify {
 		argv, err := plan.ParseCommand(v)
-		if err != nil || len(argv) == 0 {
-			return failure.Usagef("--verify: %w", cmp.Or(err, errors.New("it is empty")))
+		if err == nil {
+			err = verify.Refuse(argv, s.Programs)
+		}
+		if err != nil {
+			return failure.New(failure.Usage, fmt.Errorf("--verify: %w", err), text.HintOf(err))
 		}
 		s.Verify = append(s.Verify, argv)
 	}

@@ -9,6 +9,7 @@ import (
 )
 
 func planCmd(a *app) *cobra.Command {
+	var programs []string
 	c := &cobra.Command{Use: "plan [FILE]", Short: "Check a plan, or show that of the session, as a schedule", Args: base.ArgRange(0, 1,
 		"a file"),
 		Example: "  myc swarm plan plan.md\n  myc swarm plan add \"translate the messages\" --depends parser",
@@ -16,7 +17,7 @@ func planCmd(a *app) *cobra.Command {
 			if len(args) == 0 {
 				return a.with(c.Context(), "see the plan", func(_ *opened, s *book.Session) error { return a.picture(s) })
 			}
-			p, problems, err := a.plan("", args)
+			p, problems, err := a.plan("", args, programs)
 			if err == nil {
 				err = a.refuse(problems)
 			}
@@ -29,6 +30,7 @@ func planCmd(a *app) *cobra.Command {
 			}
 			return a.picture(s)
 		}}
+	allowFlag(c, &programs)
 	c.AddCommand(planAddCmd(a), planDependCmd(a), planCompeteCmd(a), planShowCmd(a), planChooseCmd(a), planRouteCmd(a), planContextCmd(a))
 	return c
 }

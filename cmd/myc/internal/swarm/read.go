@@ -14,11 +14,8 @@ import (
 	"mycelium/internal/text"
 )
 
-// maxPlan bounds a plan on the input, in bytes.
-const maxPlan = 1 << 20
-
-// plan reads the plan.
-func (a *app) plan(task string, args []string) (plan.Plan, []policy.Problem, error) {
+// plan reads the plan. programs are those that its checks may run besides the list.
+func (a *app) plan(task string, args, programs []string) (plan.Plan, []policy.Problem, error) {
 	switch {
 	case (task != "") == (len(args) > 0):
 		return plan.Plan{}, nil, failure.Usagef("name a file with the plan, or give it with --task")
@@ -30,18 +27,14 @@ func (a *app) plan(task string, args []string) (plan.Plan, []policy.Problem, err
 	if err != nil {
 		return plan.Plan{}, nil, err
 	}
-	if args[0] == "-" {
-		p, problems := plan.FromTask(string(b), nil)
-		return p, problems, nil
-	}
-	p, problems := plan.Read(args[0], b)
+	p, problems := plan.Read(args[0], b, programs...)
 	return p, problems, nil
 }
 
 // input reads a file, or the input for -.
 func (a *app) input(file string) ([]byte, error) {
 	if file == "-" {
-		b, err := io.ReadAll(io.LimitReader(a.In, maxPlan))
+		b, err := io.ReadAll(io.LimitReader(a.In, plan.MaxSize+1))
 		if err != nil {
 			return nil, fmt.Errorf("read the input: %w", err)
 		}
