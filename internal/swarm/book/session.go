@@ -5,6 +5,7 @@ package book
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"mycelium/internal/swarm/plan"
@@ -12,6 +13,9 @@ import (
 
 // State is what a session, a feature or an attempt is at.
 type State string
+
+// Words is a state as people read it.
+func (s State) Words() string { return strings.ReplaceAll(string(s), "_", " ") }
 
 // The states of a session (requirements, C60).
 const (

@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/worker"
@@ -54,7 +55,7 @@ func (a *app) auto(ctx context.Context, o *opened, s *book.Session) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.verify(ctx, o, o.dir, []string{"true"}); err != nil {
+	if _, err := a.verify(ctx, o, o.Dir, []string{"true"}); err != nil {
 		return failure.Hint(fmt.Errorf("the swarm starts no workers where the sandbox cannot be built: %w", err),
 			"myc sandbox capabilities says what is missing")
 	}
@@ -83,7 +84,7 @@ const lockWithin = time.Second
 
 // drive drives a session. A lease of a driver that was killed does not hold this one up: its lock tells that it is gone.
 func drive(ctx context.Context, o *opened, options swarm.Options, id string) error {
-	lock, err := atomicfile.LockWait(o.driverLock(), lockWithin)
+	lock, err := atomicfile.LockWait(o.DriverLock(), lockWithin)
 	if errors.Is(err, atomicfile.ErrLocked) {
 		err = failure.Hint(errors.New("another process drives the swarm of this project"), "myc swarm status says which")
 	}
@@ -103,7 +104,7 @@ func drive(ctx context.Context, o *opened, options swarm.Options, id string) err
 
 // options are what the driver of a session stands on.
 func (a *app) options(ctx context.Context, o *opened, s *book.Session) (swarm.Options, error) {
-	g, err := o.ground(ctx, s.ID)
+	g, err := o.Ground(ctx, s.ID)
 	if err != nil {
 		return swarm.Options{}, err
 	}
@@ -112,7 +113,7 @@ func (a *app) options(ctx context.Context, o *opened, s *book.Session) (swarm.Op
 	if err != nil {
 		return swarm.Options{}, fmt.Errorf("find this program: %w", err)
 	}
-	return swarm.Options{Book: o.Book, Ground: g, Folder: o.folder(), Anywhere: a.anywhere, Logger: a.Logger(),
+	return swarm.Options{Book: o.Book, Ground: g, Folder: o.Folder, Anywhere: a.anywhere, Logger: a.Logger(),
 		Holder: fmt.Sprintf("myc swarm auto, process %d on %s", os.Getpid(), host),
 		Start: func(ctx context.Context, folder worker.Folder, window string) error {
 			return a.startWorker(ctx, o, self, folder, window)
@@ -126,14 +127,14 @@ func (a *app) options(ctx context.Context, o *opened, s *book.Session) (swarm.Op
 
 // startWorker starts a worker in a terminal of its own.
 func (a *app) startWorker(ctx context.Context, o *opened, self string, folder worker.Folder, window string) error {
-	server, err := o.terminals(a.Getenv("XDG_RUNTIME_DIR"))
+	server, err := swarmed.Terminals(o.paths, a.Getenv("XDG_RUNTIME_DIR"))
 	if err != nil {
 		return err
 	}
 	server.Env = workerEnviron(a.Environ)
-	argv := []string{self, "-C", o.dir}
+	argv := []string{self, "-C", o.Dir}
 	argv = append(append(argv, o.paths.Pin()...), "swarm", "worker", string(folder))
-	_, err = server.Open(ctx, tmux.Window{Session: window, Name: window, Dir: o.dir, Command: argv})
+	_, err = server.Open(ctx, tmux.Window{Session: window, Name: window, Dir: o.Dir, Command: argv})
 	if err != nil {
 		return text.Hinted(err, "the swarm needs tmux")
 	}

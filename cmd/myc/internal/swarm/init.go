@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -76,24 +74,8 @@ func (a *app) begin(ctx context.Context, o *opened, b *begin, args []string) err
 	if err := a.settle(o, b, p); err != nil {
 		return err
 	}
-	s := &book.Session{ID: "s" + strconv.FormatInt(time.Now().UnixMilli(), 36), Task: text.Truncate(b.task, 4000), State: book.Going,
-		Settings: b.settings}
-	for _, f := range p.Features {
-		s.Features = append(s.Features, &book.Feature{Feature: f, State: book.Pending})
-	}
-	g, err := o.ground(ctx, s.ID)
+	s, err := o.Begin(ctx, b.task, b.settings, p)
 	if err != nil {
-		return err
-	}
-	head, branch, err := g.Head(ctx)
-	if err != nil {
-		return err
-	}
-	s.Base, s.Target, s.Branch = string(head), branch, g.Branch()
-	if err := o.Begin(ctx, s); err != nil {
-		return err
-	}
-	if err := g.Begin(ctx, head); err != nil {
 		return err
 	}
 	if a.JSON {

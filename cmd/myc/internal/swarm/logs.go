@@ -9,6 +9,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/ops"
 	"mycelium/internal/swarm/worker"
 )
 
@@ -38,7 +39,7 @@ func logsCmd(a *app) *cobra.Command {
 
 // workerLog prints what the last worker of a feature did.
 func (a *app) workerLog(s *book.Session, feature string, n int) error {
-	_, t, err := attempt(s, feature)
+	_, t, err := ops.Attempt(s, feature)
 	if err != nil {
 		return err
 	}

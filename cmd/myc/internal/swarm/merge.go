@@ -20,7 +20,7 @@ func mergeCmd(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), "merge", func(o *opened, s *book.Session) error {
 				if len(args) > 0 {
-					return a.accept(c.Context(), o, s, args[0])
+					return o.Accept(c.Context(), s, args[0])
 				}
 				return a.handOver(c.Context(), o, s, into)
 			})
@@ -37,48 +37,9 @@ func (a *app) handOver(ctx context.Context, o *opened, s *book.Session, into str
 	if into == "" {
 		return failure.Usagef("no branch was checked out at init: name one with --into")
 	}
-	g, err := o.ground(ctx, s.ID)
-	if err != nil {
-		return err
+	tip, err := o.HandOver(ctx, s, into)
+	if tip != "" {
+		fmt.Fprintf(a.Out, "%s is at %.12s now\n", into, tip)
 	}
-	tip, err := g.HandOver(ctx, into)
-	if err != nil {
-		return err
-	}
-	if _, err := o.Change(ctx, s.ID, "", func(*book.Session) ([]book.Event, error) {
-		return []book.Event{{Kind: "session", Text: fmt.Sprintf("a person took it into %s, at %.12s", into, tip)}}, nil
-	}); err != nil {
-		return err
-	}
-	fmt.Fprintf(a.Out, "%s is at %.12s now\n", into, tip)
-	if s.Open() { // more may land
-		return nil
-	}
-	if _, err := o.Change(ctx, s.ID, "", func(s *book.Session) ([]book.Event, error) {
-		s.Closed = true
-		return []book.Event{{Kind: "session", Text: "the session is closed"}}, nil
-	}); err != nil {
-		return err
-	}
-	return g.End(ctx)
-}
-
-// accept lets a feature land that changes governing files.
-func (a *app) accept(ctx context.Context, o *opened, s *book.Session, feature string) error {
-	if _, err := find(s, feature); err != nil {
-		return err
-	}
-	_, err := o.Change(ctx, s.ID, "", func(s *book.Session) ([]book.Event, error) {
-		f, err := s.Feature(feature)
-		if err != nil {
-			return nil, err
-		}
-		t := f.Last()
-		if f.State != book.Waiting || t == nil || t.Tip == "" {
-			return nil, fmt.Errorf("feature %s does not wait to be merged: its state is %s", feature, words(f.State))
-		}
-		f.State, f.Reason, f.Accepted = book.Queued, "", t.Tip
-		return []book.Event{{Kind: "feature", Feature: feature, Attempt: t.N, Text: "a person lets it land"}}, nil
-	})
 	return err
 }

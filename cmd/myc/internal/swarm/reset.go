@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 )
 
@@ -35,35 +33,11 @@ func resetCmd(a *app) *cobra.Command {
 
 // reset stops the workers, and ends the session.
 func (a *app) reset(ctx context.Context, o *opened, s *book.Session) error {
-	if _, err := o.Change(ctx, s.ID, "", func(s *book.Session) ([]book.Event, error) {
-		s.State = book.Paused
-		return []book.Event{{Kind: "session", Text: "a person gives it up"}}, nil
-	}); err != nil {
+	if err := o.Abandon(ctx, s.ID); err != nil {
 		return err
 	}
 	if err := a.halted(ctx, o, s.ID); err != nil {
 		return err
 	}
-	_, err := o.Change(ctx, s.ID, "", func(s *book.Session) ([]book.Event, error) {
-		for _, f := range s.Features {
-			if f.State != book.Completed {
-				f.State, f.Reason = book.Failed, "the session was given up"
-			}
-		}
-		s.State, s.Ended, s.Closed = book.Faulty, time.Now(), true
-		return []book.Event{{Kind: "session", Text: "the session was given up"}}, nil
-	})
-	if err != nil {
-		return err
-	}
-	g, err := o.ground(ctx, s.ID)
-	if err != nil {
-		return err
-	}
-	for _, f := range s.Features { // the worktrees of what waited to be merged
-		if err := swarm.Clear(ctx, g, f); err != nil {
-			return err
-		}
-	}
-	return g.End(ctx)
+	return o.GiveUp(ctx, s.ID)
 }

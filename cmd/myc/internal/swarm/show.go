@@ -177,4 +177,4 @@ func (a *app) row(f *book.Feature) []string {
 }
 
 // words is a state as people read it.
-func words(s book.State) string { return strings.ReplaceAll(string(s), "_", " ") }
+func words(s book.State) string { return s.Words() }

@@ -4,22 +4,17 @@ package swarm
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
-	"mycelium/internal/daemon"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/swarmed"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
 	"mycelium/internal/swarm/book"
-	"mycelium/internal/swarm/ground"
-	"mycelium/internal/tmux"
+	"mycelium/internal/swarm/ops"
 )
 
 // The runners of workers.
@@ -54,17 +49,13 @@ func Command(b *base.App) *cobra.Command {
 
 // opened is the swarm of a project.
 type opened struct {
-	*book.Book
+	ops.Ops
 	project *config.Project
 	db      *store.DB
 	paths   state.Paths
-	dir     string // of the project
 }
 
 func (o *opened) close() { _ = o.db.Close() }
-
-// folder is where the swarm keeps what its workers read and write, and their worktrees.
-func (o *opened) folder() string { return filepath.Join(o.paths.Folder(), "swarm") }
 
 // open opens the swarm of this project, for a person.
 func (a *app) open(ctx context.Context, act string) (*opened, error) {
@@ -83,25 +74,12 @@ func (a *app) open(ctx context.Context, act string) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &opened{Book: book.New(db), project: p, db: db, paths: paths, dir: paths.Project}
-	if err := os.MkdirAll(o.folder(), 0o700); err != nil {
-		o.close()
-		return nil, fmt.Errorf("make the folder of the swarm: %w", err)
+	on, err := swarmed.Ops(db, paths, ops.Person)
+	if err != nil {
+		_ = db.Close()
+		return nil, err
 	}
-	return o, nil
-}
-
-// driverLock is held by the process that drives the swarm of this project.
-func (o *opened) driverLock() string { return filepath.Join(o.folder(), "driver.lock") }
-
-// trees is where the worktrees lie: beside the root of the state, in which no agent may write.
-func (o *opened) trees() string {
-	return filepath.Join(string(o.paths.Root)+"-trees", filepath.Base(o.paths.Folder()))
-}
-
-// ground is the repository of a session.
-func (o *opened) ground(ctx context.Context, session string) (*ground.Repo, error) {
-	return ground.Open(ctx, ground.Options{Project: o.dir, State: o.folder(), Trees: o.trees(), Session: session})
+	return &opened{Ops: on, project: p, db: db, paths: paths}, nil
 }
 
 // current is the session that is open, else the last one.
@@ -111,14 +89,6 @@ func (o *opened) current(ctx context.Context) (*book.Session, error) {
 		return nil, failure.New(failure.NotFound, err, "begin one: myc swarm init PLAN.md")
 	}
 	return s, err
-}
-
-// terminals is the tmux server of the workers, which is the swarm's own. Its socket lies beside the daemon's: a path in the state could be
-// longer than a socket's may be. runtime is $XDG_RUNTIME_DIR.
-func (o *opened) terminals(runtime string) (tmux.Server, error) {
-	name := strings.TrimSuffix(o.paths.SocketName(), ".sock") + ".tmux"
-	socket, err := daemon.PathsOf(o.paths, runtime).Beside(name)
-	return tmux.Server{Socket: socket, Config: os.DevNull}, err
 }
 
 // with opens the swarm, reads its session, and calls f.

@@ -1,0 +1,52 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+
+	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/ground"
+)
+
+// HandOver moves a branch of the person's forward to that of the session. A session that has ended is closed by that. No tool does it: it
+// is a person's.
+func (o Ops) HandOver(ctx context.Context, s *book.Session, into string) (tip ground.Commit, err error) {
+	g, err := o.Ground(ctx, s.ID)
+	if err != nil {
+		return "", err
+	}
+	if tip, err = g.HandOver(ctx, into); err != nil {
+		return "", err
+	}
+	if err := o.change(ctx, s.ID, func(*book.Session) (book.Event, error) {
+		return book.Event{Kind: "session", Text: fmt.Sprintf("%s took it into %s, at %.12s", o.By, into, tip)}, nil
+	}); err != nil || s.Open() { // more may land
+		return tip, err
+	}
+	if err := o.change(ctx, s.ID, func(s *book.Session) (book.Event, error) {
+		s.Closed = true
+		return book.Event{Kind: "session", Text: "the session is closed"}, nil
+	}); err != nil {
+		return tip, err
+	}
+	return tip, g.End(ctx)
+}
+
+// Accept lets a feature land that waits because it changes governing files: this very commit. No tool does it: it is a person's.
+func (o Ops) Accept(ctx context.Context, s *book.Session, feature string) error {
+	if _, err := Find(s, feature); err != nil {
+		return err
+	}
+	return o.change(ctx, s.ID, func(s *book.Session) (book.Event, error) {
+		f, err := s.Feature(feature)
+		if err != nil {
+			return book.Event{}, err
+		}
+		t := f.Last()
+		if f.State != book.Waiting || t == nil || t.Tip == "" {
+			return book.Event{}, fmt.Errorf("feature %s does not wait to be merged: its state is %s", feature, f.State.Words())
+		}
+		f.State, f.Reason, f.Accepted = book.Queued, "", t.Tip
+		return book.Event{Kind: "feature", Feature: feature, Attempt: t.N, Text: o.By + " lets it land"}, nil
+	})
+}

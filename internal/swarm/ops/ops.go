@@ -1,0 +1,225 @@
+// Package ops has what is done with a session of the swarm: by a person with the commands of `myc swarm`, and by an agent with the tools of
+// [mycelium/internal/swarm/tools]. Both call the same functions. What only a person may do (let a governing change land, move the
+// person's branch) has no tool.
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"mycelium/internal/swarm"
+	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/ground"
+	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/worker"
+	"mycelium/internal/text"
+)
+
+// Ops are the operations on the swarm of one project.
+type Ops struct {
+	*book.Book
+	Dir    string // of the project
+	Folder string // what workers read and write
+	Trees  string // the worktrees
+	By     string // who acts, as the subject of a sentence: "a person"
+}
+
+// Person is By where a person acts.
+const Person = "a person"
+
+// Ground is the repository of a session.
+func (o Ops) Ground(ctx context.Context, session string) (*ground.Repo, error) {
+	return ground.Open(ctx, ground.Options{Project: o.Dir, State: o.Folder, Trees: o.Trees, Session: session})
+}
+
+// DriverLock is held by the process that drives the swarm of this project.
+func (o Ops) DriverLock() string { return filepath.Join(o.Folder, "driver.lock") }
+
+// Find is a feature by its id. The error names the one that may have been meant.
+func Find(s *book.Session, feature string) (*book.Feature, error) {
+	f, err := s.Feature(feature)
+	if err == nil {
+		return f, nil
+	}
+	var ids []string
+	for _, f := range s.Features {
+		ids = append(ids, f.ID)
+	}
+	hint := "myc swarm status, and the tool orchestrator_status, list them"
+	if near := text.Nearest(feature, ids); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return nil, text.Hinted(err, hint)
+}
+
+// Attempt is the last attempt at a feature.
+func Attempt(s *book.Session, feature string) (*book.Feature, *book.Attempt, error) {
+	f, err := Find(s, feature)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := f.Last()
+	if t == nil {
+		return f, nil, fmt.Errorf("feature %s has had no worker yet", f.ID)
+	}
+	return f, t, nil
+}
+
+// At is a feature and the attempt whose worker is at work on it.
+func At(s *book.Session, feature string) (*book.Feature, *book.Attempt, error) {
+	f, err := Find(s, feature)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := f.Live()
+	if t == nil {
+		return f, nil, fmt.Errorf("no worker works on %s now", f.ID)
+	}
+	return f, t, nil
+}
+
+// Begin begins a session with the features of a plan, on a branch of its own from the commit that is checked out.
+func (o Ops) Begin(ctx context.Context, task string, settings book.Settings, p plan.Plan) (*book.Session, error) {
+	s := &book.Session{ID: "s" + strconv.FormatInt(time.Now().UnixMilli(), 36), Task: text.Truncate(task, 4000), State: book.Going,
+		Settings: settings}
+	for _, f := range p.Features {
+		s.Features = append(s.Features, &book.Feature{Feature: f, State: book.Pending})
+	}
+	g, err := o.Ground(ctx, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	head, branch, err := g.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.Base, s.Target, s.Branch = string(head), branch, g.Branch()
+	if err := o.Book.Begin(ctx, s); err != nil {
+		return nil, err
+	}
+	return s, g.Begin(ctx, head)
+}
+
+// change changes a session; f returns what happened, without its subject.
+func (o Ops) change(ctx context.Context, id string, f func(s *book.Session) (book.Event, error)) error {
+	_, err := o.Change(ctx, id, "", func(s *book.Session) ([]book.Event, error) {
+		e, err := f(s)
+		return []book.Event{e}, err
+	})
+	return err
+}
+
+// Pause pauses a session. Its driver stops the workers, and keeps what they did; without one, the next does.
+func (o Ops) Pause(ctx context.Context, id string) error {
+	return o.change(ctx, id, func(s *book.Session) (book.Event, error) {
+		if s.State != book.Going {
+			return book.Event{}, fmt.Errorf("the session is %s", s.State)
+		}
+		s.State = book.Paused
+		return book.Event{Kind: "session", Text: "paused by " + o.By}, nil
+	})
+}
+
+// Resume lets a paused session go on.
+func (o Ops) Resume(ctx context.Context, id string) error {
+	return o.change(ctx, id, func(s *book.Session) (book.Event, error) {
+		if s.State != book.Paused {
+			return book.Event{}, fmt.Errorf("the session is not paused: it is %s", s.State)
+		}
+		s.State = book.Going
+		return book.Event{Kind: "session", Text: "resumed by " + o.By}, nil
+	})
+}
+
+// Reopenable refuses a session to which nothing can be added.
+func Reopenable(s *book.Session) error {
+	if s.Closed {
+		return text.Hinted(fmt.Errorf("session %s is closed: it was merged or given up", s.ID), "begin a new one: myc swarm init PLAN.md")
+	}
+	return nil
+}
+
+// Retry has a feature tried again that failed or waits, and opens a session again that ended with failures. What was tried before does not
+// count against the limit any more if anew is set.
+func (o Ops) Retry(ctx context.Context, id, feature string, anew bool) error {
+	return o.change(ctx, id, func(s *book.Session) (book.Event, error) {
+		if err := Reopenable(s); err != nil {
+			return book.Event{}, err
+		}
+		f, err := Find(s, feature)
+		if err != nil {
+			return book.Event{}, err
+		}
+		if f.State != book.Failed && f.State != book.Waiting {
+			return book.Event{}, fmt.Errorf("feature %s is %s: only what failed or waits is tried again", f.ID, f.State.Words())
+		}
+		f.State, f.Reason, f.Retry = book.Pending, "", time.Time{}
+		if anew {
+			f.Tried = 0
+		}
+		if s.State == book.Faulty {
+			s.State, s.Ended = book.Going, time.Time{}
+		}
+		return book.Event{Kind: "feature", Feature: f.ID, Text: o.By + " has it tried again"}, nil
+	})
+}
+
+// Tell leaves a message for the worker of a feature, on record.
+func (o Ops) Tell(ctx context.Context, s *book.Session, feature, message string) error {
+	f, t, err := At(s, feature)
+	if err != nil {
+		return err
+	}
+	if err := worker.Folder(t.Folder).Tell(message); err != nil {
+		return err
+	}
+	return o.change(ctx, s.ID, func(*book.Session) (book.Event, error) {
+		return book.Event{Kind: "message", Feature: f.ID, Attempt: t.N, Text: message}, nil
+	})
+}
+
+// Abandon pauses a session that is to be given up, so that its workers are stopped. GiveUp ends it then.
+func (o Ops) Abandon(ctx context.Context, id string) error {
+	return o.change(ctx, id, func(s *book.Session) (book.Event, error) {
+		if !s.Open() {
+			return book.Event{}, fmt.Errorf("session %s has ended: %s", s.ID, s.State.Words())
+		}
+		s.State = book.Paused
+		return book.Event{Kind: "session", Text: o.By + " gives it up"}, nil
+	})
+}
+
+// GiveUp ends a session whose workers are stopped. What has landed stays on its branch; what workers committed or left stays under
+// refs/mycelium/.
+func (o Ops) GiveUp(ctx context.Context, id string) error {
+	var seen *book.Session
+	if err := o.change(ctx, id, func(s *book.Session) (book.Event, error) {
+		seen = s
+		for _, f := range s.Features {
+			if f.Live() != nil {
+				return book.Event{}, errors.New("a worker is still at work on " + f.ID)
+			}
+			if f.State != book.Completed {
+				f.State, f.Reason = book.Failed, "the session was given up"
+			}
+		}
+		s.State, s.Ended, s.Closed = book.Faulty, time.Now(), true
+		return book.Event{Kind: "session", Text: "the session was given up"}, nil
+	}); err != nil {
+		return err
+	}
+	g, err := o.Ground(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, f := range seen.Features { // the worktrees of what waited to be merged
+		if err := swarm.Clear(ctx, g, f); err != nil {
+			return err
+		}
+	}
+	return g.End(ctx)
+}

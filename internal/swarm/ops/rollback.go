@@ -1,0 +1,94 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"mycelium/internal/swarm"
+	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/ground"
+	"mycelium/internal/text"
+)
+
+// list is a list of words for people.
+func list(words []string) string {
+	if len(words) == 0 {
+		return "-"
+	}
+	return strings.Join(words, ", ")
+}
+
+// worktree is the worktree of the last attempt at a feature, whose worker is not at work.
+func (o Ops) worktree(ctx context.Context, s *book.Session, feature string) (*book.Feature, *ground.Tree, error) {
+	f, t, err := Attempt(s, feature)
+	if err != nil {
+		return nil, nil, err
+	}
+	if t.Live() {
+		return nil, nil, text.Hinted(fmt.Errorf("a worker works on %s now", f.ID), "stop it first: myc swarm pause")
+	}
+	g, err := o.Ground(ctx, s.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	tree, err := swarm.TreeOf(g, f.ID, t.N)
+	if err == nil && tree == nil {
+		err = fmt.Errorf("feature %s has no worktree: what it did has landed, or was given up", f.ID)
+	}
+	return f, tree, err
+}
+
+// Rollback takes the worktree of a feature back to the beginning of the attempt, or to a snapshot or undo point to; with files only those.
+// It has the feature wait for a worker again, and returns an undo point.
+func (o Ops) Rollback(ctx context.Context, s *book.Session, feature string, files []string, to string) (point ground.Commit, err error) {
+	f, tree, err := o.worktree(ctx, s, feature)
+	if err != nil {
+		return "", err
+	}
+	if to == "" {
+		to = string(tree.Snapshotted(swarm.Start))
+	}
+	point, err = tree.Undo(ctx, "undo-"+strconv.FormatInt(time.Now().UnixMilli(), 36), ground.Commit(to), files...)
+	if err != nil {
+		return "", err
+	}
+	return point, o.change(ctx, s.ID, func(s *book.Session) (book.Event, error) {
+		now, t, err := Attempt(s, f.ID)
+		if err != nil {
+			return book.Event{}, err
+		}
+		now.State, now.Reason, now.Tried, t.State = book.Pending, "", 0, book.Stopped
+		return book.Event{Kind: "feature", Feature: f.ID, Attempt: t.N,
+			Text: fmt.Sprintf("%s rolled it back; the undo point is %.12s", o.By, point)}, nil
+	})
+}
+
+// Touched are the files that each feature has changed in its worktree, committed or not. What has landed has no worktree any more.
+func (o Ops) Touched(ctx context.Context, s *book.Session) (map[string][]string, error) {
+	g, err := o.Ground(ctx, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	touched := map[string][]string{}
+	for _, f := range s.Features {
+		t := f.Last()
+		if t == nil {
+			continue
+		}
+		tree, err := swarm.TreeOf(g, f.ID, t.N)
+		if err != nil || tree == nil {
+			continue
+		}
+		facts, err := tree.Facts(ctx, ground.Commit(t.Base))
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range facts.Touched {
+			touched[f.ID] = append(touched[f.ID], file.Path)
+		}
+	}
+	return touched, nil
+}
