@@ -219,7 +219,7 @@ func (k *call) draw(width int) []ink.Line {
 	request := approval.Request{Tool: k.Tool, Args: jsontext.Value(k.Args)}
 	name := text.OneLine(strings.TrimPrefix(k.Tool, "agent__"))
 	l := ink.Line{mark, {Style: ink.Bold, Text: name}}
-	if gist := gist(k.Args); gist != "" && !k.open {
+	if gist := Gist(k.Args); gist != "" && !k.open {
 		l = append(l, ink.Span{Text: " " + text.TruncateCells(gist, max(10, width/2))})
 	}
 	if end.Text != "" {

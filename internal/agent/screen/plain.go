@@ -146,7 +146,7 @@ func (p *plain) event(e agent.Event) {
 		fmt.Fprint(p.out, ink.Clean(e.Text))
 		p.inText = !strings.HasSuffix(e.Text, "\n")
 	case e.Call != nil:
-		p.line("○ " + text.OneLine(e.Call.Tool) + " " + gist(e.Call.Args))
+		p.line("○ " + text.OneLine(e.Call.Tool) + " " + Gist(e.Call.Args))
 	case e.Waiting != nil:
 		p.line("· waits for an approval: myc approvals approve " + text.OneLine(e.Waiting.Request))
 	case e.Done != nil && e.Done.Failed:

@@ -156,8 +156,8 @@ func (c *chat) keys() string {
 // mains are the arguments that say what a call is about, the most telling first.
 var mains = [...]string{"command", "file_path", "path", "url", "pattern", "query", "name", "id"}
 
-// gist is what a call is about on one line: its command, file or address; else its arguments, as far as they are short.
-func gist(args []byte) string {
+// Gist is what a call is about on one line: its command, file or address; else its arguments, as far as they are short.
+func Gist(args []byte) string {
 	var members map[string]jsontext.Value
 	if json.Unmarshal(args, &members) != nil {
 		return approval.Short(string(args), 200)

@@ -49,11 +49,11 @@ func (t Timeline) Gantt(columns int) string {
 			mark = "█"
 		}
 		fmt.Fprintf(&b, "w%-*d %s%s%s %6s\n", worker, s.Worker, strings.Repeat(" ", from), strings.Repeat(mark, to-from),
-			strings.Repeat(" ", width-to), short(s.End-s.Start))
+			strings.Repeat(" ", width-to), Short(s.End-s.Start))
 	}
 	for _, line := range []string{
-		fmt.Sprintf("%s: %s; one after the other: %s", text.Count(t.Workers, "worker"), short(t.Makespan), short(t.Total)),
-		fmt.Sprintf("█ longest path  ▒ other work  no schedule is under %s", short(t.Bound)),
+		fmt.Sprintf("%s: %s; one after the other: %s", text.Count(t.Workers, "worker"), Short(t.Makespan), Short(t.Total)),
+		fmt.Sprintf("█ longest path  ▒ other work  no schedule is under %s", Short(t.Bound)),
 	} {
 		b.WriteString(text.TruncateCells(line, columns) + "\n")
 	}
@@ -70,12 +70,12 @@ func (t Timeline) column(at time.Duration, width int) int {
 
 // scale is the line above the bars: the beginning, the end, and times between them where there is room.
 func (t Timeline) scale(width int) string {
-	end := short(t.Makespan)
+	end := Short(t.Makespan)
 	line := "0"
 	for i := 1; i < 4 && t.Makespan > 0; i++ {
 		at := t.Makespan * time.Duration(i) / 4
-		if place := t.column(at, width); place > len(line) && place+len(short(at))+len(end) < width {
-			line += strings.Repeat(" ", place-len(line)) + short(at)
+		if place := t.column(at, width); place > len(line) && place+len(Short(at))+len(end) < width {
+			line += strings.Repeat(" ", place-len(line)) + Short(at)
 		}
 	}
 	return line + strings.Repeat(" ", max(width-len(line)-len(end), 1)) + end
@@ -87,8 +87,8 @@ func cell(s string, columns int) string {
 	return s + strings.Repeat(" ", max(columns-text.Width(s), 0))
 }
 
-// short is a length of time for people: 45s, 25m, 1h30m, 2h.
-func short(d time.Duration) string {
+// Short is a length of time for people: 45s, 25m, 1h30m, 2h.
+func Short(d time.Duration) string {
 	if d < time.Minute {
 		return d.Round(time.Second).String()
 	}
@@ -99,24 +99,20 @@ func short(d time.Duration) string {
 	return s
 }
 
-// Graph draws the features of a plan as a tree for a terminal of a width in columns. A feature stands once, below that of its
-// dependencies which comes last; its other dependencies are named beside it. label is what stands before a feature, such as the mark of
-// its state; it may be nil.
-func Graph(p plan.Plan, columns int, label func(id string) string) string {
+// Row is a feature in the picture of what waits for what.
+type Row struct {
+	Feature plan.Feature
+	Lead    string   // the lines of the tree before it
+	After   []string // what it depends on besides the feature above it
+}
+
+// Rows are the features of a plan as a tree, from top to bottom, for a terminal of a width in columns. A feature stands once, below that of
+// its dependencies which comes last; its other dependencies are named beside it.
+func Rows(p plan.Plan, columns int) (rows []Row) {
 	g := newGraph(p)
-	var b strings.Builder
 	var draw func(i int, before, branch, below string)
 	draw = func(i int, before, branch, below string) {
-		f := p.Features[i]
-		line := f.ID
-		if label != nil {
-			line = strings.TrimSpace(label(f.ID) + " " + line)
-		}
-		line += "  " + text.OneLine(f.Description)
-		if others := g.others(i); len(others) > 0 {
-			line = text.TruncateCells(line, max(columns, minColumns)*3/5) + "  (also after " + strings.Join(others, ", ") + ")"
-		}
-		b.WriteString(text.TruncateCells(indent(before+branch, columns)+line, max(columns, minColumns)) + "\n")
+		rows = append(rows, Row{p.Features[i], indent(before+branch, columns), g.others(i)})
 		for n, child := range g.children[i] {
 			if n == len(g.children[i])-1 {
 				draw(child, before+below, "└─ ", "   ")
@@ -127,6 +123,24 @@ func Graph(p plan.Plan, columns int, label func(id string) string) string {
 	}
 	for _, i := range g.roots {
 		draw(i, "", "", "")
+	}
+	return rows
+}
+
+// Graph draws the rows of a plan as text. label is what stands before a feature, such as the mark of its state; it may be nil.
+func Graph(p plan.Plan, columns int, label func(id string) string) string {
+	var b strings.Builder
+	columns = max(columns, minColumns)
+	for _, r := range Rows(p, columns) {
+		line := r.Feature.ID
+		if label != nil {
+			line = strings.TrimSpace(label(r.Feature.ID) + " " + line)
+		}
+		line += "  " + text.OneLine(r.Feature.Description)
+		if len(r.After) > 0 {
+			line = text.TruncateCells(line, columns*3/5) + "  (also after " + strings.Join(r.After, ", ") + ")"
+		}
+		b.WriteString(text.TruncateCells(r.Lead+line, columns) + "\n")
 	}
 	return b.String()
 }

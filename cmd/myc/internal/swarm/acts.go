@@ -4,37 +4,25 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/atomicfile"
-	"mycelium/internal/node/failure"
-	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm/book"
-	"mycelium/internal/swarm/ops"
 )
 
 func attachCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "attach FEATURE", Short: "See the terminal of a worker", Args: base.ArgRange(1, 1, "a feature"),
-		Long: "Opens the terminal of the worker, in tmux. Ctrl-b d leaves it, and the worker goes on.",
+		Long: "Opens the terminal of the worker, in tmux. Ctrl-b d leaves it (in a tmux of yours: Ctrl-b Ctrl-b d), and the worker goes\non.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), "see a worker", func(o *opened, s *book.Session) error {
-				_, t, err := ops.At(s, args[0])
-				if err != nil && t != nil {
-					return failure.Hint(err, "myc swarm logs "+args[0]+" shows what the last one did")
-				}
+				cmd, err := a.attach(c.Context(), o, s, args[0])
 				if err != nil {
 					return err
 				}
-				server, err := swarmed.Terminals(o.paths, a.Getenv("XDG_RUNTIME_DIR"))
-				if err != nil {
-					return err
-				}
-				cmd := exec.CommandContext(c.Context(), "tmux", "-S", server.Socket, "attach-session", "-t", "="+t.Window)
-				cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = os.Stdin, os.Stdout, os.Stderr, a.Environ
+				cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 				return cmd.Run()
 			})
 		}}

@@ -1,7 +1,9 @@
 package swarm
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,56 +12,76 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ops"
+	"mycelium/internal/swarm/view"
 	"mycelium/internal/swarm/worker"
 )
 
+// tailShown is how many lines are shown if nobody says how many.
+const tailShown = 50
+
 func logsCmd(a *app) *cobra.Command {
 	var n int
+	var follow bool
 	c := &cobra.Command{Use: "logs [FEATURE]", Short: "Show what happened, or what the worker of a feature did", Args: base.ArgRange(0,
 		1, "a feature"),
-		Example: "  myc swarm logs\n  myc swarm logs parser -n 100",
+		Long: "With --follow, what happens is printed as it does: to the end of the session, or of the feature's worker. With --json, each\n" +
+			"event is a line of JSON.",
+		Example: "  myc swarm logs\n  myc swarm logs parser -n 100\n  myc swarm logs --follow --json | jq .text",
 		RunE: func(c *cobra.Command, args []string) error {
 			if n < 1 {
 				return failure.Usagef("-n is at least 1")
 			}
 			return a.with(c.Context(), "see the swarm", func(o *opened, s *book.Session) error {
-				if len(args) == 0 {
-					events, err := o.Events(c.Context(), s.ID, 0, n)
-					for _, e := range events {
-						a.event(e)
-					}
-					return err
+				switch {
+				case len(args) > 0:
+					return a.workerLog(c.Context(), s, args[0], n, follow)
+				case follow:
+					return a.tail(c.Context(), o, s.ID, n)
 				}
-				return a.workerLog(s, args[0], n)
+				return a.from(c.Context(), o, s.ID, n, func() bool { return true })
 			})
 		}}
-	c.Flags().IntVarP(&n, "lines", "n", 50, "the last lines")
+	c.Flags().IntVarP(&n, "lines", "n", tailShown, "the last lines")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "print what happens from now on, too")
 	return c
 }
 
-// workerLog prints what the last worker of a feature did.
-func (a *app) workerLog(s *book.Session, feature string, n int) error {
+// workerLog prints what the last worker of a feature did, and with follow what it does until it has ended.
+func (a *app) workerLog(ctx context.Context, s *book.Session, feature string, n int, follow bool) error {
 	_, t, err := ops.Attempt(s, feature)
 	if err != nil {
 		return err
 	}
-	events, _, err := worker.Folder(t.Folder).Follow(0)
-	if err != nil {
-		return err
-	}
-	for _, e := range events[max(0, len(events)-n):] {
-		if a.JSON {
-			if err := a.PrintLine(e); err != nil {
+	folder, offset := worker.Folder(t.Folder), int64(0)
+	look := time.NewTicker(followEvery)
+	defer look.Stop()
+	for {
+		ended := !follow || ctx.Err() != nil || !folder.Alive() // before its stream, which is whole once it is dead
+		var events []worker.Event
+		if events, offset, err = folder.Follow(offset); err != nil {
+			return err
+		}
+		for _, e := range events[max(0, len(events)-n):] {
+			if err := a.did(e); err != nil {
 				return err
 			}
-			continue
 		}
-		what := e.Text
-		if e.Kind == worker.Call {
-			what = e.Tool + " " + e.Args
+		if ended {
+			return nil
 		}
-		fmt.Fprintf(a.Out, "%s  %s%s\n", a.Paint(base.Faint, e.At.Local().Format(time.TimeOnly)), pad(e.Kind, 9),
-			a.line(what, 20))
+		n = math.MaxInt
+		select {
+		case <-ctx.Done():
+		case <-look.C:
+		}
 	}
+}
+
+// did prints what a worker did, as a line.
+func (a *app) did(e worker.Event) error {
+	if a.JSON {
+		return a.PrintLine(e)
+	}
+	fmt.Fprintf(a.Out, "%s  %s%s\n", a.Paint(base.Faint, e.At.Local().Format(time.TimeOnly)), pad(e.Kind, 9), a.line(view.What(e), 20))
 	return nil
 }

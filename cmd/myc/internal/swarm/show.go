@@ -19,37 +19,6 @@ import (
 	"mycelium/internal/text"
 )
 
-// followEvery is how often the events of a session are looked for.
-const followEvery = 200 * time.Millisecond
-
-// follow prints what happens in a session from now on until ctx ends, and what has happened by then.
-func (a *app) follow(ctx context.Context, o *opened, id string) {
-	var after int64
-	if last, err := o.Events(ctx, id, 0, 1); err == nil && len(last) > 0 {
-		after = last[0].Seq
-	}
-	look := time.NewTicker(followEvery)
-	defer look.Stop()
-	for {
-		over := ctx.Err() != nil
-		events, err := o.Events(context.WithoutCancel(ctx), id, after, 0)
-		if err != nil {
-			return
-		}
-		for _, e := range events {
-			after = e.Seq
-			a.event(e)
-		}
-		if over {
-			return
-		}
-		select {
-		case <-ctx.Done():
-		case <-look.C:
-		}
-	}
-}
-
 // event prints one event, as a line.
 func (a *app) event(e book.Event) {
 	if a.JSON {

@@ -1,0 +1,41 @@
+package swarm
+
+import (
+	"time"
+
+	"mycelium/internal/swarm/confidence"
+	"mycelium/internal/swarm/worker"
+)
+
+// maxFollowed is how many events of a worker a [Follower] keeps.
+const maxFollowed = 500
+
+// Follower follows a worker for people who look on. It reads each event once.
+type Follower struct {
+	Folder worker.Folder
+	Events []worker.Event // the last ones, the oldest first
+
+	w watch
+}
+
+// Look takes what the worker did since the last look.
+func (f *Follower) Look() error {
+	events, offset, err := f.Folder.Follow(f.w.offset)
+	f.w.offset = offset
+	for _, e := range events {
+		f.w.take(e)
+	}
+	f.Events = append(f.Events, events...)
+	if more := len(f.Events) - maxFollowed; more > 0 {
+		f.Events = append([]worker.Event(nil), f.Events[more:]...)
+	}
+	return err
+}
+
+// Cost is what the worker has cost, in US dollars.
+func (f *Follower) Cost() float64 { return f.w.cost }
+
+// Judge is what the events amount to.
+func (f *Follower) Judge(now time.Time) confidence.Judgement {
+	return f.w.Judge(now, confidence.None, confidence.Threshold)
+}
