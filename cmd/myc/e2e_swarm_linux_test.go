@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -51,13 +52,17 @@ func featureOf(r fake.Request) string {
 }
 
 // swarmWorker is the model of every worker: it looks where it is, writes a file there, tries another role and a command that is denied,
-// and commits. The one of beta is told something while it works, and does that too.
+// and commits. The one of beta is told something while it works, and does that too; the one of gamma meets a limit of its provider.
 func swarmWorker(tell func() error) (steps []fake.Step) {
 	const told = "Say hello too."
+	var limited atomic.Bool
 	play := func(r fake.Request) fake.Step {
 		id := featureOf(r)
 		switch r.Step {
 		case 0:
+			if id == "gamma" && limited.CompareAndSwap(false, true) {
+				return fake.Step{Status: 429, Text: "slow down", Header: map[string]string{"retry-after": "1"}}
+			}
 			return bashStep("pwd")
 		case 1:
 			file := filepath.Join(strings.TrimSpace(r.ToolResults()[0].Text), id+".txt")
@@ -197,7 +202,10 @@ func (p *project) heard(environ []string) {
 		MatchString(out) {
 		p.t.Errorf("beta has not heard it:\n%s%s", out, stderr)
 	}
-	if out, _, _ := p.as(environ, "swarm", "logs"); !strings.Contains(out, "Say hello too.") {
-		p.t.Errorf("the message is not on record:\n%s", out)
+	out, _, _ := p.as(environ, "swarm", "logs")
+	for _, want := range []string{"Say hello too.", "workers wait for a limit of the provider until "} {
+		if !strings.Contains(out, want) {
+			p.t.Errorf("%q is not on record:\n%s", want, out)
+		}
 	}
 }

@@ -54,6 +54,7 @@ func (d *Driver) start(ctx context.Context, seen *book.Session) error {
 			f.State = book.Going
 			next = append(next, f)
 			if a := f.Last(); a != nil && a.State == book.Stopped {
+				f.Reason = ""
 				d.goOn(s, f, a)
 				events = append(events, book.Event{Kind: "feature", Feature: f.ID, Attempt: a.N,
 					Text: "a worker goes on where the last one was stopped"})

@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/confidence"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
 )
@@ -148,6 +149,9 @@ func (a *app) show(ctx context.Context, o *opened, s *book.Session) error {
 	facts := [][]string{{"session", s.ID + ", " + words(s.State)},
 		{"branch", strings.TrimPrefix(s.Branch, "refs/heads/")}, {"landed", fmt.Sprintf("%d of %d", done, len(s.Features))},
 		{"cost", fmt.Sprintf("$%.2f", s.Cost())}}
+	if l := s.Limited(s.Settings.Runner, time.Now()); l != nil {
+		facts = append(facts, []string{"waits", "for a limit of the provider until " + l.Until.Local().Format(time.DateTime) + ": " + l.Why})
+	}
 	if who != "" {
 		facts = append(facts, []string{"driven by", who})
 	}
@@ -167,9 +171,12 @@ func (a *app) row(f *book.Feature) []string {
 	if t := f.Live(); t != nil {
 		if j, err := swarm.Judge(worker.Folder(t.Folder)); err == nil {
 			sure = strconv.Itoa(j.Score) + " " + string(j.Verdict)
+			if j.Verdict == confidence.Waiting {
+				what = j.Reason
+			}
 		}
 	}
-	if f.Reason != "" && f.State != book.Completed {
+	if f.Reason != "" && f.Live() == nil && f.State != book.Completed {
 		what = text.Flatten(f.Reason)
 	}
 	return []string{f.ID, words(f.State), strconv.Itoa(len(f.Attempts)), sure, fmt.Sprintf("$%.2f", cost),
