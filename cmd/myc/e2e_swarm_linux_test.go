@@ -209,3 +209,32 @@ func (p *project) heard(environ []string) {
 		}
 	}
 }
+
+// TestSwarmUnproved has a Claude Code that reads no settings, so that no hook runs before its tools: nothing is asked of it, and its
+// feature fails with what to do.
+func TestSwarmUnproved(t *testing.T) {
+	path := realAgent(t, "claude")
+	_, err := exec.LookPath("tmux")
+	needed(t, err, "tmux")
+	if !withoutNetwork(t) {
+		return
+	}
+	p := swarmWorld(t)
+	s := fake.New(fake.Step{Text: "done"})
+	defer s.Close()
+	deaf := filepath.Join(p.home, "deaf")
+	script := "#!/bin/sh\nn=$#\nwhile [ $n -gt 0 ]; do\n\ta=$1; shift; n=$((n-1))\n" +
+		"\tif [ \"$a\" = --settings ]; then shift; n=$((n-1)); else set -- \"$@\" \"$a\"; fi\ndone\nexec '" + path + "' \"$@\"\n"
+	if err := errors.Join(os.Mkdir(deaf, 0o700), os.WriteFile(filepath.Join(deaf, "claude"), []byte(script), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	environ := append(p.agentEnv("claude", s), "PATH="+deaf+":"+os.Getenv("PATH"))
+	p.as(environ, "swarm", "init", "--task", "Add alpha")
+	out, stderr, code := p.as(environ, "swarm", "auto", "--unsafe-program")
+	if code == 0 || !strings.Contains(out, "not proved that the policy governs it: it ran a command that was denied; myc hook check claude") {
+		t.Errorf("exit %d\n%s%s", code, out, stderr)
+	}
+	if n := len(s.Requests()); n != 0 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}

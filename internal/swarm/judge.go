@@ -93,6 +93,8 @@ func judgeEnd(f facts) verdict {
 		return verdict{renew, "its worker died"}
 	}
 	switch e.Stop {
+	case worker.Unproved:
+		return verdict{refuse, brief(e.Error)}
 	case agent.StopRefusal:
 		return verdict{refuse, "the model refused the task"}
 	case agent.StopBudget:

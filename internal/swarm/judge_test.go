@@ -39,6 +39,7 @@ func TestJudge(t *testing.T) {
 			rest, "resets at 9"},
 		"a limit, and its work is there": {facts{Begun: true, Ended: &worker.Ended{Stop: agent.StopLimit}, Commits: 1}, rest, ""},
 		"its budget is spent":            {facts{Begun: true, Ended: &worker.Ended{Stop: agent.StopBudget}}, refuse, "budget"},
+		"not proved to be governed":      {facts{Ended: &worker.Ended{Stop: worker.Unproved, Error: "no hook"}}, refuse, "no hook"},
 		"never began":                    {facts{}, renew, "did not begin"},
 		"at work":                        {facts{Alive: true, Begun: true}, leave, ""},
 		"at work, and it has committed":  {facts{Alive: true, Begun: true, Commits: 3}, leave, ""},

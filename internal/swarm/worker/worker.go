@@ -49,7 +49,7 @@ type Order struct {
 // Ended says how a worker ended. It is written by the worker itself: one that was killed has none.
 type Ended struct {
 	At           time.Time `json:"at"`
-	Stop         string    `json:"stop"`           // end_turn, max_turns, budget, refusal, limit, aborted, or error
+	Stop         string    `json:"stop"`           // end_turn, max_turns, budget, refusal, limit, aborted, unproved, or error
 	Until        time.Time `json:"until,omitzero"` // of a limit: when it ends; zero: not known
 	Text         string    `json:"text,omitempty"`
 	Error        string    `json:"error,omitempty"`
@@ -58,6 +58,9 @@ type Ended struct {
 	Cost         float64   `json:"costUSD,omitzero"`
 	Turns        int       `json:"turns,omitzero"`
 }
+
+// Unproved is the end of a worker that was asked nothing, because it is not proved that the policy governs it.
+const Unproved = "unproved"
 
 // The kinds of events.
 const (

@@ -127,7 +127,7 @@ func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Sessi
 	if err := a.prepareShell(folder, s, paths, settings, argv); err != nil {
 		return "", end, errors.Join(err, os.RemoveAll(folder))
 	}
-	for name, text := range map[string][]byte{"settings.json": settings, "mcp.json": servers} {
+	for name, text := range map[string][]byte{settingsName: settings, "mcp.json": servers} {
 		if err := atomicfile.Note(filepath.Join(folder, name), text, 0o600); err != nil {
 			return "", end, errors.Join(err, os.RemoveAll(folder))
 		}

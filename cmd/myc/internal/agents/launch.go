@@ -24,7 +24,11 @@ type Launch struct {
 	Dir     string
 	Hands   bool // the role sees tools of Claude Code's own
 
-	close []func()
+	app     *app
+	agent   harness.Agent
+	program string // its
+	files   string // the folder of the run
+	close   []func()
 }
 
 // Close ends the session and removes its files.
@@ -37,7 +41,7 @@ func (l *Launch) Close() {
 
 // launch prepares a start of Claude Code.
 func (a *app) launch(ctx context.Context, program string, o claudeOptions) (l *Launch, err error) {
-	l = &Launch{}
+	l = &Launch{app: a, program: program}
 	defer func() {
 		if err != nil {
 			l.Close()
@@ -58,14 +62,15 @@ func (a *app) launch(ctx context.Context, program string, o claudeOptions) (l *L
 		return l, err
 	}
 	l.close = append(l.close, func() { a.endFor(ctx, l.Session.ID) })
-	files, closeFiles, err := a.claudeFiles(ctx, program, l.Dir, l.Session)
+	var closeFiles func()
+	l.files, closeFiles, err = a.claudeFiles(ctx, program, l.Dir, l.Session)
 	if err != nil {
 		return l, err
 	}
-	l.close = append(l.close, closeFiles, func() { _ = os.RemoveAll(files) })
-	known, _ := harness.Named("claude")
-	l.Options = known.Launch.Options(filepath.Join(files, "settings.json"), filepath.Join(files, "mcp.json"))
-	l.Environ = a.environ(known.Launch, l.Session.Token)
+	l.close = append(l.close, closeFiles, func() { _ = os.RemoveAll(l.files) })
+	l.agent, _ = harness.Named("claude")
+	l.Options = l.agent.Launch.Options(filepath.Join(l.files, settingsName), filepath.Join(l.files, "mcp.json"))
+	l.Environ = a.environ(l.agent.Launch, l.Session.Token)
 	return l, nil
 }
 

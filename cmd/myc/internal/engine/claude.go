@@ -29,6 +29,11 @@ func (out *Agent) openClaude(ctx context.Context, a *base.App, o Options, paths 
 		return err
 	}
 	out.close = append(out.close, l.Close)
+	if o.Prove {
+		if err := l.Prove(ctx); err != nil {
+			return err
+		}
+	}
 	stands := func(ctx context.Context) (agent.Standing, error) { return standing(ctx, a, l.Session.Token, "") }
 	now, err := stands(ctx)
 	if err != nil {

@@ -37,6 +37,7 @@ type Options struct {
 	Opened   func(ctx context.Context, e *Agent) error
 	Above    string // of a sub-agent: the id of the session that started it
 	Anywhere bool   // the engine claude runs a myc that lies where an agent may write
+	Prove    bool   // the engine claude proves first that the hook and the gateway are in place where it works
 	Dir      string // where the engine claude works: a linked worktree of the project; empty: the project's folder
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mycelium/cmd/myc/internal/agents"
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/cmd/myc/internal/engine"
 	"mycelium/internal/agent"
@@ -52,6 +53,9 @@ func (a *app) work(ctx context.Context, folder worker.Folder) error {
 		}
 		end, err = run(ctx, w, order, prompt)
 	}
+	if unproved := (*agents.UnprovedError)(nil); errors.As(err, &unproved) {
+		end.Stop = worker.Unproved
+	}
 	if limit := (*agent.LimitError)(nil); errors.As(err, &limit) {
 		end.Until = limit.Until
 	}
@@ -67,7 +71,7 @@ func (a *app) engaged(ctx context.Context, w *worker.Work, o worker.Order, promp
 	ctx, allowance := worker.Allow(ctx, time.Duration(o.Seconds*float64(time.Second)))
 	defer allowance.End()
 	e, err := engine.Open(ctx, a.App, engine.Options{Role: o.Role, Skills: o.Skills, Model: o.Model, Engine: engine.Claude,
-		Ask: approval.AskReached, Resume: o.Resume, Budget: o.Budget, MaxTurns: o.MaxTurns, Dir: o.Tree, Anywhere: o.Anywhere})
+		Ask: approval.AskReached, Resume: o.Resume, Budget: o.Budget, MaxTurns: o.MaxTurns, Dir: o.Tree, Anywhere: o.Anywhere, Prove: true})
 	if err != nil {
 		return end, err
 	}
