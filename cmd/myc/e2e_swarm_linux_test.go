@@ -182,7 +182,8 @@ func (p *project) worked(s *fake.Server, environ []string) {
 			continue
 		}
 		log := p.must("audit", "query", "--session", a.Session, "--json")
-		for _, want := range []string{"feat: " + f.ID, f.ID + ".txt", "touch denied.txt", "no-touch", `"role": "developer"`} {
+		for _, want := range []string{"feat: " + f.ID, f.ID + ".txt", "touch denied.txt", "no-touch", `"role": "developer"`,
+			`"sandbox": "project"`} {
 			if !strings.Contains(log, want) {
 				t.Errorf("the log of %s lacks %q:\n%s", f.ID, want, log)
 			}

@@ -158,7 +158,8 @@ func (d *Driver) order(ctx context.Context, s *book.Session, f *book.Feature, a 
 	role := cmp.Or(f.Role, s.Settings.Role)
 	return worker.Folder(a.Folder).Give(worker.Order{Session: s.ID, Feature: f.ID, Attempt: a.N, Runner: s.Settings.Runner,
 		Command: s.Settings.Command, Tree: t.Project, Role: role, Skills: f.Skills, Model: s.Settings.Model, Budget: f.Budget.USD,
-		Seconds: f.Budget.Minutes.Duration().Seconds(), Anywhere: d.Anywhere, Resume: resume}, prompt)
+		Seconds: f.Budget.Minutes.Duration().Seconds(), Anywhere: d.Anywhere, Unsandboxed: s.Unsandboxed != nil,
+		Resume: resume}, prompt)
 }
 
 // enqueue puts the work of an attempt into the merge queue.

@@ -54,10 +54,19 @@ type Session struct {
 	// Landing is a landing that has begun. It is recorded before the ref is moved, so that the next driver knows what to look for.
 	Landing *Landing `json:"landing,omitempty"`
 
+	// Unsandboxed is when and by whom it was accepted that workers run outside of a sandbox; nil: they do not.
+	Unsandboxed *Unsandboxed `json:"unsandboxed,omitempty"`
 	// Limits are the accounts that wait for a limit of their provider, by the runner that uses them.
 	Limits map[string]Limit `json:"limits,omitempty"`
 
 	Features []*Feature `json:"-"`
+}
+
+// Unsandboxed is the act of a person who has workers run outside of a sandbox.
+type Unsandboxed struct {
+	At     time.Time `json:"at"`
+	By     string    `json:"by"`     // user of this machine
+	Record string    `json:"record"` // id in the log
 }
 
 // Limit is a limit of a provider, which concerns every worker of the account.

@@ -43,7 +43,9 @@ type Order struct {
 	Seconds  float64  `json:"seconds,omitzero"`  // that it may work; 0: no limit
 	Resume   string   `json:"resume,omitempty"`  // id of the conversation that it goes on with
 	Anywhere bool     `json:"anywhere,omitzero"` // myc lies where an agent may write, and a person accepted that
-	Profile  string   `json:"profile,omitempty"` // of the sandbox, for the runner command
+	// Unsandboxed says that a person accepted that it runs outside of a sandbox.
+	Unsandboxed bool   `json:"unsandboxed,omitzero"`
+	Profile     string `json:"profile,omitempty"` // of the sandbox, for the runner command
 }
 
 // Ended says how a worker ended. It is written by the worker itself: one that was killed has none.

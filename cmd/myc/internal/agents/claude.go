@@ -85,6 +85,8 @@ type claudeOptions struct {
 	skills   []string // active at the start; nil: those of the role
 	ask      approval.WhenAsked
 	anywhere bool
+	within   string // profile of the sandbox for commands that no rule has in one; empty: they run outside
+	dir      string // where it works: a linked worktree of the project; empty: the project's folder
 }
 
 // governable refuses arguments with which Claude Code would leave the session.

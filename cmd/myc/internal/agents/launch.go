@@ -63,7 +63,7 @@ func (a *app) launch(ctx context.Context, program string, o claudeOptions) (l *L
 	}
 	l.close = append(l.close, func() { a.endFor(ctx, l.Session.ID) })
 	var closeFiles func()
-	l.files, closeFiles, err = a.claudeFiles(ctx, program, l.Dir, l.Session)
+	l.files, closeFiles, err = a.claudeFiles(ctx, program, l.Dir, l.Session, o)
 	if err != nil {
 		return l, err
 	}
@@ -91,6 +91,7 @@ type Start struct {
 	Ask      approval.WhenAsked
 	Anywhere bool   // a myc in a folder where an agent may write is accepted
 	Dir      string // where it works: a linked worktree of the project; empty: the project's folder
+	Within   string // profile of the sandbox for commands that no rule has in one; empty: they run outside
 }
 
 // StartClaude prepares a start of Claude Code by our own agent, which drives it.
@@ -99,7 +100,8 @@ func StartClaude(ctx context.Context, b *base.App, s Start) (*Launch, error) {
 	if err := a.NeedPerson("start an agent"); err != nil {
 		return nil, failure.Hint(err, "an agent asks with --engine api")
 	}
-	l, err := a.launch(ctx, s.Program, claudeOptions{role: s.Role, skills: s.Skills, ask: s.Ask, anywhere: s.Anywhere})
+	l, err := a.launch(ctx, s.Program, claudeOptions{role: s.Role, skills: s.Skills, ask: s.Ask, anywhere: s.Anywhere,
+		within: s.Within, dir: s.Dir})
 	if err != nil {
 		return nil, err
 	}

@@ -152,6 +152,9 @@ func (a *app) show(ctx context.Context, o *opened, s *book.Session) error {
 	if l := s.Limited(s.Settings.Runner, time.Now()); l != nil {
 		facts = append(facts, []string{"waits", "for a limit of the provider until " + l.Until.Local().Format(time.DateTime) + ": " + l.Why})
 	}
+	if u := s.Unsandboxed; u != nil {
+		facts = append(facts, []string{"sandbox", "none: workers run without it, by " + u.By + ", record " + u.Record})
+	}
 	if who != "" {
 		facts = append(facts, []string{"driven by", who})
 	}

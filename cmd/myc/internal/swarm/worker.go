@@ -70,8 +70,13 @@ func (a *app) work(ctx context.Context, folder worker.Folder) error {
 func (a *app) engaged(ctx context.Context, w *worker.Work, o worker.Order, prompt string) (end worker.Ended, err error) {
 	ctx, allowance := worker.Allow(ctx, time.Duration(o.Seconds*float64(time.Second)))
 	defer allowance.End()
+	within := "project"
+	if o.Unsandboxed {
+		within = ""
+	}
 	e, err := engine.Open(ctx, a.App, engine.Options{Role: o.Role, Skills: o.Skills, Model: o.Model, Engine: engine.Claude,
-		Ask: approval.AskReached, Resume: o.Resume, Budget: o.Budget, MaxTurns: o.MaxTurns, Dir: o.Tree, Anywhere: o.Anywhere, Prove: true})
+		Ask: approval.AskReached, Resume: o.Resume, Budget: o.Budget, MaxTurns: o.MaxTurns, Dir: o.Tree, Anywhere: o.Anywhere,
+		Prove: true, Within: within})
 	if err != nil {
 		return end, err
 	}
