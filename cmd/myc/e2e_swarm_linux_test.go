@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -52,13 +53,17 @@ func featureOf(r fake.Request) string {
 }
 
 // swarmWorker is the model of every worker: it looks where it is, writes a file there, tries another role and a command that is denied,
-// and commits. The one of beta is told something while it works, and does that too.
+// and commits. The one of beta is told something while it works, and does that too; the one of gamma meets a limit of its provider.
 func swarmWorker(tell func() error) (steps []fake.Step) {
 	const told = "Say hello too."
+	var limited atomic.Bool
 	play := func(r fake.Request) fake.Step {
 		id := featureOf(r)
 		switch r.Step {
 		case 0:
+			if id == "gamma" && limited.CompareAndSwap(false, true) {
+				return fake.Step{Status: 429, Text: "slow down", Header: map[string]string{"retry-after": "1"}}
+			}
 			return bashStep("pwd")
 		case 1:
 			file := filepath.Join(strings.TrimSpace(r.ToolResults()[0].Text), id+".txt")
@@ -179,7 +184,8 @@ func (p *project) worked(s *fake.Server, environ []string) {
 			continue
 		}
 		log := p.must("audit", "query", "--session", a.Session, "--json")
-		for _, want := range []string{"feat: " + f.ID, f.ID + ".txt", "touch denied.txt", "no-touch", `"role": "developer"`} {
+		for _, want := range []string{"feat: " + f.ID, f.ID + ".txt", "touch denied.txt", "no-touch", `"role": "developer"`,
+			`"sandbox": "project"`} {
 			if !strings.Contains(log, want) {
 				t.Errorf("the log of %s lacks %q:\n%s", f.ID, want, log)
 			}
@@ -199,7 +205,39 @@ func (p *project) heard(environ []string) {
 		MatchString(out) {
 		p.t.Errorf("beta has not heard it:\n%s%s", out, stderr)
 	}
-	if out, _, _ := p.as(environ, "swarm", "logs"); !strings.Contains(out, "Say hello too.") {
-		p.t.Errorf("the message is not on record:\n%s", out)
+	out, _, _ := p.as(environ, "swarm", "logs")
+	for _, want := range []string{"Say hello too.", "workers wait for a limit of the provider until "} {
+		if !strings.Contains(out, want) {
+			p.t.Errorf("%q is not on record:\n%s", want, out)
+		}
+	}
+}
+
+// TestSwarmUnproved has a Claude Code that reads no settings, so that no hook runs before its tools: nothing is asked of it, and its
+// feature fails with what to do.
+func TestSwarmUnproved(t *testing.T) {
+	path := realAgent(t, "claude")
+	_, err := exec.LookPath("tmux")
+	needed(t, err, "tmux")
+	if !withoutNetwork(t) {
+		return
+	}
+	p := swarmWorld(t)
+	s := fake.New(fake.Step{Text: "done"})
+	defer s.Close()
+	deaf := filepath.Join(p.home, "deaf")
+	script := "#!/bin/sh\nn=$#\nwhile [ $n -gt 0 ]; do\n\ta=$1; shift; n=$((n-1))\n" +
+		"\tif [ \"$a\" = --settings ]; then shift; n=$((n-1)); else set -- \"$@\" \"$a\"; fi\ndone\nexec '" + path + "' \"$@\"\n"
+	if err := errors.Join(os.Mkdir(deaf, 0o700), os.WriteFile(filepath.Join(deaf, "claude"), []byte(script), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	environ := append(p.agentEnv("claude", s), "PATH="+deaf+":"+os.Getenv("PATH"))
+	p.as(environ, "swarm", "init", "--task", "Add alpha")
+	out, stderr, code := p.as(environ, "swarm", "auto", "--unsafe-program")
+	if code == 0 || !strings.Contains(out, "not proved that the policy governs it: it ran a command that was denied; myc hook check claude") {
+		t.Errorf("exit %d\n%s%s", code, out, stderr)
+	}
+	if n := len(s.Requests()); n != 0 {
+		t.Errorf("the model was asked %d times", n)
 	}
 }

@@ -31,7 +31,7 @@ type Engine interface {
 // Turn is what one turn came to.
 type Turn struct {
 	Text  string   // the last answer
-	Stop  string   // end_turn, max_turns, budget, refusal, aborted
+	Stop  string   // end_turn, max_turns, budget, refusal, limit, aborted
 	Tools []string // names of the tools that were called, each once, in order of the first call
 	Usage model.Usage
 	Cost  float64 // USD, of this turn
@@ -46,6 +46,7 @@ type Event struct {
 	Waiting  *Waiting // the call waits for a person
 	Done     *Done    // a call has its outcome
 	Skills   *Skills  // the skills or the role of the session changed
+	Limit    *Limit   // the provider answers later, or answers again
 	Note     string   // something that a person should know: a retry, a compaction, a tool list that changed
 	Spent    *Spent   // after each answer of the model
 }

@@ -21,6 +21,7 @@ const (
 	StopTurns   = "max_turns"
 	StopBudget  = "budget"
 	StopRefusal = "refusal"
+	StopLimit   = "limit" // of the provider; the error is a *LimitError
 	StopAborted = "aborted"
 	StopDenials = "denials" // so many calls in a row were refused that the daemon ends the agent's work (requirements, E25)
 )

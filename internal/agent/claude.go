@@ -123,6 +123,9 @@ type drive struct {
 	halt  bool              // too many calls in a row were refused
 	done  bool
 	err   error
+
+	waiting bool      // for the provider
+	resets  time.Time // when the limit ends that the program told of last; zero: not known
 }
 
 // Say runs one turn.
@@ -211,6 +214,8 @@ func (c *Claude) died(err error) error {
 
 // spoken is one line of the program.
 type spoken struct {
+	limits
+
 	Type    string `json:"type"`
 	Subtype string `json:"subtype"`
 	Session string `json:"session_id"`
@@ -252,10 +257,16 @@ func (d *drive) take(ctx context.Context, line []byte) {
 		if s.Session != "" && s.Session != d.journal.AgentID {
 			d.write(journal.Line{Kind: journal.Agent, ID: s.Session})
 		}
-		if s.Subtype == "init" {
+		switch s.Subtype {
+		case "init":
 			d.standing(ctx) // the hook has heard what was said
+		case "api_retry":
+			d.limit(s)
 		}
+	case "rate_limit_event":
+		d.limit(s)
 	case "stream_event":
+		d.waitsNoMore()
 		if t := s.Event.Delta.Text; t != "" {
 			d.write(journal.Line{Kind: journal.Text, Text: t})
 			d.tell(Event{Text: t})
@@ -308,6 +319,9 @@ func (d *drive) result(s spoken) {
 	}
 	d.tell(Event{Spent: &Spent{Usage: d.journal.Usage, Cost: d.journal.Cost, Context: u.Prompt()}})
 	switch {
+	case limited(s.EndStatus):
+		d.out.Stop = StopLimit
+		d.err = errors.Join(d.err, &LimitError{Until: d.resets, Why: text.Truncate(strings.TrimSpace(s.Result), 500)})
 	case s.Subtype == "error_max_turns":
 		d.out.Stop = StopTurns
 	case s.Stop == "refusal":

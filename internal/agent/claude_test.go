@@ -3,6 +3,7 @@ package agent
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -164,5 +165,58 @@ func TestDrivenDies(t *testing.T) {
 	}
 	if _, err := c.Say(t.Context(), "look", func(Event) {}); err == nil || !strings.Contains(err.Error(), "Invalid API key") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A limit of the provider is told, with its end, also that it is over; a turn that ends because of one says so.
+func TestDrivenLimit(t *testing.T) {
+	const retry = `{"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":60000,"error_status":%d,"error":"x"}`
+	hit := `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":4102444800,"rateLimitType":"five_hour"}}`
+	said := `{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"You've hit your limit"}]},` +
+		`"error":"rate_limit"}`
+	end := `{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"result":"You've hit your limit"}`
+	p := &player{plays: func(line string, say func(...string)) bool {
+		if strings.Contains(line, "first") {
+			say(playedInit, `{"type":"rate_limit_event","rate_limit_info":{"status":"allowed_warning","resetsAt":4102444800}}`,
+				fmt.Sprintf(retry, 500), fmt.Sprintf(retry, 429), fmt.Sprintf(retry, 529), playedText, playedText, playedEnd)
+			return true
+		}
+		say(hit, said, end)
+		return true
+	}}
+	c, _ := driven(t, p, Options{})
+	defer c.Close()
+	var told []Event
+	keep := func(e Event) {
+		if e.Skills == nil && e.Spent == nil {
+			told = append(told, e)
+		}
+	}
+	if turn, err := c.Say(t.Context(), "first", keep); err != nil || turn.Stop != StopEnd {
+		t.Fatalf("%+v %v", turn, err)
+	}
+	var kinds []string
+	for _, e := range told {
+		switch {
+		case e.Limit != nil && e.Limit.Until.IsZero():
+			kinds = append(kinds, "over")
+		case e.Limit != nil && time.Until(e.Limit.Until) > 50*time.Second:
+			kinds = append(kinds, e.Limit.Why)
+		default:
+			kinds = append(kinds, e.Text)
+		}
+	}
+	if want := []string{"too many requests", "it is overloaded", "over", "Look", "Look"}; !slices.Equal(kinds, want) {
+		t.Errorf("told %q, want %q", kinds, want)
+	}
+	told = nil
+	turn, err := c.Say(t.Context(), "second", keep)
+	until := time.Unix(4102444800, 0)
+	if limit := (*LimitError)(nil); turn.Stop != StopLimit || !errors.As(err, &limit) || !limit.Until.Equal(until) ||
+		!strings.Contains(limit.Why, "hit your limit") {
+		t.Errorf("%+v %v", turn, err)
+	}
+	if len(told) != 1 || told[0].Limit == nil || !told[0].Limit.Until.Equal(until) || !strings.Contains(told[0].Limit.Why, "five_hour") {
+		t.Errorf("told %+v", told)
 	}
 }

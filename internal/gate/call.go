@@ -44,6 +44,8 @@ type Request struct {
 	// Abstains says that a call about which only the fallback would decide is left to whoever asks, and recorded so: see
 	// [Admission.Abstained].
 	Abstains bool
+	// Within is the profile of the sandbox in which the call runs where no rule wants one: then it never runs outside. Empty: it may.
+	Within string
 	// Unbound says why the call, which a rule allows or asks about, cannot run in a sandbox; "": it can. nil: whoever makes the call cannot
 	// bind it to one.
 	Unbound func(ctx context.Context, effect policy.Effect) string

@@ -39,6 +39,9 @@ func (a *Admission) decide(ctx context.Context) (d policy.Decision) {
 		return policy.Decision{Effect: policy.Allow, Reason: "no rule decides: the agent's own permissions hold"}
 	}
 	d = decideAs(a.caller, c)
+	if a.Within != "" && d.Sandbox.None() {
+		d.Sandbox = box.Of(a.Within)
+	}
 	a.bind(ctx, &d)
 	return d
 }
@@ -64,6 +67,9 @@ func (a *Admission) bind(ctx context.Context, d *policy.Decision) {
 	}
 	d.Reason += " (it would not run in the sandbox " + d.Sandbox.String() + ": " + why + ")"
 	d.Effect, d.Sandbox = policy.Ask, box.Box{}
+	if a.Within != "" {
+		d.Effect = policy.Deny
+	}
 }
 
 // askForMore makes a question of a call that lacked something when it ran in this sandbox before.

@@ -20,6 +20,8 @@ type Shell interface {
 	Governs(session, prefix string) bool
 	// Unbound says why no sandbox holds on this machine; "" if it holds.
 	Unbound(ctx context.Context) string
+	// Within is the profile of the sandbox for what no rule has in one; "": outside.
+	Within(session string) string
 	// Admit lets a command run once, in a folder and in a sandbox with more than that; the zero value is outside.
 	Admit(session, toolUse, command, dir string, in box.Box, more approval.Lacked) error
 	// Lacked returns what a command lacked when it last ran in a folder in the sandbox.
@@ -57,6 +59,14 @@ func (a admits) unbound(s *session.Session, e harness.Event) func(context.Contex
 		}
 	}
 	return nil
+}
+
+// within is the profile of the sandbox in which a command runs that no rule has in one; "" if it runs outside.
+func (a admits) within(s *session.Session, e harness.Event) string {
+	if commandOf(e) == "" || !a.governs(s, e) {
+		return ""
+	}
+	return a.Within(s.ID)
 }
 
 // replaces reports whether the agent of an event takes another command in the place of the one that it asks for.

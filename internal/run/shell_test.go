@@ -16,20 +16,59 @@ import (
 type placed struct {
 	unfit string
 	err   error
+
+	within  string // profile for what no rule has in the sandbox
+	unbound string
+	ran     *box.Box // in which a command was admitted last
 }
 
-func (placed) Governs(_, prefix string) bool  { return prefix == "ours" }
-func (placed) Unbound(context.Context) string { return "" }
-func (placed) Admit(_, _, _, _ string, _ box.Box, _ approval.Lacked) error {
+func (placed) Governs(_, prefix string) bool    { return prefix == "ours" }
+func (p placed) Unbound(context.Context) string { return p.unbound }
+func (p placed) Admit(_, _, _, _ string, in box.Box, _ approval.Lacked) error {
+	if p.ran != nil {
+		*p.ran = in
+	}
 	return nil
 }
 func (placed) Lacked(_, _, _ string) approval.Lacked { return approval.Lacked{} }
 func (placed) Settle(_, _, _ string, _ approval.Lacked, _ bool, _ approval.For) error {
 	return nil
 }
+func (p placed) Within(string) string { return p.within }
+
 func (p placed) Irreplaceable(harness.Event) string { return p.unfit }
 func (p placed) Replace(_ harness.Event, c string, in box.Box) (string, error) {
 	return "in " + in.String() + ": " + c, p.err
+}
+
+// TestCommandsWithin: where the shell of a session is to run everything in the sandbox, a command that no rule has in one runs there, and
+// one that a rule has in another sandbox runs in that. Where no sandbox holds, it does not run, and nobody is asked.
+func TestCommandsWithin(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rule    box.Box
+		within  string
+		unbound string
+		verdict harness.Verdict
+		want    string
+	}{
+		"a person's session":    {box.Box{}, "", "", harness.Allow, ""},
+		"a worker":              {box.Box{}, "project", "", harness.Allow, "project"},
+		"a worker, and a rule":  {box.Of("strict"), "project", "", harness.Allow, "strict"},
+		"a worker, unprotected": {box.Box{}, "project", "no namespaces", harness.Deny, "none"},
+		"a person, unprotected": {box.Of("strict"), "", "no namespaces", harness.Ask, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, ran := coder(), box.Of("none")
+			p.rules = []policy.Rule{{Name: "allowed", Action: "allow", Tool: policy.Names{"agent__Bash"}, Sandbox: tt.rule}}
+			p.opts.Shell = placed{within: tt.within, unbound: tt.unbound, ran: &ran}
+			h := build(t, p)
+			e := bash("t1", "make")
+			e.Agent, e.Prefix, e.Interactive = "claude", "ours", true
+			if a := h.send(e); a.Verdict != tt.verdict || ran.Profile != tt.want {
+				t.Errorf("the answer is %+v; it runs in %q", a, ran.Profile)
+			}
+		})
+	}
 }
 
 // TestReplacedCommand: a command that a rule allows in a sandbox is replaced where the agent takes another one. Where it does not fit, or

@@ -98,7 +98,8 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 		Invalid: e.Fault,
 		ToolUse: e.ToolUse, Agent: e.Agent, Label: r.view().Label, Pane: e.Pane, Asks: approval.AskReached, Waits: r.waits,
 		Terminal: e.Interactive,
-		Abstains: g.Abstains != nil && g.Abstains(it), Unbound: g.shell.unbound(session, e), Lacked: g.shell.lacked(session, e),
+		Abstains: g.Abstains != nil && g.Abstains(it), Within: g.shell.within(session, e), Unbound: g.shell.unbound(session, e),
+		Lacked: g.shell.lacked(session, e),
 	}
 	a, err := g.Gate.Admit(ctx, session, req)
 	if err != nil {

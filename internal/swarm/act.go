@@ -51,6 +51,7 @@ func (d *Driver) start(ctx context.Context, seen *book.Session) error {
 			f.State = book.Going
 			next = append(next, f)
 			if a := f.Last(); a != nil && a.State == book.Stopped {
+				f.Reason = ""
 				goOn(a)
 				events = append(events, book.Event{Kind: "feature", Feature: f.ID, Attempt: a.N,
 					Text: "a worker goes on where the last one was stopped"})
@@ -181,7 +182,7 @@ func (d *Driver) orderOf(s *book.Session, f *book.Feature) (worker.Order, error)
 	return worker.Order{Session: s.ID, Feature: f.ID, Runner: cmp.Or(f.Route.Worker, s.Settings.Runner), Command: s.Settings.Command,
 		Role:   role,
 		Skills: skills, Model: s.Settings.Model, Budget: f.Budget.USD, Seconds: f.Budget.Minutes.Duration().Seconds(),
-		Anywhere: d.Anywhere}, err
+		Anywhere: d.Anywhere, Unsandboxed: s.Unsandboxed != nil}, err
 }
 
 // enqueue puts the work of an attempt into the merge queue.

@@ -32,6 +32,7 @@ const (
 	leave  act = iota // it goes on
 	check             // its own checks run
 	queue             // its work goes into the merge queue
+	rest              // a worker goes on in the same worktree once a limit of the provider is over; nothing is counted
 	back              // a worker goes on in the same worktree, with Reason as its prompt
 	nudge             // its worker is told that it looks stuck
 	renew             // it is given up, and its feature tried again
@@ -62,6 +63,9 @@ func judge(f facts) verdict {
 	if !f.Begun && f.Ended == nil {
 		return verdict{renew, "its worker did not begin within " + startWithin.String()}
 	}
+	if f.Ended != nil && f.Ended.Stop == agent.StopLimit { // in the middle: what it has committed so far is not its work
+		return verdict{rest, brief(f.Ended.Error)}
+	}
 	switch {
 	case f.Commits > 0 && len(f.Dirty) == 0 && !f.Checked:
 		return verdict{check, ""}
@@ -89,6 +93,8 @@ func judgeEnd(f facts) verdict {
 		return verdict{renew, "its worker died"}
 	}
 	switch e.Stop {
+	case worker.Unproved:
+		return verdict{refuse, brief(e.Error)}
 	case agent.StopRefusal:
 		return verdict{refuse, "the model refused the task"}
 	case agent.StopBudget:

@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -17,6 +18,7 @@ import (
 // watch follows the stream of a worker.
 type watch struct {
 	confidence.Watch
+	provider
 	offset int64
 	begun  bool
 	waits  string // a call waits for a person
@@ -55,6 +57,13 @@ func (w *watch) take(e worker.Event) {
 		out.Kind, out.Text = confidence.Text, e.Text
 	case worker.Waits:
 		out.Kind, w.waits = confidence.Question, e.Text
+	case worker.Limited:
+		out.Kind, out.Until = confidence.Limit, cmp.Or(e.Until, e.At)
+		if w.news = true; e.Until.IsZero() {
+			w.answered = e.At
+		} else {
+			w.limit = book.Limit{Since: e.At, Until: e.Until, Why: e.Text}
+		}
 	case worker.Heard:
 		out.Kind = confidence.Told
 	case worker.Spent:
@@ -149,6 +158,9 @@ func (d *Driver) look(ctx context.Context, c charge) error {
 		d.watches[folder] = w
 	}
 	if err := w.read(folder); err != nil {
+		return err
+	}
+	if err := d.account(ctx, &w.provider); err != nil {
 		return err
 	}
 	if !w.seen && d.eyes != nil {
@@ -254,6 +266,8 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 	switch v.act {
 	case queue:
 		return d.enqueue(ctx, f, a, tip, account)
+	case rest:
+		return d.rest(ctx, f, a, ended.Until, v, account)
 	case back:
 		return d.sendBack(ctx, f.ID, a.N, v.Reason, account)
 	case renew, refuse:

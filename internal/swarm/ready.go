@@ -39,6 +39,9 @@ func Foreseen(s *book.Session) plan.Plan {
 // ready are the features that are given to workers now, the first first, as many as workers are free.
 func (d *Driver) ready(s *book.Session) []string {
 	now := time.Now()
+	if s.Limited(s.Settings.Runner, now) != nil {
+		return nil
+	}
 	state := schedule.State{Workers: s.Settings.Workers, Elapsed: map[string]time.Duration{}, Attempts: map[string]int{}}
 	for _, f := range s.Features {
 		a := f.Live()

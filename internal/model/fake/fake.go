@@ -33,6 +33,7 @@ type Step struct {
 	Stop     string    // stop reason; empty: tool_use with tool uses, else end_turn
 	Usage    Usage
 	Status   int                // HTTP status, with Text as the error message; 0: 200
+	Header   map[string]string  // of the answer, such as those of a limit
 	Cut      bool               // a stream ends in the middle of the last block, and with it the connection
 	Func     func(Request) Step // returns the step for the request; the other fields are then ignored
 }
@@ -135,8 +136,11 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	req, step := s.turn(req)
+	for name, value := range step.Header {
+		w.Header().Set(name, value)
+	}
 	if step.Status != 0 {
-		fail(w, step.Status, "api_error", step.Text)
+		fail(w, step.Status, kindOf(step.Status), step.Text)
 		return
 	}
 	a, err := newAnswer(req, step)
@@ -224,6 +228,20 @@ func readJSON(w http.ResponseWriter, r *http.Request, into any) (raw jsontext.Va
 	}
 	return raw, err
 }
+
+// kindOf is the type of the error of a status, as the Messages API names it.
+func kindOf(status int) string {
+	switch status {
+	case http.StatusTooManyRequests:
+		return "rate_limit_error"
+	case statusOverloaded:
+		return "overloaded_error"
+	}
+	return "api_error"
+}
+
+// statusOverloaded is the status of the Messages API while it is overloaded.
+const statusOverloaded = 529
 
 func fail(w http.ResponseWriter, status int, kind, message string) {
 	writeJSON(w, status, map[string]any{"type": "error",

@@ -38,14 +38,15 @@ const (
 // Note is what the program knows of its run.
 type Note struct {
 	Agent   string   `json:"agent"`
-	Folder  string   `json:"folder"`      // absolute, with links resolved: the project's, or that of a linked worktree of it
-	Project string   `json:"project"`     // likewise: the project's
-	State   string   `json:"state"`       // the folder with the state of every project, which commands in the sandbox do not see
-	ID      string   `json:"id,omitzero"` // the project id that a person chose; empty: from the path of the project
-	Home    string   `json:"home"`        // the person's; empty: none
-	Lines   []string `json:"lines"`       // lines for a shell that the agent's settings had when it was started: they run as they are
-	Server  []string `json:"server"`      // the gateway, which the agent starts by the program too
-	Named   bool     `json:"named"`       // the program stands in the place of commands, and is given names of tickets: see [Gate.Replace]
+	Folder  string   `json:"folder"`          // absolute, with links resolved: the project's, or that of a linked worktree of it
+	Project string   `json:"project"`         // likewise: the project's
+	State   string   `json:"state"`           // the folder with the state of every project, which commands in the sandbox do not see
+	ID      string   `json:"id,omitzero"`     // the project id that a person chose; empty: from the path of the project
+	Home    string   `json:"home"`            // the person's; empty: none
+	Lines   []string `json:"lines"`           // lines for a shell that the agent's settings had when it was started: they run as they are
+	Server  []string `json:"server"`          // the gateway, which the agent starts by the program too
+	Within  string   `json:"within,omitzero"` // profile of the sandbox for commands whose rule wants none; empty: they run outside
+	Named   bool     `json:"named"`           // the program stands in the place of commands, and is given names of tickets: see [Gate.Replace]
 }
 
 // paths returns where the state of the project is.

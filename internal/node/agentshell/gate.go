@@ -32,6 +32,15 @@ func Of(p *config.Project) *Gate {
 // Governs reports whether the program before an agent's shell is ours, and that of this session.
 func (g *Gate) Governs(session, prefix string) bool { return prefix == Program(g.State().Run(session)) }
 
+// Within is the profile of the sandbox in which the shell of a session runs what no rule has in one; "" if that runs outside.
+func (g *Gate) Within(session string) string {
+	n, err := readNote(g.State().Run(session))
+	if err != nil {
+		return "" // nor does its shell run anything
+	}
+	return n.Within
+}
+
 // Unbound says why no sandbox holds on this machine; "" if it holds. Every layer is built once to find out.
 func (g *Gate) Unbound(ctx context.Context) string {
 	g.mu.Lock()

@@ -62,8 +62,34 @@ type Session struct {
 	Landing *Landing `json:"landing,omitempty"`
 
 	Reviews []*Review `json:"reviews,omitempty"` // of each type the last one counts
+	// Unsandboxed is when and by whom it was accepted that workers run outside of a sandbox; nil: they do not.
+	Unsandboxed *Unsandboxed `json:"unsandboxed,omitempty"`
+	// Limits are the accounts that wait for a limit of their provider, by the runner that uses them.
+	Limits map[string]Limit `json:"limits,omitempty"`
 
 	Features []*Feature `json:"-"`
+}
+
+// Unsandboxed is the act of a person who has workers run outside of a sandbox.
+type Unsandboxed struct {
+	At     time.Time `json:"at"`
+	By     string    `json:"by"`     // user of this machine
+	Record string    `json:"record"` // id in the log
+}
+
+// Limit is a limit of a provider, which concerns every worker of the account.
+type Limit struct {
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"`
+	Why   string    `json:"why"`
+}
+
+// Limited returns the limit for which the workers of a runner wait at a time; nil: they wait for none.
+func (s *Session) Limited(runner string, now time.Time) *Limit {
+	if l, ok := s.Limits[runner]; ok && now.Before(l.Until) {
+		return &l
+	}
+	return nil
 }
 
 // Settings are what a person chose for a session.
@@ -119,6 +145,7 @@ type Attempt struct {
 	Asked     int       `json:"asked,omitzero"`     // how many workers went on with it after the first
 	Sent      int       `json:"sent,omitzero"`      // how often it was sent back for what was missing
 	Conflicts int       `json:"conflicts,omitzero"` // how often it was sent back because of a conflict
+	Limited   int       `json:"limited,omitzero"`   // how often a worker of it ended because of a limit of the provider
 	Began     time.Time `json:"began"`
 	Ended     time.Time `json:"ended,omitzero"`
 	Session   string    `json:"session,omitempty"` // id of its session at the door

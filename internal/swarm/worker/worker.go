@@ -40,18 +40,21 @@ type Order struct {
 	Model    string   `json:"model,omitempty"`
 	Budget   float64  `json:"budget,omitzero"` // USD; 0: no limit
 	MaxTurns int      `json:"maxTurns,omitzero"`
-	Seconds  float64  `json:"seconds,omitzero"`  // of the runner command; 0: no limit
+	Seconds  float64  `json:"seconds,omitzero"`  // that it may work; 0: no limit
 	Resume   string   `json:"resume,omitempty"`  // id of the conversation that it goes on with
 	Anywhere bool     `json:"anywhere,omitzero"` // myc lies where an agent may write, and a person accepted that
 	Profile  string   `json:"profile,omitempty"` // of the sandbox, for the runner command
-	// Writes is the only file that it may write, absolute: that of a reviewer. Empty: what the policy says.
+	// Unsandboxed says that a person accepted that it runs outside of a sandbox.
+	Unsandboxed bool `json:"unsandboxed,omitzero"`
+	// Writes is the only file that it may write, absolute: that of a reviewer or a planner. Empty: what the policy says.
 	Writes string `json:"writes,omitempty"`
 }
 
 // Ended says how a worker ended. It is written by the worker itself: one that was killed has none.
 type Ended struct {
 	At           time.Time `json:"at"`
-	Stop         string    `json:"stop"` // end_turn, max_turns, budget, refusal, aborted, or error
+	Stop         string    `json:"stop"`           // end_turn, max_turns, budget, refusal, limit, aborted, unproved, or error
+	Until        time.Time `json:"until,omitzero"` // of a limit: when it ends; zero: not known
 	Text         string    `json:"text,omitempty"`
 	Error        string    `json:"error,omitempty"`
 	Conversation string    `json:"conversation,omitempty"`
@@ -59,6 +62,9 @@ type Ended struct {
 	Cost         float64   `json:"costUSD,omitzero"`
 	Turns        int       `json:"turns,omitzero"`
 }
+
+// Unproved is the end of a worker that was asked nothing, because it is not proved that the policy governs it.
+const Unproved = "unproved"
 
 // The kinds of events.
 const (
@@ -68,6 +74,7 @@ const (
 	Says    = "says"    // a piece of what the agent says
 	Notes   = "note"    // something that a person should know
 	Waits   = "waiting" // a call waits for a person
+	Limited = "limit"   // the provider answers at Until, or a moment later; without Until: it answers again
 	Spent   = "spent"   // after each answer of the model
 	Heard   = "heard"   // a message has reached the agent
 	Stopped = "stopped"
@@ -84,6 +91,7 @@ type Event struct {
 	Sum    string    `json:"sum,omitempty"`  // of the whole arguments or the whole result, to compare with others
 	Failed bool      `json:"failed,omitzero"`
 	Cost   float64   `json:"costUSD,omitzero"` // so far
+	Until  time.Time `json:"until,omitzero"`
 }
 
 // Folder is the path of the folder of one attempt.

@@ -85,7 +85,8 @@ type claudeOptions struct {
 	skills   []string // active at the start; nil: those of the role
 	ask      approval.WhenAsked
 	anywhere bool
-	works    string // the linked worktree in which it works; empty: the project's folder
+	within   string // profile of the sandbox for commands that no rule has in one; empty: they run outside
+	dir      string // where it works: a linked worktree of the project; empty: the project's folder
 	writes   string // the only file that it may change; empty: what the policy says
 }
 

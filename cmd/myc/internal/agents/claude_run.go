@@ -91,7 +91,8 @@ func (a *app) endFor(ctx context.Context, id string) {
 
 // claudeFiles writes the settings and the MCP configuration of one run into the state of the project, where no agent can write. If
 // they were passed on the command line, Claude Code would store them in a file that an agent can write. end stops to answer its events.
-func (a *app) claudeFiles(ctx context.Context, program, dir, works string, of api.Session) (folder string, end func(), err error) {
+func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Session, o claudeOptions) (folder string,
+	end func(), err error) {
 	end = func() {}
 	defer func() {
 		if err != nil {
@@ -106,6 +107,9 @@ func (a *app) claudeFiles(ctx context.Context, program, dir, works string, of ap
 	paths := s.State.For(dir)
 	folder = paths.Run(of.ID)
 	s.Token, s.Shell = of.Token, a.shellOf(folder, s)
+	if s.Shell == "" && o.within != "" {
+		return "", end, &UnprovedError{"its commands would run in its own sandbox and not in ours"}
+	}
 	if s.Version, err = agent.Version(ctx, program, a.Environ); err != nil {
 		s.Version = "" // the form that every version takes
 	}
@@ -129,10 +133,10 @@ func (a *app) claudeFiles(ctx context.Context, program, dir, works string, of ap
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", end, fmt.Errorf("make a folder for this run: %w", err)
 	}
-	if err := a.prepareShell(folder, works, s, paths, settings, argv); err != nil {
+	if err := a.prepareShell(folder, s, paths, settings, argv, o); err != nil {
 		return "", end, errors.Join(err, os.RemoveAll(folder))
 	}
-	for name, text := range map[string][]byte{"settings.json": settings, "mcp.json": servers} {
+	for name, text := range map[string][]byte{settingsName: settings, "mcp.json": servers} {
 		if err := atomicfile.Note(filepath.Join(folder, name), text, 0o600); err != nil {
 			return "", end, errors.Join(err, os.RemoveAll(folder))
 		}

@@ -24,7 +24,11 @@ type Launch struct {
 	Dir     string
 	Hands   bool // the role sees tools of Claude Code's own
 
-	close []func()
+	app     *app
+	agent   harness.Agent
+	program string // its
+	files   string // the folder of the run
+	close   []func()
 }
 
 // Close ends the session and removes its files.
@@ -37,7 +41,7 @@ func (l *Launch) Close() {
 
 // launch prepares a start of Claude Code.
 func (a *app) launch(ctx context.Context, program string, o claudeOptions) (l *Launch, err error) {
-	l = &Launch{}
+	l = &Launch{app: a, program: program}
 	defer func() {
 		if err != nil {
 			l.Close()
@@ -58,14 +62,15 @@ func (a *app) launch(ctx context.Context, program string, o claudeOptions) (l *L
 		return l, err
 	}
 	l.close = append(l.close, func() { a.endFor(ctx, l.Session.ID) })
-	files, closeFiles, err := a.claudeFiles(ctx, program, l.Dir, o.works, l.Session)
+	var closeFiles func()
+	l.files, closeFiles, err = a.claudeFiles(ctx, program, l.Dir, l.Session, o)
 	if err != nil {
 		return l, err
 	}
-	l.close = append(l.close, closeFiles, func() { _ = os.RemoveAll(files) })
-	known, _ := harness.Named("claude")
-	l.Options = known.Launch.Options(filepath.Join(files, "settings.json"), filepath.Join(files, "mcp.json"))
-	l.Environ = a.environ(known.Launch, l.Session.Token)
+	l.close = append(l.close, closeFiles, func() { _ = os.RemoveAll(l.files) })
+	l.agent, _ = harness.Named("claude")
+	l.Options = l.agent.Launch.Options(filepath.Join(l.files, settingsName), filepath.Join(l.files, "mcp.json"))
+	l.Environ = a.environ(l.agent.Launch, l.Session.Token)
 	return l, nil
 }
 
@@ -86,6 +91,7 @@ type Start struct {
 	Ask      approval.WhenAsked
 	Anywhere bool   // a myc in a folder where an agent may write is accepted
 	Dir      string // where it works: a linked worktree of the project; empty: the project's folder
+	Within   string // profile of the sandbox for commands that no rule has in one; empty: they run outside
 	Writes   string // the only file that it may change, absolute, links resolved; empty: what the policy says
 }
 
@@ -96,7 +102,7 @@ func StartClaude(ctx context.Context, b *base.App, s Start) (*Launch, error) {
 		return nil, failure.Hint(err, "an agent asks with --engine api")
 	}
 	l, err := a.launch(ctx, s.Program, claudeOptions{role: s.Role, skills: s.Skills, ask: s.Ask, anywhere: s.Anywhere,
-		writes: s.Writes, works: s.Dir})
+		within: s.Within, writes: s.Writes, dir: s.Dir})
 	if err != nil {
 		return nil, err
 	}

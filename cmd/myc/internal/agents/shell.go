@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -64,13 +63,16 @@ func (a *app) shellOf(folder string, s *install.Setup) string {
 }
 
 // prepareShell puts our program before the shell of the agent of a run: it knows the agent's settings as they are now, and the gateway.
-// works is the linked worktree in which it works; empty: the project's folder.
-func (a *app) prepareShell(folder, works string, s *install.Setup, paths state.Paths, settings []byte, gateway []string) error {
+func (a *app) prepareShell(folder string, s *install.Setup, paths state.Paths, settings []byte, gateway []string,
+	o claudeOptions) error {
 	lines, err := s.Lines(settings)
 	if err != nil {
 		return err
 	}
-	n := agentshell.Note{Agent: s.Agent.Name, Folder: cmp.Or(works, s.Dir), Project: paths.Project, State: string(paths.Root), ID: a.ID,
-		Home: a.Getenv("HOME"), Lines: lines, Server: gateway}
+	n := agentshell.Note{Agent: s.Agent.Name, Folder: s.Dir, Project: paths.Project, State: string(paths.Root), ID: a.ID,
+		Home: a.Getenv("HOME"), Lines: lines, Server: gateway, Within: o.within}
+	if o.dir != "" {
+		n.Folder = o.dir
+	}
 	return agentshell.Prepare(folder, s.Myc, n, a.Environ)
 }

@@ -24,11 +24,16 @@ func AnywhereFlag(f *pflag.FlagSet, o *Options) {
 // openClaude opens the engine that drives an installed Claude Code. It is started when something is said.
 func (out *Agent) openClaude(ctx context.Context, a *base.App, o Options, paths state.Paths, old *journal.Talk) error {
 	l, err := agents.StartClaude(ctx, a, agents.Start{Program: out.Choice.Path, Role: o.Role, Skills: o.Skills, Ask: o.Ask,
-		Anywhere: o.Anywhere, Dir: o.Dir, Writes: o.Writes})
+		Anywhere: o.Anywhere, Dir: o.Dir, Within: o.Within, Writes: o.Writes})
 	if err != nil {
 		return err
 	}
 	out.close = append(out.close, l.Close)
+	if o.Prove {
+		if err := l.Prove(ctx); err != nil {
+			return err
+		}
+	}
 	stands := func(ctx context.Context) (agent.Standing, error) { return standing(ctx, a, l.Session.Token, "") }
 	now, err := stands(ctx)
 	if err != nil {

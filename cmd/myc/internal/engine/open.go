@@ -9,33 +9,10 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/agent"
 	"mycelium/internal/agent/journal"
-	"mycelium/internal/approval"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/state"
 	"mycelium/internal/transcript"
 )
-
-// Options say what is to be opened.
-type Options struct {
-	Role     string
-	Skills   []string
-	Model    string
-	Engine   string             // api or claude; empty: chosen
-	Ask      approval.WhenAsked // what becomes of calls that need an approval
-	Resume   string             // id of the conversation to go on with
-	Continue bool               // go on with the last one
-	Budget   float64            // USD; 0: none
-	MaxTurns int                // 0: agent.DefaultMaxTurns
-	// Confirm asks the person whether a skill may be active that their text asked for, in the mode confirm of promotion; nil: nobody is asked.
-	Confirm func(ctx context.Context, skill string) bool
-	// Opened is told of the agent before it is used, and may put another engine in front of its own; nil: nobody is told.
-	Opened   func(ctx context.Context, e *Agent) error
-	Above    string // of a sub-agent: the id of the session that started it
-	Anywhere bool   // the engine claude runs a myc that lies where an agent may write
-	Dir      string // where the engine claude works: a linked worktree of the project; empty: the project's folder
-	Toolless bool   // it has no tools: it answers from what it is told
-	Writes   string // the only file that the engine claude may change, absolute, links resolved; empty: what the policy says
-}
 
 // Agent is an opened engine with its session.
 type Agent struct {

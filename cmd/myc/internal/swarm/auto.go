@@ -24,7 +24,7 @@ import (
 )
 
 func autoCmd(a *app) *cobra.Command {
-	var dry bool
+	var dry, unsandboxed bool
 	c := &cobra.Command{Use: "auto", Short: "Drive the session to its end", Args: base.NoArgs,
 		Long: "Starts workers as features become ready, merges what is done and verified, tries again what failed, and ends when\n" +
 			"nothing more becomes of the session by itself. Ctrl-C ends the driver only: the workers go on, and the next\n" +
@@ -35,29 +35,30 @@ func autoCmd(a *app) *cobra.Command {
 				if dry {
 					return a.picture(s)
 				}
-				return a.auto(c.Context(), o, s)
+				return a.auto(c.Context(), o, s, unsandboxed)
 			})
 		}}
 	c.Flags().BoolVar(&dry, "dry-run", false, "show the schedule, and start nothing")
+	c.Flags().BoolVar(&unsandboxed, "unsandboxed", false, "run workers without the sandbox; only a person at a terminal, on record")
 	c.Flags().BoolVar(&a.anywhere, "unsafe-program", false, "run a myc that lies where an agent may write")
 	return c
 }
 
 // auto drives the session, and tells what happens.
-func (a *app) auto(ctx context.Context, o *opened, s *book.Session) error {
+func (a *app) auto(ctx context.Context, o *opened, s *book.Session, unsandboxed bool) error {
 	if !s.Open() {
 		return failure.Hint(fmt.Errorf("session %s has ended: %s", s.ID, words(s.State)), "myc swarm retry FEATURE opens it again")
 	}
 	if s.State == book.Paused {
 		return failure.Hint(errors.New("the session is paused"), "myc swarm resume")
 	}
-	options, err := a.options(ctx, o, s)
+	s, err := a.bounds(ctx, o, s, unsandboxed)
 	if err != nil {
 		return err
 	}
-	if _, err := a.verify(ctx, o, o.Dir, []string{"true"}); err != nil {
-		return failure.Hint(fmt.Errorf("the swarm starts no workers where the sandbox cannot be built: %w", err),
-			"myc sandbox capabilities says what is missing")
+	options, err := a.options(ctx, o, s)
+	if err != nil {
+		return err
 	}
 	told := make(chan struct{})
 	follow, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -124,7 +125,7 @@ func (a *app) options(ctx context.Context, o *opened, s *book.Session) (swarm.Op
 			return a.startWorker(ctx, o, self, folder, window)
 		},
 		Verify: func(ctx context.Context, tree string, argv []string) (swarm.Checked, error) {
-			return a.verify(ctx, o, tree, argv)
+			return a.verify(ctx, o, tree, argv, s.Unsandboxed != nil)
 		},
 		Governs: func(path string) bool { return governs(g.Prefix(), path) },
 	}, nil
@@ -152,8 +153,8 @@ const verifyWithin = 5 * time.Minute
 // maxOutput is how much of what a verification says is kept, in bytes (requirements, C13).
 const maxOutput = 10 << 20
 
-// verify runs a command in the sandbox on a working tree.
-func (a *app) verify(ctx context.Context, o *opened, tree string, argv []string) (swarm.Checked, error) {
+// verify runs a command on a working tree, in the sandbox or without.
+func (a *app) verify(ctx context.Context, o *opened, tree string, argv []string, without bool) (swarm.Checked, error) {
 	c, err := sandboxed.Command(tree, o.paths, a.Getenv("HOME"), a.Environ)
 	if err != nil {
 		return swarm.Checked{}, err
@@ -165,7 +166,7 @@ func (a *app) verify(ctx context.Context, o *opened, tree string, argv []string)
 	p.Seconds = verifyWithin.Seconds()
 	said := &bounded{}
 	c.Argv, c.Dir, c.Profile, c.In, c.Out, c.Err = argv, tree, p, bytes.NewReader(nil), said, said
-	r, err := sandboxed.Run(ctx, o.project, &c)
+	r, err := confined(ctx, o.project, &c, without)
 	if err != nil {
 		return swarm.Checked{}, err
 	}

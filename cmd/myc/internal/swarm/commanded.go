@@ -56,7 +56,7 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 	agentshell.Identify("git", c.GitConfig, a.Environ)
 	out := io.MultiWriter(a.Out, said, lines{t})
 	c.Out, c.Err = out, out
-	r, err := sandboxed.Run(ctx, p, &c)
+	r, err := confined(ctx, p, &c, o.Unsandboxed)
 	end.Text = text.Visible(said.String())
 	switch {
 	case ctx.Err() != nil:

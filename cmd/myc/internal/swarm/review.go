@@ -59,7 +59,7 @@ func (a *app) review(ctx context.Context, o *opened, s *book.Session, types []st
 		fmt.Fprintf(a.Out, "The reviews begin: %s drives the session. myc swarm review show has what they find\n", text.OneLine(driver))
 		return nil
 	}
-	return a.auto(ctx, o, s)
+	return a.auto(ctx, o, s, false)
 }
 
 func reviewStatusCmd(a *app) *cobra.Command {

@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/review"
+	"mycelium/internal/swarm/confidence"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
 )
@@ -124,6 +125,12 @@ func (a *app) show(ctx context.Context, o *opened, s *book.Session) error {
 	for _, r := range reviewed(s).Reviews {
 		facts = append(facts, []string{review.Label(r.Type), words(r.State) + ", " + found(r)})
 	}
+	if l := s.Limited(s.Settings.Runner, time.Now()); l != nil {
+		facts = append(facts, []string{"waits", "for a limit of the provider until " + l.Until.Local().Format(time.DateTime) + ": " + l.Why})
+	}
+	if u := s.Unsandboxed; u != nil {
+		facts = append(facts, []string{"sandbox", "none: workers run without it, by " + u.By + ", record " + u.Record})
+	}
 	if who != "" {
 		facts = append(facts, []string{"driven by", who})
 	}
@@ -143,9 +150,12 @@ func (a *app) row(f *book.Feature) []string {
 	if t := f.Live(); t != nil {
 		if j, err := swarm.Judge(worker.Folder(t.Folder)); err == nil {
 			sure = strconv.Itoa(j.Score) + " " + string(j.Verdict)
+			if j.Verdict == confidence.Waiting {
+				what = j.Reason
+			}
 		}
 	}
-	if f.Reason != "" && f.State != book.Completed {
+	if f.Reason != "" && f.Live() == nil && f.State != book.Completed {
 		what = text.Flatten(f.Reason)
 	}
 	return []string{f.ID, words(f.State), strconv.Itoa(len(f.Attempts)), sure, fmt.Sprintf("$%.2f", cost),

@@ -10,9 +10,11 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"mycelium/cmd/myc/internal/agents"
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/cmd/myc/internal/engine"
 	"mycelium/internal/agent"
@@ -51,6 +53,12 @@ func (a *app) work(ctx context.Context, folder worker.Folder) error {
 		}
 		end, err = run(ctx, w, order, prompt)
 	}
+	if unproved := (*agents.UnprovedError)(nil); errors.As(err, &unproved) {
+		end.Stop = worker.Unproved
+	}
+	if limit := (*agent.LimitError)(nil); errors.As(err, &limit) {
+		end.Until = limit.Until
+	}
 	if err != nil {
 		end.Stop, end.Error = cmp.Or(end.Stop, "error"), err.Error()
 		fmt.Fprintf(a.Err, "myc: %s\n", text.Visible(err.Error()))
@@ -60,15 +68,21 @@ func (a *app) work(ctx context.Context, folder worker.Folder) error {
 
 // engaged works with the engine claude, in the worktree, with a session of its own.
 func (a *app) engaged(ctx context.Context, w *worker.Work, o worker.Order, prompt string) (end worker.Ended, err error) {
+	ctx, allowance := worker.Allow(ctx, time.Duration(o.Seconds*float64(time.Second)))
+	defer allowance.End()
+	within := "project"
+	if o.Unsandboxed {
+		within = ""
+	}
 	e, err := engine.Open(ctx, a.App, engine.Options{Role: o.Role, Skills: o.Skills, Model: o.Model, Engine: engine.Claude,
 		Ask: approval.AskReached, Resume: o.Resume, Budget: o.Budget, MaxTurns: o.MaxTurns, Dir: o.Tree, Anywhere: o.Anywhere,
-		Writes: o.Writes})
+		Writes: o.Writes, Prove: true, Within: within})
 	if err != nil {
 		return end, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	end.Conversation, end.Session = e.ID(), e.Session
-	t := &telling{app: a, work: w, tools: map[string]string{}}
+	t := &telling{app: a, work: w, tools: map[string]string{}, allowance: allowance}
 	t.write(worker.Event{Kind: worker.Began, Text: strings.TrimSpace(e.Name() + " " + e.Model)})
 	for said := prompt; said != ""; {
 		turn, err := e.Say(ctx, said, t.tell)
@@ -76,6 +90,9 @@ func (a *app) engaged(ctx context.Context, w *worker.Work, o worker.Order, promp
 		end.Stop, end.Text = turn.Stop, turn.Text
 		end.Cost += turn.Cost
 		end.Turns += turn.Turns
+		if errors.Is(context.Cause(ctx), worker.ErrSpent) {
+			end.Stop, err = agent.StopBudget, errors.Join(err, worker.ErrSpent)
+		}
 		if err != nil || turn.Stop != agent.StopEnd {
 			return end, errors.Join(err, t.err)
 		}
@@ -96,6 +113,8 @@ type telling struct {
 	tools map[string]string // by the id of their calls
 	said  strings.Builder
 	err   error // the first that could not be recorded
+	// allowance is the time that the worker may work; nil: it has no end.
+	allowance *worker.Allowance
 }
 
 func (t *telling) write(e worker.Event) {
@@ -140,12 +159,23 @@ func (t *telling) tell(e agent.Event) {
 	case e.Waiting != nil:
 		t.write(worker.Event{Kind: worker.Waits, Call: e.Waiting.CallID, Text: e.Waiting.Why})
 		base.SayWaiting(t.Out, "a call of this worker", e.Waiting.Request, e.Waiting.Deadline)
+	case e.Limit != nil:
+		t.limit(*e.Limit)
 	case e.Note != "":
 		t.write(worker.Event{Kind: worker.Notes, Text: e.Note})
 		fmt.Fprintf(t.Out, "%s\n", text.OneLine(e.Note))
 	case e.Spent != nil:
 		t.write(worker.Event{Kind: worker.Spent, Cost: e.Spent.Cost})
 	}
+}
+
+// limit records that the provider answers later, or answers again. The time that it takes is not the worker's.
+func (t *telling) limit(l agent.Limit) {
+	t.write(worker.Event{Kind: worker.Limited, Text: l.Why, Until: l.Until})
+	if t.allowance.Pause(!l.Until.IsZero()); l.Until.IsZero() {
+		return
+	}
+	fmt.Fprintf(t.Out, "… waits for the provider until %s: %s\n", l.Until.Local().Format(time.TimeOnly), text.OneLine(l.Why))
 }
 
 // sum is a short digest of a text, by which results of one call are told apart.

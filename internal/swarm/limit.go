@@ -1,0 +1,90 @@
+package swarm
+
+import (
+	"context"
+	"time"
+
+	"mycelium/internal/swarm/book"
+)
+
+// provider is what the stream of a worker says about the limits of its provider.
+type provider struct {
+	limit    book.Limit
+	answered time.Time // when it last answered after a limit
+	news     bool      // what the account does not have on record yet
+}
+
+// over reports whether the limit is over because the provider has answered.
+func (p *provider) over() bool { return p.answered.After(p.limit.Since) }
+
+// account has every worker of an account wait for a limit that one of them was told of, or go on when one of them was answered.
+func (d *Driver) account(ctx context.Context, p *provider) error {
+	if !p.news {
+		return nil
+	}
+	p.news = false
+	_, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
+		runner := s.Settings.Runner
+		known := s.Limited(runner, time.Now())
+		switch {
+		case p.over() && known != nil && known.Since.Before(p.answered):
+			delete(s.Limits, runner)
+			return []book.Event{{Kind: "limit", Text: "the provider answers again"}}, nil
+		case p.over() || known != nil && !p.limit.Until.After(known.Until):
+			return nil, nil
+		}
+		return limitFor(s, runner, p.limit), nil
+	})
+	return err
+}
+
+// limitFor records a limit, if it is not over.
+func limitFor(s *book.Session, runner string, l book.Limit) []book.Event {
+	if !time.Now().Before(l.Until) {
+		return nil
+	}
+	if s.Limits == nil {
+		s.Limits = map[string]book.Limit{}
+	}
+	s.Limits[runner] = l
+	return []book.Event{{Kind: "limit", Text: "workers wait for a limit of the provider until " + clock(l.Until) + ": " + brief(l.Why)}}
+}
+
+// clock is a time as people read it: without the day if it is today's.
+func clock(t time.Time) string {
+	t = t.Local()
+	if now := time.Now(); t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format(time.DateTime)
+}
+
+// unknownLimit is the first wait for a limit whose end nobody has told; it doubles up to lastWait.
+const unknownLimit = time.Minute
+
+// rest ends the worker of an attempt that waits for a limit of its provider. Another one goes on with the attempt then.
+func (d *Driver) rest(ctx context.Context, f *book.Feature, a *book.Attempt, until time.Time, v verdict,
+	account func(*book.Attempt)) error {
+	_, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
+		of, err := s.Feature(f.ID)
+		if err != nil {
+			return nil, err
+		}
+		live := of.Live()
+		if live == nil || live.N != a.N {
+			return nil, nil
+		}
+		now := time.Now()
+		if !until.After(now) {
+			until = now.Add(min(unknownLimit<<min(live.Limited, 10), lastWait))
+		}
+		account(live)
+		live.Limited++
+		live.State, live.Ended = book.Stopped, now
+		of.State, of.Retry, of.Reason = book.Pending, until, v.Reason
+		events := limitFor(s, s.Settings.Runner, book.Limit{Since: now, Until: until, Why: v.Reason})
+		return append(events, book.Event{Kind: "feature", Feature: f.ID, Attempt: a.N,
+			Text: "its worker goes on at " + clock(until) + ": " + v.Reason}), nil
+	})
+	return err
+}
