@@ -130,7 +130,11 @@ func (a *app) startWorker(ctx context.Context, o *opened, self string, folder wo
 	if err != nil {
 		return err
 	}
-	server.Env = workerEnviron(a.Environ)
+	order, _, err := folder.Order()
+	if err != nil {
+		return err
+	}
+	server.Env = workerEnviron(a.Environ, order.Runner)
 	argv := []string{self, "-C", o.dir}
 	argv = append(append(argv, o.paths.Pin()...), "swarm", "worker", string(folder))
 	_, err = server.Open(ctx, tmux.Window{Session: window, Name: window, Dir: o.dir, Command: argv})

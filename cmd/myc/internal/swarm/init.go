@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/runner"
 	"mycelium/internal/swarm/schedule"
 	"mycelium/internal/text"
 )
@@ -54,7 +56,7 @@ func initCmd(a *app) *cobra.Command {
 	f.Float64Var(&b.settings.Budget, "budget", 0, "pause when all workers together have cost this many `USD`; 0: no limit")
 	f.StringVar(&b.settings.Role, "role", "", "role of workers whose feature names none (default: session.agentRole)")
 	f.StringVarP(&b.settings.Model, "model", "m", "", "model of the workers")
-	f.StringVar(&b.settings.Runner, "runner", runnerClaude, "claude, or command")
+	f.StringVar(&b.settings.Runner, "runner", runner.Claude, "with what workers work: "+strings.Join(runner.Names(), ", "))
 	f.StringVar(&b.settings.Strategy, "strategy", string(schedule.Adaptive),
 		"which ready feature is first: adaptive, breadth-first or depth-first")
 	f.StringVar(&b.command, "command", "", "the `COMMAND` of the runner command; it has its task on its input, and runs in the sandbox")
@@ -115,11 +117,11 @@ func (b *begin) check() (err error) {
 		return failure.Usagef("--workers is from 1 to 10")
 	case s.Retries < 0 || s.Budget < 0:
 		return failure.Usagef("--retries and --budget are not negative")
-	case !slices.Contains([]string{runnerClaude, runnerCommand}, s.Runner):
-		return failure.Usagef("--runner: %q is not one of claude, command", s.Runner)
+	case !slices.Contains(runner.Names(), s.Runner):
+		return failure.Usagef("--runner: %q is not one of %s", s.Runner, strings.Join(runner.Names(), ", "))
 	case !slices.Contains(schedule.Strategies(), schedule.Strategy(s.Strategy)):
 		return failure.Usagef("--strategy: %q is not one of adaptive, breadth-first, depth-first", s.Strategy)
-	case (s.Runner == runnerCommand) != (b.command != ""):
+	case (s.Runner == runner.Command) != (b.command != ""):
 		return failure.Usagef("--runner command and --command go together")
 	}
 	if b.command != "" {

@@ -22,12 +22,6 @@ import (
 	"mycelium/internal/tmux"
 )
 
-// The runners of workers.
-const (
-	runnerClaude  = "claude"
-	runnerCommand = "command"
-)
-
 // app is the program with the commands of this family.
 type app struct {
 	*base.App

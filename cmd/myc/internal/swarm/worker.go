@@ -14,9 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/cmd/myc/internal/engine"
 	"mycelium/internal/agent"
-	"mycelium/internal/approval"
+	"mycelium/internal/swarm/runner"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
 )
@@ -46,7 +45,7 @@ func (a *app) work(ctx context.Context, folder worker.Folder) error {
 	var end worker.Ended
 	if err == nil {
 		run := a.engaged
-		if order.Runner == runnerCommand {
+		if order.Runner == runner.Command {
 			run = a.commanded
 		}
 		end, err = run(ctx, w, order, prompt)
@@ -58,17 +57,19 @@ func (a *app) work(ctx context.Context, folder worker.Folder) error {
 	return errors.Join(err, w.End(end))
 }
 
-// engaged works with the engine claude, in the worktree, with a session of its own.
+// engaged carries on a conversation with an agent, in the worktree, with a session of its own.
 func (a *app) engaged(ctx context.Context, w *worker.Work, o worker.Order, prompt string) (end worker.Ended, err error) {
-	e, err := engine.Open(ctx, a.App, engine.Options{Role: o.Role, Skills: o.Skills, Model: o.Model, Engine: engine.Claude,
-		Ask: approval.AskReached, Resume: o.Resume, Budget: o.Budget, MaxTurns: o.MaxTurns, Dir: o.Tree, Anywhere: o.Anywhere})
+	e, err := a.openRunner(ctx, w, o)
 	if err != nil {
 		return end, err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	end.Conversation, end.Session = e.ID(), e.Session
+	defer func() {
+		end.Conversation = e.conversation()
+		err = errors.Join(err, e.Close())
+	}()
+	end.Session = e.session
 	t := &telling{app: a, work: w, tools: map[string]string{}}
-	t.write(worker.Event{Kind: worker.Began, Text: strings.TrimSpace(e.Name() + " " + e.Model)})
+	t.write(worker.Event{Kind: worker.Began, Text: e.title})
 	for said := prompt; said != ""; {
 		turn, err := e.Say(ctx, said, t.tell)
 		t.flush()

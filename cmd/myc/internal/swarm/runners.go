@@ -1,0 +1,110 @@
+package swarm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"mycelium/cmd/myc/internal/agents"
+	"mycelium/cmd/myc/internal/engine"
+	"mycelium/internal/agent"
+	"mycelium/internal/approval"
+	"mycelium/internal/harness"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/swarm/runner"
+	"mycelium/internal/swarm/worker"
+)
+
+// running is the agent of a worker.
+type running struct {
+	runner.Runner
+
+	session      string // at the door
+	title        string // for people
+	conversation func() string
+	close        func()
+}
+
+// Close ends the agent and its session.
+func (r *running) Close() error {
+	err := r.Runner.Close()
+	if r.close != nil {
+		r.close()
+	}
+	return err
+}
+
+// openRunner opens the agent of a worker. A new runner is a case here.
+func (a *app) openRunner(ctx context.Context, w *worker.Work, o worker.Order) (*running, error) {
+	if _, ok := runner.Named(o.Runner); ok {
+		return a.openBoxed(ctx, w, o)
+	}
+	e, err := engine.Open(ctx, a.App, engine.Options{Role: o.Role, Skills: o.Skills, Model: o.Model, Engine: engine.Claude,
+		Ask: approval.AskReached, Resume: o.Resume, Budget: o.Budget, MaxTurns: o.MaxTurns, Dir: o.Tree, Anywhere: o.Anywhere})
+	if err != nil {
+		return nil, err
+	}
+	return &running{Runner: e, session: e.Session, title: strings.TrimSpace(e.Name() + " " + e.Model), conversation: e.ID}, nil
+}
+
+// openBoxed opens an agent that works in the sandbox as a whole.
+func (a *app) openBoxed(ctx context.Context, w *worker.Work, o worker.Order) (*running, error) {
+	if err := affordable(o.Runner, o.Budget); err != nil {
+		return nil, err
+	}
+	// Every worker of an attempt has the same home, so that one goes on with the conversation of the last.
+	home := strings.TrimSuffix(string(w.Folder), filepath.Ext(string(w.Folder))) + ".home"
+	box, err := agents.OpenBox(ctx, a.App, agents.Box{Agent: runner.Program(o.Runner), Role: o.Role, Skills: o.Skills, Ask: approval.AskReached,
+		Anywhere: o.Anywhere, Dir: o.Tree, Home: home})
+	if err != nil {
+		return nil, err
+	}
+	dialect, _ := runner.Named(o.Runner)
+	c := &runner.Turns{Dialect: dialect, Start: box.Run, Model: o.Model, ID: o.Resume}
+	return &running{Runner: &proved{c, box}, session: box.Session.ID, title: strings.TrimSpace(box.Title + " " + o.Model),
+		conversation: func() string { return c.ID }, close: box.Close}, nil
+}
+
+// affordable refuses a budget that a runner cannot keep, because it does not tell what it costs.
+func affordable(name string, budget float64) error {
+	if budget > 0 && !runner.Prices(name) {
+		return failure.Hint(fmt.Errorf("the runner %s does not tell what it costs, so no budget can stop it", name),
+			"leave out the budget, or use --runner claude")
+	}
+	return nil
+}
+
+// proved ends an agent that calls tools which no hook has decided about.
+type proved struct {
+	*runner.Turns
+	box *agents.Boxed
+}
+
+// errUnhooked is the error of an agent that does not run its hook.
+var errUnhooked = errors.New("it has called a tool that the hook was not asked about, so it was stopped")
+
+// Say runs one turn.
+func (p *proved) Say(ctx context.Context, said string, tell func(agent.Event)) (agent.Turn, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var ended int64
+	decided := p.box.Decided()
+	turn, err := p.Turns.Say(ctx, said, func(e agent.Event) {
+		tell(e)
+		if e.Done == nil {
+			return
+		}
+		ended++
+		if p.box.Decided()-decided < ended {
+			stop(errUnhooked)
+		}
+	})
+	if errors.Is(context.Cause(ctx), errUnhooked) {
+		known, _ := harness.Named(p.Name())
+		turn.Stop = "error"
+		err = failure.Hint(fmt.Errorf("%s: %w", p.box.Title, errUnhooked), "myc hook check "+known.Name+" tells whether this version obeys a hook")
+	}
+	return turn, err
+}
