@@ -80,3 +80,49 @@ func (p *project) boxed(s *fake.Server, environ []string) {
 		}
 	}
 }
+
+// TestSwarmTerminal has a worker that is the real Claude Code at its own terminal: it is told what to do there when its prompt is seen, and
+// what it does is read from its transcript.
+func TestSwarmTerminal(t *testing.T) {
+	realAgent(t, "claude")
+	_, err := exec.LookPath("tmux")
+	needed(t, err, "tmux")
+	if !withoutNetwork(t) {
+		return
+	}
+	p := swarmWorld(t)
+	p.write("plan.yaml", "features:\n  - {id: alpha, description: Add alpha}\n")
+	s := fake.New()
+	defer s.Close()
+	environ := p.agentEnv("claude", s)
+	const told = "Say hello too."
+	s.Play(bashStep("touch denied.txt"), bashStep("pwd > where.txt; git add -A && git commit -m 'feat: alpha'"),
+		fake.Step{Func: func(fake.Request) fake.Step {
+			_, stderr, _ := p.as(environ, "swarm", "message", "alpha", told)
+			return fake.Step{Text: "done" + stderr}
+		}}, bashStep("echo hello > hello.txt && git add -A && git commit -m 'feat: hello'"), fake.Step{Text: "done"})
+	for _, args := range [][]string{{"init", "plan.yaml", "--runner", "claude-tmux", "--retries", "0"}, {"auto", "--unsafe-program"}, {"merge"}} {
+		if stdout, stderr, code := p.as(environ, append([]string{"swarm"}, args...)...); code != 0 {
+			logs, _, _ := p.as(environ, "swarm", "logs", "alpha", "--json")
+			t.Fatalf("myc swarm %q: exit %d\n%s%s\nalpha:\n%s", args, code, stdout, stderr, logs)
+		}
+	}
+	turns := s.Turns()
+	for _, r := range turns {
+		if r.Step == 1 && !strings.Contains(results(r), "nothing is touched here") || r.Step == 3 && !strings.Contains(r.Text("user"), told) {
+			t.Errorf("step %d: %q, it was told %q", r.Step, results(r), r.Text("user"))
+		}
+	}
+	if slices.Contains(turns[0].ToolNames(), prefix+"mycelium-router__set_role") {
+		t.Error("it is offered another role")
+	}
+	if !strings.Contains(p.read("where.txt"), "-trees/") || p.read("hello.txt") != "hello\n" || exists(p, "denied.txt") {
+		t.Errorf("it works in %q", p.read("where.txt"))
+	}
+	logs, _, _ := p.as(environ, "swarm", "logs", "alpha", "--json")
+	for _, want := range []string{"agent__Bash", "nothing is touched here", told} {
+		if !strings.Contains(logs, want) {
+			t.Errorf("what the worker did lacks %q:\n%s", want, logs)
+		}
+	}
+}

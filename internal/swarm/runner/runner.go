@@ -48,7 +48,7 @@ func Program(name string) string {
 }
 
 // Prices reports whether a runner tells what its worker costs, so that a budget can stop it.
-func Prices(name string) bool { return name == Claude }
+func Prices(name string) bool { return name == Claude || name == Terminal }
 
 // Dialect is how a program is started for one turn, and what it prints.
 type Dialect struct {

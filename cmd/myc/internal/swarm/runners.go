@@ -2,19 +2,24 @@ package swarm
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"mycelium/cmd/myc/internal/agents"
 	"mycelium/cmd/myc/internal/engine"
 	"mycelium/internal/agent"
 	"mycelium/internal/approval"
 	"mycelium/internal/harness"
+	"mycelium/internal/node"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm/runner"
 	"mycelium/internal/swarm/worker"
+	"mycelium/internal/tmux"
 )
 
 // running is the agent of a worker.
@@ -41,12 +46,67 @@ func (a *app) openRunner(ctx context.Context, w *worker.Work, o worker.Order) (*
 	if _, ok := runner.Named(o.Runner); ok {
 		return a.openBoxed(ctx, w, o)
 	}
+	if o.Runner == runner.Terminal {
+		return a.openTerminal(ctx, o)
+	}
 	e, err := engine.Open(ctx, a.App, engine.Options{Role: o.Role, Skills: o.Skills, Model: o.Model, Engine: engine.Claude,
 		Ask: approval.AskReached, Resume: o.Resume, Budget: o.Budget, MaxTurns: o.MaxTurns, Dir: o.Tree, Anywhere: o.Anywhere})
 	if err != nil {
 		return nil, err
 	}
 	return &running{Runner: e, session: e.Session, title: strings.TrimSpace(e.Name() + " " + e.Model), conversation: e.ID}, nil
+}
+
+// openTerminal opens a Claude Code in the terminal of this worker.
+func (a *app) openTerminal(ctx context.Context, o worker.Order) (*running, error) {
+	pane := a.Getenv("TMUX_PANE")
+	if pane == "" {
+		return nil, failure.Hint(errors.New("this worker is not in a terminal of the swarm"), "myc swarm auto starts it in one")
+	}
+	known, _ := harness.Named(engine.Claude)
+	program, err := known.Find(a.Environ)
+	if err != nil {
+		return nil, failure.Hint(err, "install it: npm install -g "+known.Package)
+	}
+	l, err := agents.StartClaude(ctx, a.App, agents.Start{Program: program, Role: o.Role, Skills: o.Skills, Ask: approval.AskReached,
+		Anywhere: o.Anywhere, Dir: o.Tree})
+	if err != nil {
+		return nil, err
+	}
+	session, args := o.Resume, []string{"--resume", o.Resume}
+	if session == "" {
+		session = uuid()
+		args = []string{"--session-id", session}
+	}
+	if o.Model != "" {
+		args = append(args, "--model", o.Model)
+	}
+	own, err := known.Files(harness.User, "", a.Environ)
+	if err != nil {
+		l.Close()
+		return nil, err
+	}
+	gone, end, err := l.AtTerminal(program, args)
+	if err != nil {
+		l.Close()
+		return nil, err
+	}
+	a.Out = io.Discard // the terminal is the agent's
+	return &running{Runner: &runner.TUI{Screen: tmux.At(a.Getenv("TMUX")), Pane: pane, Config: filepath.Dir(own.Hooks), Session: session,
+		Budget: o.Budget, Price: node.PriceOf, Gone: gone, Stop: func() { end(terminalGrace) }},
+		session: l.Session.ID, title: strings.TrimSpace(known.Title + " at its terminal " + o.Model),
+		conversation: func() string { return session }, close: l.Close}, nil
+}
+
+// terminalGrace is how long a Claude Code at a terminal may take to end.
+const terminalGrace = 5 * time.Second
+
+// uuid is a random UUID (RFC 9562, version 4), as Claude Code wants the id of a session.
+func uuid() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // openBoxed opens an agent that works in the sandbox as a whole.
