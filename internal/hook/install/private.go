@@ -34,15 +34,16 @@ type private struct {
 	write  func(s *Setup, own, folder string, p *Private, gateway []string) error
 }
 
-// privates are the agents that can have one. The hosts are those that Codex 0.169.0 and Gemini CLI 0.61.0 name for a key and for an account.
+// privates are the agents that can have one. The hosts are those that Codex 0.169.0 and Gemini CLI 0.61.0 name for a key and for an
+// account.
 var privates = map[string]private{
 	"codex": {vars: []string{"OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", "CODEX_HOME"}, urls: []string{"OPENAI_BASE_URL"},
 		hosts:  []string{"api.openai.com", "chatgpt.com", "auth.openai.com"},
-		logins: []string{"auth.json"}, write: (*Setup).privateCodex},
+		logins: []string{"auth.json"}, write: privateCodex},
 	"gemini": {vars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GEMINI_CLI_HOME", "GEMINI_MODEL"},
 		urls:   []string{"GOOGLE_GEMINI_BASE_URL"},
 		hosts:  []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"},
-		logins: []string{"oauth_creds.json", "google_accounts.json", "installation_id"}, write: (*Setup).privateGemini},
+		logins: []string{"oauth_creds.json", "google_accounts.json", "installation_id"}, write: privateGemini},
 }
 
 // ModelVars are the variables by which an agent reaches its model: those that its maker names, and the key of a provider of the person's.
@@ -97,7 +98,7 @@ func (s *Setup) Private(folder string, environ, gateway []string) (*Private, err
 	elsewhere := false
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
-		if !slices.Contains(ModelVars(s.Agent.Name, environ), name) || value == "" || name == "CODEX_HOME" || name == "GEMINI_CLI_HOME" {
+		if value == "" || !slices.Contains(ModelVars(s.Agent.Name, environ), name) || s.Agent.Moves(name) {
 			continue
 		}
 		p.Environ = append(p.Environ, kv)
@@ -125,8 +126,8 @@ func hostOf(address string) []string {
 var codexRoot = []string{"model", "model_provider", "model_reasoning_effort", "model_verbosity", "model_context_window", "chatgpt_base_url",
 	"openai_base_url", "forced_login_method", "preferred_auth_method", "service_tier"}
 
-// codexFixed is what stands before them: the sandbox and the hook decide, and Codex asks nobody. No project is trusted, so that Codex reads no
-// settings of the repository.
+// codexFixed is what stands before them: the sandbox and the hook decide, and Codex asks nobody. No project is trusted, so that Codex
+// reads no settings of the repository.
 const codexFixed = "sandbox_mode = \"danger-full-access\"\napproval_policy = \"never\"\ncheck_for_update_on_startup = false\n" +
 	"cli_auth_credentials_store = \"file\"\nweb_search = \"disabled\"\n" // a search at the provider asks no hook
 
@@ -169,7 +170,7 @@ type keptTable struct {
 }
 
 // privateCodex writes the configuration of Codex.
-func (s *Setup) privateCodex(own, folder string, p *Private, gateway []string) error {
+func privateCodex(s *Setup, own, folder string, p *Private, gateway []string) error {
 	p.Environ = append(p.Environ, "CODEX_HOME="+folder)
 	in := *s
 	in.Scope, in.Environ = harness.User, append(slices.Clone(s.Environ), "CODEX_HOME="+folder)
@@ -196,7 +197,7 @@ func (s *Setup) privateCodex(own, folder string, p *Private, gateway []string) e
 	if err != nil {
 		return err
 	}
-	if text, err = in.withGateway(text, gateway); err != nil {
+	if text, err = withGateway(&in, text, gateway); err != nil {
 		return err
 	}
 	p.Files[f.Hooks], p.Files[f.Trust] = hooks, text
@@ -205,7 +206,7 @@ func (s *Setup) privateCodex(own, folder string, p *Private, gateway []string) e
 }
 
 // withGateway adds the gateway to the servers in a file of the agent.
-func (s *Setup) withGateway(text []byte, gateway []string) ([]byte, error) {
+func withGateway(s *Setup, text []byte, gateway []string) ([]byte, error) {
 	at, err := placeOf("", s.Environ)
 	if err != nil {
 		return nil, err
@@ -218,7 +219,7 @@ func (s *Setup) withGateway(text []byte, gateway []string) ([]byte, error) {
 const geminiSystem = "GEMINI_CLI_SYSTEM_SETTINGS_PATH"
 
 // privateGemini writes the settings of Gemini CLI: how it is signed in as those of the user, everything else above what a project says.
-func (s *Setup) privateGemini(own, folder string, p *Private, gateway []string) error {
+func privateGemini(s *Setup, own, folder string, p *Private, gateway []string) error {
 	settings, system := filepath.Join(folder, ".gemini", "settings.json"), filepath.Join(folder, "system.json")
 	p.Environ = append(p.Environ, "GEMINI_CLI_HOME="+folder, geminiSystem+"="+system, "GEMINI_TELEMETRY_ENABLED=false")
 	in := *s
@@ -246,7 +247,7 @@ func (s *Setup) privateGemini(own, folder string, p *Private, gateway []string) 
 	if fixed, err = in.install(system, fixed, &note{}); err != nil {
 		return err
 	}
-	if fixed, err = in.withGateway(fixed, gateway); err != nil {
+	if fixed, err = withGateway(&in, fixed, gateway); err != nil {
 		return err
 	}
 	p.Files[settings], p.Files[system] = user, fixed

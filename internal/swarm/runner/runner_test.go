@@ -110,8 +110,8 @@ func TestTurnThatDoesNotEnd(t *testing.T) {
 
 // TestToolNames: tools have the names that the policy knows.
 func TestToolNames(t *testing.T) {
-	for native, want := range map[string]string{"run_shell_command": "agent__Bash", "replace": "agent__Edit", "update_topic": "agent__update_topic",
-		"mcp_mycelium_files__read_file": "files__read_file"} {
+	for native, want := range map[string]string{"run_shell_command": "agent__Bash", "replace": "agent__Edit",
+		"update_topic": "agent__update_topic", "mcp_mycelium_files__read_file": "files__read_file"} {
 		if got := geminiTool(native); got != want {
 			t.Errorf("%s: %s", native, got)
 		}

@@ -29,8 +29,8 @@ type Screen interface {
 
 var _ Screen = tmux.Server{}
 
-// TUI is a conversation with a Claude Code in its own terminal: what is said is pasted when its prompt is seen, and what it does is read from
-// its transcript (2.1.197).
+// TUI is a conversation with a Claude Code in its own terminal: what is said is pasted when its prompt is seen, and what it does is read
+// from its transcript (2.1.197).
 type TUI struct {
 	Screen  Screen
 	Pane    string
@@ -64,7 +64,8 @@ const (
 	lookEvery   = 100 * time.Millisecond
 	readyWithin = 60 * time.Second
 	heardWithin = 30 * time.Second
-	idleLooks   = 5 // looks in a row that see the prompt after the model has stopped
+	idleLooks   = 5  // looks in a row that see the prompt, before something is said and after the model has stopped
+	againLooks  = 20 // looks in a row that see the prompt although something was said
 )
 
 // Say runs one turn.
@@ -80,7 +81,7 @@ func (c *TUI) Say(ctx context.Context, said string, tell func(agent.Event)) (age
 	if err := c.Screen.Type(ctx, c.Pane, said); err != nil {
 		return c.ended(ctx, err)
 	}
-	idle := 0
+	idle, unheard := 0, 0
 	err := c.look(ctx, heardWithin, "what was said is not in the transcript", func() (done, alive bool, err error) {
 		if err := c.read(said, tell); err != nil {
 			return false, c.heard, err
@@ -93,10 +94,21 @@ func (c *TUI) Say(ctx context.Context, said string, tell func(agent.Event)) (age
 		if err != nil {
 			return false, c.heard, err
 		}
-		if idle++; !c.heard || c.stop == "" || !prompts(screen) {
+		if idle++; c.stop == "" || !prompts(screen) {
 			idle = 0
 		}
-		return idle >= idleLooks, c.heard, nil
+		if unheard++; c.heard || !prompts(screen) {
+			unheard = 0
+		}
+		if unheard == againLooks { // a terminal that was just opened may lose keys
+			unheard = 0
+			again := said
+			if typed(screen) != "" {
+				again = "" // only Enter
+			}
+			return false, false, c.Screen.Type(ctx, c.Pane, again)
+		}
+		return c.heard && idle >= idleLooks, c.heard, nil
 	})
 	return c.ended(ctx, err)
 }
@@ -162,7 +174,7 @@ const trustQuestion = "❯ 1. Yes, I trust this folder"
 
 // ready waits until the prompt is seen. It answers the question about the folder; every other question is a person's.
 func (c *TUI) ready(ctx context.Context) error {
-	asked, shown := "", ""
+	asked, shown, idle := "", "", 0
 	err := c.look(ctx, readyWithin, "its prompt is not seen", func() (bool, bool, error) {
 		screen, err := c.Screen.Screen(ctx, c.Pane)
 		if err != nil {
@@ -173,7 +185,10 @@ func (c *TUI) ready(ctx context.Context) error {
 			asked = trustQuestion
 			return false, false, c.Screen.Type(ctx, c.Pane, "")
 		}
-		return prompts(screen) && !harness.AsksAtStart(shown), false, nil
+		if idle++; !prompts(screen) || harness.AsksAtStart(shown) {
+			idle = 0
+		}
+		return idle >= idleLooks, false, nil
 	})
 	if err != nil && harness.AsksAtStart(shown) {
 		return fmt.Errorf("it asks something that a person has to answer (myc swarm attach): %w", err)
@@ -187,6 +202,22 @@ var promptLine = regexp.MustCompile(`(?m)^[│\s]*[❯>](?:[\s\x{a0}]*$|[\s\x{a0
 // prompts reports whether a screen shows the prompt of a Claude Code that does not work.
 func prompts(screen string) bool {
 	return promptLine.MatchString(screen) && !strings.Contains(screen, "esc to interrupt")
+}
+
+// inputLine is the line that a person types in, with what stands there. Until something is typed, it has an example.
+var inputLine = regexp.MustCompile(`(?m)^[│\s]*❯(.*)$`)
+
+// typed is what stands at the prompt of a screen.
+func typed(screen string) string {
+	all := inputLine.FindAllStringSubmatch(screen, -1)
+	if len(all) == 0 {
+		return ""
+	}
+	last := strings.Trim(all[len(all)-1][1], " \t\u00a0│")
+	if strings.HasPrefix(last, "Try \"") {
+		return ""
+	}
+	return last
 }
 
 // read takes the new lines of the transcript.
@@ -273,7 +304,9 @@ func (c *TUI) count(line []byte, tell func(agent.Event)) {
 }
 
 // same reports whether a message of the transcript is what was said, but for white space.
-func same(a, b string) bool { return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ") }
+func same(a, b string) bool {
+	return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ")
+}
 
 // claudeTool is the name of a tool of Claude Code as the policy knows it.
 func claudeTool(name string) string {

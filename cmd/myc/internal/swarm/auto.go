@@ -50,6 +50,9 @@ func (a *app) auto(ctx context.Context, o *opened, s *book.Session) error {
 	if s.State == book.Paused {
 		return failure.Hint(errors.New("the session is paused"), "myc swarm resume")
 	}
+	if err := present(a.Environ, s.Settings.Runner); err != nil {
+		return err
+	}
 	options, err := a.options(ctx, o, s)
 	if err != nil {
 		return err

@@ -105,6 +105,9 @@ func (a *app) begin(ctx context.Context, o *opened, b *begin, args []string) err
 	if err := a.picture(s); err != nil {
 		return err
 	}
+	if err := present(a.Environ, s.Settings.Runner); err != nil {
+		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", text.Visible(err.Error()), text.HintOf(err))
+	}
 	fmt.Fprintf(a.Out, "\nNext: myc swarm auto starts the workers\n")
 	return nil
 }
@@ -128,6 +131,9 @@ func (b *begin) check() (err error) {
 		if s.Command, err = plan.Words(b.command); err != nil || len(s.Command) == 0 {
 			return failure.Usagef("--command: %w", cmp.Or(err, errors.New("it is empty")))
 		}
+	}
+	if err := affordable(s.Runner, s.Budget); err != nil && s.Runner != runner.Command {
+		return err
 	}
 	for _, v := range b.verify {
 		argv, err := plan.ParseCommand(v)

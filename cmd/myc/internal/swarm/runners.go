@@ -116,8 +116,8 @@ func (a *app) openBoxed(ctx context.Context, w *worker.Work, o worker.Order) (*r
 	}
 	// Every worker of an attempt has the same home, so that one goes on with the conversation of the last.
 	home := strings.TrimSuffix(string(w.Folder), filepath.Ext(string(w.Folder))) + ".home"
-	box, err := agents.OpenBox(ctx, a.App, agents.Box{Agent: runner.Program(o.Runner), Role: o.Role, Skills: o.Skills, Ask: approval.AskReached,
-		Anywhere: o.Anywhere, Dir: o.Tree, Home: home})
+	box, err := agents.OpenBox(ctx, a.App, agents.Box{Agent: runner.Program(o.Runner), Role: o.Role, Skills: o.Skills,
+		Ask: approval.AskReached, Anywhere: o.Anywhere, Dir: o.Tree, Home: home})
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +125,18 @@ func (a *app) openBoxed(ctx context.Context, w *worker.Work, o worker.Order) (*r
 	c := &runner.Turns{Dialect: dialect, Start: box.Run, Model: o.Model, ID: o.Resume}
 	return &running{Runner: &proved{c, box}, session: box.Session.ID, title: strings.TrimSpace(box.Title + " " + o.Model),
 		conversation: func() string { return c.ID }, close: box.Close}, nil
+}
+
+// present says what a runner lacks on this machine; nil: nothing.
+func present(environ []string, name string) error {
+	known, ok := harness.Named(runner.Program(name))
+	if !ok {
+		return nil
+	}
+	if _, err := known.Find(environ); err != nil {
+		return failure.Hint(fmt.Errorf("the runner %s: %w", name, err), "install it: npm install -g "+known.Package)
+	}
+	return nil
 }
 
 // affordable refuses a budget that a runner cannot keep, because it does not tell what it costs.
@@ -162,9 +174,9 @@ func (p *proved) Say(ctx context.Context, said string, tell func(agent.Event)) (
 		}
 	})
 	if errors.Is(context.Cause(ctx), errUnhooked) {
-		known, _ := harness.Named(p.Name())
 		turn.Stop = "error"
-		err = failure.Hint(fmt.Errorf("%s: %w", p.box.Title, errUnhooked), "myc hook check "+known.Name+" tells whether this version obeys a hook")
+		err = failure.Hint(fmt.Errorf("%s: %w", p.box.Title, errUnhooked),
+			"myc hook check "+p.Name()+" tells whether this version obeys a hook")
 	}
 	return turn, err
 }
