@@ -18,6 +18,7 @@ type Flags struct {
 	ID       string        // the project id that the installer pinned; "": from the path of the folder
 	Event    string        // the event; "": the input names it
 	Gateway  string        // the name of our gateway in the agent's configuration; "": it has none
+	Door     string        // the socket at which an agent in the sandbox is answered; "": the daemon answers
 	Limit    time.Duration // how long the agent waits; 0: the agent's own default
 	Fault    string        // why another process could not decide: the denial is only recorded
 	Deadline time.Duration // how long the answer may take, at most as long as Limit allows; 0: as long as that
@@ -46,6 +47,8 @@ func ParseFlags(args []string) (f Flags, ok bool) {
 		case "--gateway":
 			f.Gateway = value
 		case "--mend": // for the person who reads the entry
+		case "--door":
+			f.Door = value
 		case "--fault":
 			f.Fault = value
 		case "--limit":

@@ -143,6 +143,11 @@ func (p *Program) ask() (reply Reply, err error) {
 	if err := p.read(); err != nil {
 		return reply, err
 	}
+	if p.Door != "" {
+		p.watch() // nothing else bounds this answer
+		r := p.request()
+		return askDoor(p.Door, &r)
+	}
 	return askDaemon(p.Project, p.request(), p.until, p.watch)
 }
 

@@ -28,15 +28,14 @@ type small struct {
 // the program is to end. RunSmall returns the exit code.
 func RunSmall(interrupted func() context.Context, args []string, in *os.File, out, errs io.Writer, environ []string) int {
 	s := small{args, environ}
+	if len(args) == 2 && args[0] == DoorGateway {
+		return gatewayAt(args[1], in, out, errs)
+	}
 	f, ok := ParseFlags(append([]string{"hook"}, args...))
 	if !ok {
 		return BadEntry(errs, append([]string{Small}, args...))
 	}
-	var project state.Paths
-	dir, found, err := f.ProjectDir(s.getenv)
-	if err == nil {
-		project, err = f.Paths(dir, found)
-	}
+	project, err := s.project(f)
 	p := Program{
 		Flags: f, Project: project, Out: out, Err: errs, Getenv: s.getenv, Environ: environ,
 		Interrupted: interrupted,
@@ -52,6 +51,18 @@ func RunSmall(interrupted func() context.Context, args []string, in *os.File, ou
 		return p.fault(s.become(nil, nil).Error())
 	}
 	return p.run()
+}
+
+// project returns where the state of the project is. In the sandbox there is none to look at.
+func (s *small) project(f Flags) (paths state.Paths, err error) {
+	if f.Door != "" {
+		return paths, nil
+	}
+	dir, found, err := f.ProjectDir(s.getenv)
+	if err == nil {
+		paths, err = f.Paths(dir, found)
+	}
+	return paths, err
 }
 
 // BadEntry reports an entry of an agent's configuration with other arguments than the installer writes, and returns the exit code. It

@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/material"
 	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/runner"
 	"mycelium/internal/text"
 )
 
@@ -23,9 +24,6 @@ type Rights interface {
 	Refuses(role string, skills []string, path string) string
 }
 
-// Runners are the runners of workers, the default first.
-func Runners() []string { return []string{"claude", "command"} }
-
 // RoleOf is the role of the worker of a feature.
 func RoleOf(s *book.Session, f *book.Feature) string { return cmp.Or(f.Role, s.Settings.Role) }
 
@@ -33,9 +31,9 @@ func RoleOf(s *book.Session, f *book.Feature) string { return cmp.Or(f.Role, s.S
 func CheckRoute(f plan.Feature, s book.Settings, rights Rights) error {
 	r := f.Route
 	switch {
-	case r.Worker != "" && !slices.Contains(Runners(), r.Worker):
+	case r.Worker != "" && !slices.Contains(runner.Names(), r.Worker):
 		return text.Hinted(fmt.Errorf("feature %s: there is no runner %q", f.ID, text.TruncateRunes(r.Worker, 64)), "the runners are "+
-			strings.Join(Runners(), ", "))
+			strings.Join(runner.Names(), ", "))
 	case r.Worker == "command" && len(s.Command) == 0:
 		return text.Hinted(fmt.Errorf("feature %s: its runner is command, and the session has none", f.ID), "begin it with --command")
 	}

@@ -38,6 +38,7 @@ type Setup struct {
 	Small     string              // the small program, absolute: see Program
 	Version   string              // of the agent, which decides the form of the entries of a run; "": not known
 	Addr      string              // host and port where the daemon takes events over HTTP from sessions with a token; "": nowhere
+	Door      string              // the socket at which an agent in the sandbox is answered; "": it is not in the sandbox
 	Token     string              // of the session of a run; "": none
 	Shell     string              // the program that stands before the commands of the agent's shell in a run; "": none
 	Gateway   string              // the name of our gateway among the agent's MCP servers
@@ -79,6 +80,8 @@ func (s *Setup) runs(event string) harness.Runs {
 		r.Args = append(r.Args, "--mend", fmt.Sprintf("%s hook install %s --%s", s.Myc, s.Agent.Name, s.Scope))
 	}
 	switch {
+	case s.Door != "": // in the sandbox there is nothing of the project's state
+		r.Args = append(r.Args, "--door", s.Door)
 	case s.State.Root == "", s.Scope == harness.Managed:
 	case s.Scope == harness.Project:
 		r.Args = append(r.Args, s.State.Pin()...)

@@ -52,6 +52,9 @@ func (a *app) auto(ctx context.Context, o *opened, s *book.Session, unsandboxed 
 	if s.State == book.Paused {
 		return failure.Hint(errors.New("the session is paused"), "myc swarm resume")
 	}
+	if err := present(a.Environ, s.Settings.Runner); err != nil {
+		return err
+	}
 	s, err := a.bounds(ctx, o, s, unsandboxed)
 	if err != nil {
 		return err
@@ -137,7 +140,11 @@ func (a *app) startWorker(ctx context.Context, o *opened, self string, folder wo
 	if err != nil {
 		return err
 	}
-	server.Env = workerEnviron(a.Environ)
+	order, _, err := folder.Order()
+	if err != nil {
+		return err
+	}
+	server.Env = workerEnviron(a.Environ, order.Runner)
 	argv := []string{self, "-C", o.Dir}
 	argv = append(append(argv, o.paths.Pin()...), "swarm", "worker", string(folder))
 	_, err = server.Open(ctx, tmux.Window{Session: window, Name: window, Dir: o.Dir, Command: argv})

@@ -5,16 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"mycelium/cmd/myc/internal/agents"
 	"mycelium/internal/agent"
 	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
-	"mycelium/internal/sandbox"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
 )
@@ -43,7 +41,7 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 	}
 	profile.Seconds = o.Seconds
 	if o.Writes != "" {
-		if err := onlyWrites(&profile, o.Writes); err != nil {
+		if err := agents.OnlyWrites(&profile, o.Writes); err != nil {
 			return end, err
 		}
 	}
@@ -71,19 +69,6 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 	}
 	end.Stop = agent.StopEnd
 	return end, t.err
-}
-
-// onlyWrites makes a profile one that writes one file, which is made here: only a file that exists can be shown in the sandbox.
-func onlyWrites(p *sandbox.Profile, file string) error {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err == nil {
-		err = f.Close()
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("make the file for the findings: %w", err)
-	}
-	p.Project, p.Write = false, []string{file}
-	return nil
 }
 
 // lines records what a command prints.

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"mycelium/internal/config/source"
+	"mycelium/internal/hook/install"
 	"mycelium/internal/node/project"
+	"mycelium/internal/swarm/runner"
 )
 
 // modelVars are the variables by which a worker reaches its model, besides those of a daemon. Other secrets of the person's do not reach
@@ -15,12 +17,20 @@ import (
 var modelVars = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR",
 	"NODE_EXTRA_CA_CERTS"}
 
-// workerEnviron is the environment of a worker.
-func workerEnviron(environ []string) []string {
-	out := project.Kept(environ)
+// varsOf are the variables by which the worker of a runner reaches its model.
+func varsOf(name string, environ []string) []string {
+	if _, ok := runner.Named(name); ok {
+		return install.ModelVars(runner.Program(name), environ)
+	}
+	return modelVars
+}
+
+// workerEnviron is the environment of a worker of a runner.
+func workerEnviron(environ []string, name string) []string {
+	out, vars := project.Kept(environ), varsOf(name, environ)
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
-		if slices.Contains(modelVars, name) && value != "" && (name != "ANTHROPIC_API_KEY" || !subscribed(environ)) {
+		if slices.Contains(vars, name) && value != "" && (name != "ANTHROPIC_API_KEY" || !subscribed(environ)) {
 			out = append(out, kv)
 		}
 	}

@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"mycelium/internal/swarm/runner"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +28,7 @@ func TestWorkerEnviron(t *testing.T) {
 		"a token of a subscription":        {[]string{"HOME=" + home, "CLAUDE_CODE_OAUTH_TOKEN=t"}, false},
 		"signed in, and a service of ours": {[]string{"HOME=" + signedIn, "ANTHROPIC_BASE_URL=http://127.0.0.1:1"}, true},
 	} {
-		got := workerEnviron(append(c.environ, key, "GITHUB_TOKEN=secret"))
+		got := workerEnviron(append(c.environ, key, "GITHUB_TOKEN=secret"), runner.Claude)
 		if slices.Contains(got, key) != c.has || slices.Contains(got, "GITHUB_TOKEN=secret") || !slices.Contains(got, c.environ[0]) {
 			t.Errorf("%s: %q", name, got)
 		}

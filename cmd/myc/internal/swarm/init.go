@@ -12,10 +12,10 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/swarm/review"
+	"mycelium/internal/swarm/runner"
 	"mycelium/internal/swarm/schedule"
 	"mycelium/internal/swarm/verify"
 	"mycelium/internal/text"
@@ -60,7 +60,7 @@ func initCmd(a *app) *cobra.Command {
 	f.Float64Var(&b.settings.Budget, "budget", 0, "pause when all workers together have cost this many `USD`; 0: no limit")
 	f.StringVar(&b.settings.Role, "role", "", "role of workers whose feature names none (default: session.agentRole)")
 	f.StringVarP(&b.settings.Model, "model", "m", "", "model of the workers")
-	f.StringVar(&b.settings.Runner, "runner", runnerClaude, "claude, or command")
+	f.StringVar(&b.settings.Runner, "runner", runner.Claude, "with what workers work: "+strings.Join(runner.Names(), ", "))
 	f.StringVar(&b.settings.Strategy, "strategy", string(schedule.Adaptive),
 		"which ready feature is first: adaptive, breadth-first or depth-first")
 	f.IntVar(&b.settings.Planned, "plan-threshold", plan.Threshold,
@@ -100,6 +100,9 @@ func (a *app) begin(ctx context.Context, o *opened, b *begin, args []string) err
 	if err := a.picture(s); err != nil {
 		return err
 	}
+	if err := present(a.Environ, s.Settings.Runner); err != nil {
+		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", text.Visible(err.Error()), text.HintOf(err))
+	}
 	fmt.Fprintf(a.Out, "\nreviews: %s\nNext: myc swarm auto starts the workers\n", review.Settings(s.Settings.Reviews))
 	return nil
 }
@@ -127,21 +130,24 @@ func (b *begin) check() (err error) {
 		return failure.Usagef("--workers is from 1 to 10")
 	case s.Retries < 0 || s.Budget < 0:
 		return failure.Usagef("--retries and --budget are not negative")
-	case !slices.Contains(swarm.Runners(), s.Runner):
-		return failure.Usagef("--runner: %q is not one of %s", s.Runner, strings.Join(swarm.Runners(), ", "))
+	case !slices.Contains(runner.Names(), s.Runner):
+		return failure.Usagef("--runner: %q is not one of %s", s.Runner, strings.Join(runner.Names(), ", "))
 	case s.Planned < 0 || s.Planned > 100:
 		return failure.Usagef("--plan-threshold is from 0 to 100")
 	case s.Judge != book.ByRubric && s.Judge != book.ByModel:
 		return failure.Usagef("--judge: %q is neither rubric nor model", s.Judge)
 	case !slices.Contains(schedule.Strategies(), schedule.Strategy(s.Strategy)):
 		return failure.Usagef("--strategy: %q is not one of adaptive, breadth-first, depth-first", s.Strategy)
-	case (s.Runner == runnerCommand) != (b.command != ""):
+	case (s.Runner == runner.Command) != (b.command != ""):
 		return failure.Usagef("--runner command and --command go together")
 	}
 	if b.command != "" {
 		if s.Command, err = plan.Words(b.command); err != nil || len(s.Command) == 0 {
 			return failure.Usagef("--command: %w", cmp.Or(err, errors.New("it is empty")))
 		}
+	}
+	if err := affordable(s.Runner, s.Budget); err != nil && s.Runner != runner.Command {
+		return err
 	}
 	if !b.quiet {
 		s.Reviews = review.Defaults()

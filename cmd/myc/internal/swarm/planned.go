@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/swarm/material"
 	"mycelium/internal/swarm/ops"
 	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/runner"
 	"mycelium/internal/text"
 )
 
@@ -119,7 +120,7 @@ func planRouteCmd(a *app) *cobra.Command {
 			})
 		}}
 	f := c.Flags()
-	f.StringVar(&r.Worker, "runner", "", strings.Join(swarm.Runners(), ", ")+" (default: that of the session)")
+	f.StringVar(&r.Worker, "runner", "", strings.Join(runner.Names(), ", ")+" (default: that of the session)")
 	f.StringSliceVar(&r.Require, "require", nil, "`SKILLS` that are active in its session")
 	f.StringSliceVar(&r.Exclude, "exclude", nil, "`SKILLS` that its role may not have")
 	f.IntVar(&r.MaxParallel, "parallel", 0, "workers at once while it is worked on, 1 to "+strconv.Itoa(plan.MaxParallel)+"; 0: any number")

@@ -14,8 +14,8 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
-	"mycelium/internal/swarm/review"
 	"mycelium/internal/swarm/confidence"
+	"mycelium/internal/swarm/review"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
 )

@@ -18,12 +18,6 @@ import (
 	"mycelium/internal/swarm/ops"
 )
 
-// The runners of workers.
-const (
-	runnerClaude  = "claude"
-	runnerCommand = "command"
-)
-
 // app is the program with the commands of this family.
 type app struct {
 	*base.App

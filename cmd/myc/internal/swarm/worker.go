@@ -16,9 +16,8 @@ import (
 
 	"mycelium/cmd/myc/internal/agents"
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/cmd/myc/internal/engine"
 	"mycelium/internal/agent"
-	"mycelium/internal/approval"
+	"mycelium/internal/swarm/runner"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
 )
@@ -48,7 +47,7 @@ func (a *app) work(ctx context.Context, folder worker.Folder) error {
 	var end worker.Ended
 	if err == nil {
 		run := a.engaged
-		if order.Runner == runnerCommand {
+		if order.Runner == runner.Command {
 			run = a.commanded
 		}
 		end, err = run(ctx, w, order, prompt)
@@ -66,24 +65,21 @@ func (a *app) work(ctx context.Context, folder worker.Folder) error {
 	return errors.Join(err, w.End(end))
 }
 
-// engaged works with the engine claude, in the worktree, with a session of its own.
+// engaged carries on a conversation with an agent, in the worktree, with a session of its own.
 func (a *app) engaged(ctx context.Context, w *worker.Work, o worker.Order, prompt string) (end worker.Ended, err error) {
 	ctx, allowance := worker.Allow(ctx, time.Duration(o.Seconds*float64(time.Second)))
 	defer allowance.End()
-	within := "project"
-	if o.Unsandboxed {
-		within = ""
-	}
-	e, err := engine.Open(ctx, a.App, engine.Options{Role: o.Role, Skills: o.Skills, Model: o.Model, Engine: engine.Claude,
-		Ask: approval.AskReached, Resume: o.Resume, Budget: o.Budget, MaxTurns: o.MaxTurns, Dir: o.Tree, Anywhere: o.Anywhere,
-		Writes: o.Writes, Prove: true, Within: within})
+	e, err := a.openRunner(ctx, w, o)
 	if err != nil {
 		return end, err
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	end.Conversation, end.Session = e.ID(), e.Session
+	defer func() {
+		end.Conversation = e.conversation()
+		err = errors.Join(err, e.Close())
+	}()
+	end.Session = e.session
 	t := &telling{app: a, work: w, tools: map[string]string{}, allowance: allowance}
-	t.write(worker.Event{Kind: worker.Began, Text: strings.TrimSpace(e.Name() + " " + e.Model)})
+	t.write(worker.Event{Kind: worker.Began, Text: e.title})
 	for said := prompt; said != ""; {
 		turn, err := e.Say(ctx, said, t.tell)
 		t.flush()
