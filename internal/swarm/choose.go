@@ -53,7 +53,14 @@ func Compete(s *book.Session, feature string, c Competition) (book.Event, error)
 	if c.Judge != "" && c.Judge != book.ByRubric && c.Judge != book.ByModel {
 		return book.Event{}, fmt.Errorf("the judge %q is neither rubric nor model", text.TruncateRunes(c.Judge, 64))
 	}
-	f.Planning = &book.Planning{Prompts: c.Prompts, Judge: c.Judge}
+	anew := &book.Planning{Prompts: c.Prompts, Judge: c.Judge}
+	if f.Planning != nil {
+		for _, p := range f.Planning.Planners { // none begins in the folder of one before it, and what they cost was spent
+			anew.Planners = append(anew.Planners, &book.Planner{Name: p.Name, Runs: p.Runs, Cost: p.Cost})
+		}
+		anew.Cost = f.Planning.Cost
+	}
+	f.Planning = anew
 	f.State, f.Reason = book.Pending, ""
 	return book.Event{Kind: "plan", Feature: feature, Text: "two planners are to compete for it"}, nil
 }

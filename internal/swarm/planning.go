@@ -55,14 +55,12 @@ func (d contest) compete(s *book.Session, f *book.Feature, base ground.Commit) {
 		f.Planning.Judge = s.Settings.Judge
 	}
 	if len(f.Planning.Planners) == 0 {
-		f.Planning.Planners = []*book.Planner{{Name: proposal.A, Base: string(base)}, {Name: proposal.B, Base: string(base)}}
+		f.Planning.Planners = []*book.Planner{{Name: proposal.A}, {Name: proposal.B}}
 	}
 	for _, p := range f.Planning.Planners {
 		switch p.State {
-		case "", book.Stopped:
-			d.restart(s.ID, f.ID, p)
-		case book.Failed: // a person has it tried again
-			p.Tried = 0
+		case "", book.Stopped, book.Failed: // a person has one tried again that failed
+			p.Base, p.Tried = string(base), 0
 			d.restart(s.ID, f.ID, p)
 		default:
 		}
@@ -419,29 +417,32 @@ func (d contest) haltPlanners(ctx context.Context, f *book.Feature) (live bool) 
 	if f.State != book.Designing {
 		return false
 	}
-	if job := jobOf(f.ID, "halt"); !d.busy(job) && !d.busy(jobOf(f.ID, "judge")) {
-		d.begin(ctx, job, func(ctx context.Context) error {
-			for _, p := range f.Planning.Planners {
+	for _, job := range []string{"halt", "judge", proposal.A, proposal.B} { // one that is being started is stopped once it is
+		if d.busy(jobOf(f.ID, job)) {
+			return true
+		}
+	}
+	d.begin(ctx, jobOf(f.ID, "halt"), func(ctx context.Context) error {
+		for _, p := range f.Planning.Planners {
+			if p.Live() {
+				d.stop(ctx, worker.Folder(p.Folder))
+			}
+		}
+		_, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
+			of, err := s.Feature(f.ID)
+			if err != nil || of.State != book.Designing {
+				return nil, err
+			}
+			for _, p := range of.Planning.Planners {
 				if p.Live() {
-					d.stop(ctx, worker.Folder(p.Folder))
+					p.State, p.Ended = book.Stopped, time.Now()
 				}
 			}
-			_, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
-				of, err := s.Feature(f.ID)
-				if err != nil || of.State != book.Designing {
-					return nil, err
-				}
-				for _, p := range of.Planning.Planners {
-					if p.Live() {
-						p.State, p.Ended = book.Stopped, time.Now()
-					}
-				}
-				of.State = book.Pending
-				return []book.Event{{Kind: "plan", Feature: f.ID, Text: "its planners were stopped"}}, nil
-			})
-			return err
+			of.State = book.Pending
+			return []book.Event{{Kind: "plan", Feature: f.ID, Text: "its planners were stopped"}}, nil
 		})
-	}
+		return err
+	})
 	return true
 }
 

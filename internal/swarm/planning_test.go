@@ -159,6 +159,35 @@ func TestPlannersSurvive(t *testing.T) {
 	}
 }
 
+// Planners compete anew after a worker failed, from what has landed by then, and the next worker is given their plan.
+func TestPlannersCompeteAnew(t *testing.T) {
+	f := hard(t)
+	f.workers["x a"], f.workers["x b"] = writes("?", planFile("Old A", "", "x")), writes(planFile("Old B", "", "x"), planFile("New B",
+		`"r"`, "x"))
+	f.workers["x"] = func(h *hand) {
+		h.work(func(*worker.Work) {
+			if h.n > 1 {
+				h.commit(h.tree, "feat: x", "x", "1\n")
+			}
+		})
+	}
+	f.want(f.drive(), "x", book.Failed, 1, 2)
+	if _, err := f.Book.Change(t.Context(), "s", "", func(s *book.Session) ([]book.Event, error) {
+		s.State = book.Going
+		e, err := Compete(s, "x", Competition{Force: true})
+		return []book.Event{e}, err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	x := f.want(f.drive(), "x", book.Completed, 2, 3)
+	if p := x.Planning; p.Planner("A").Runs != 3 || p.Planner("B").Runs != 2 || p.Planner("A").Tried != 0 || p.Winner != "B" {
+		t.Errorf("%+v\n%+v", p, p.Planner("A"))
+	}
+	if !strings.Contains(f.prompts["x"][2], "New B") {
+		t.Errorf("the worker is told\n%s", f.prompts["x"][2])
+	}
+}
+
 // TestPausedPlanners: they are stopped, and the feature waits for the session.
 func TestPausedPlanners(t *testing.T) {
 	f := hard(t)

@@ -246,12 +246,23 @@ func related(f plan.Feature, files []File) (out []relation) {
 // common are words that say nothing about a file.
 const common = " with from that this into file files code test tests when then each them they make adds have main json yaml html src "
 
-// wordsOf are the words of a text by which files are found, without the s of a plural.
+// wordsOf are the words of a text by which files are found, without the s of a plural: dateParser2 has two.
 func wordsOf(s string) (out []string) {
-	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if w = strings.TrimSuffix(w, "s"); utf8.RuneCountInString(w) > 3 && !strings.Contains(common, " "+w+" ") {
+	add := func(w string) {
+		if w = strings.TrimSuffix(strings.ToLower(w), "s"); utf8.RuneCountInString(w) > 3 && !strings.Contains(common, " "+w+" ") {
 			out = append(out, w)
 		}
+	}
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		from, small := 0, false
+		for i, r := range w {
+			if small && unicode.IsUpper(r) {
+				add(w[from:i])
+				from = i
+			}
+			small = unicode.IsLower(r)
+		}
+		add(w[from:])
 	}
 	return out
 }

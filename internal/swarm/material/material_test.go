@@ -115,6 +115,14 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// TestWords: the words of a path and of a description are found whatever they are written with.
+func TestWords(t *testing.T) {
+	if got := strings.Join(wordsOf("src/DateParser2.go: the HTTPServer of dates, 日付の解析"),
+		" "); got != "date parser httpserver date 日付の解析" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestPatterns of row C92 are told by the names of folders.
 func TestPatterns(t *testing.T) {
 	for paths, want := range map[string]string{

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"time"
 
 	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
@@ -19,7 +20,7 @@ func (o Ops) prepare(ctx context.Context, id, feature string, f func(s *book.Ses
 		}
 		e, err := f(s)
 		if err == nil && of.State == book.Pending && s.State == book.Faulty {
-			s.State = book.Going
+			s.State, s.Ended = book.Going, time.Time{}
 		}
 		return e, err
 	})

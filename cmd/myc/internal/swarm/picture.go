@@ -25,16 +25,15 @@ func (a *app) picture(s *book.Session) error {
 	width := min(cmp.Or(a.Width(), 100), 120)
 	fmt.Fprintf(a.Out, "%s\n", strings.TrimRight(t.Gantt(width), "\n"))
 	for i, f := range p.Features {
-		switch score := plan.Score(f); score.Advise(plan.Threshold) {
-		case plan.Compete:
-			what := "divide it, or have it planned first"
-			if swarm.Planned(s, s.Features[i]) {
-				what = "two planners compete for it before a worker begins"
-			}
-			fmt.Fprintf(a.Out, "%s is complex (%d of 100): %s\n", f.ID, score.Total, what)
-		case plan.Review:
+		score := plan.Score(f)
+		switch advice := score.Advise(plan.Threshold); {
+		case swarm.Planned(s, s.Features[i]):
+			fmt.Fprintf(a.Out, "%s is complex (%d of 100): two planners compete for it before a worker begins\n", f.ID, score.Total)
+		case s.Features[i].Chosen() != nil:
+		case advice == plan.Compete:
+			fmt.Fprintf(a.Out, "%s is complex (%d of 100): divide it, or have it planned first\n", f.ID, score.Total)
+		case advice == plan.Review:
 			fmt.Fprintf(a.Out, "%s is not simple (%d of 100): look at it before a worker does\n", f.ID, score.Total)
-		case plan.Simple:
 		}
 	}
 	clash := false

@@ -78,11 +78,10 @@ func (a *app) showPlans(s *book.Session, f *book.Feature) error {
 			Planning   *book.Planning  `json:"planning"`
 		}{f.ID, score, score.Advise(plan.Threshold), f.Planning})
 	}
-	will := "it is given to a worker as it is"
+	rows := [][]string{{"complexity", fmt.Sprintf("%d of 100", score.Total)}}
 	if swarm.Planned(s, f) {
-		will = "two planners compete for it before a worker begins"
+		rows[0][1] += ": two planners compete for it before a worker begins"
 	}
-	rows := [][]string{{"complexity", fmt.Sprintf("%d of 100: %s", score.Total, will)}}
 	if p := f.Planning; p != nil && p.Winner != "" {
 		rows = append(rows, []string{"chosen", p.Winner + ", by the " + p.By}, []string{"because", text.Flatten(p.Reason)})
 	}
@@ -134,8 +133,7 @@ func planContextCmd(a *app) *cobra.Command {
 	var set string
 	var replace bool
 	c := &cobra.Command{Use: "context FEATURE", Short: "Show, or add to, what the worker of a feature is given to read",
-		Args: base.ArgRange(1, 1,
-			"a feature"),
+		Args: base.ArgRange(1, 1, "a feature"),
 		Long: "Its worker is given the documents of the project, the files that the feature is about, and what you give it with --set: a file\n" +
 			"with {documentation: [{type: file|url|snippet, path, title, relevance, section}], prepared: [{key, content, source,\n" +
 			"priority: required|recommended|optional, tokenEstimate}]} as JSON. Files that the role of the worker may not read, files that\n" +
