@@ -26,7 +26,7 @@ func swarmWorld(t *testing.T) *project {
 	p := newProject(t, world(map[string]string{
 		"mycelium.yaml": "session: {defaultRole: guest, roles: [guest, developer], agentRole: developer}\n",
 		"skills/coding/SKILL.yaml": "name: coding\ndescription: Writes code.\nallowedRoles: [developer]\n" +
-			"allowedTools: [agent__Bash, agent__Write]\n",
+			"allowedTools: [agent__Bash, agent__Read, agent__Edit, agent__Write]\n",
 		"rules.yaml": "version: 1\nrules:\n" +
 			"  - {name: no-touch, action: deny, tool: Bash, args: {command: ['touch denied.txt']}, reason: nothing is touched here}\n" +
 			"  - {name: work, action: allow, tool: 'agent__*'}\n",
@@ -268,8 +268,8 @@ func (p *project) reviewed(s *fake.Server, environ []string) {
 			continue
 		}
 		log := p.must("audit", "query", "--session", r.Session, "--json")
-		if !strings.Contains(log, "new.txt") || !strings.Contains(log, `"writes"`) {
-			t.Errorf("the log of the reviewer lacks its session or its calls:\n%s", log)
+		if !strings.Contains(log, "new.txt") || !strings.Contains(log, `"rule": "session"`) {
+			t.Errorf("the log of the reviewer lacks what was refused:\n%s", log)
 		}
 	}
 }

@@ -85,6 +85,7 @@ type claudeOptions struct {
 	skills   []string // active at the start; nil: those of the role
 	ask      approval.WhenAsked
 	anywhere bool
+	tree     string // the linked worktree that it works in; empty: the project's folder
 	writes   string // the only file that it may change; empty: what the policy says
 }
 

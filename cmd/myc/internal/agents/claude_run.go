@@ -90,8 +90,9 @@ func (a *app) endFor(ctx context.Context, id string) {
 }
 
 // claudeFiles writes the settings and the MCP configuration of one run into the state of the project, where no agent can write. If
-// they were passed on the command line, Claude Code would store them in a file that an agent can write. end stops to answer its events.
-func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Session) (folder string, end func(), err error) {
+// they were passed on the command line, Claude Code would store them in a file that an agent can write. end stops to answer its events. tree is the
+// linked worktree that it works in; empty: the project's folder.
+func (a *app) claudeFiles(ctx context.Context, program, dir, tree string, of api.Session) (folder string, end func(), err error) {
 	end = func() {}
 	defer func() {
 		if err != nil {
@@ -129,7 +130,7 @@ func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Sessi
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", end, fmt.Errorf("make a folder for this run: %w", err)
 	}
-	if err := a.prepareShell(folder, s, paths, settings, argv); err != nil {
+	if err := a.prepareShell(folder, s, paths, settings, argv, tree); err != nil {
 		return "", end, errors.Join(err, os.RemoveAll(folder))
 	}
 	for name, text := range map[string][]byte{"settings.json": settings, "mcp.json": servers} {

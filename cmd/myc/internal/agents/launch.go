@@ -58,7 +58,7 @@ func (a *app) launch(ctx context.Context, program string, o claudeOptions) (l *L
 		return l, err
 	}
 	l.close = append(l.close, func() { a.endFor(ctx, l.Session.ID) })
-	files, closeFiles, err := a.claudeFiles(ctx, program, l.Dir, l.Session)
+	files, closeFiles, err := a.claudeFiles(ctx, program, l.Dir, o.tree, l.Session)
 	if err != nil {
 		return l, err
 	}
@@ -89,14 +89,26 @@ type Start struct {
 	Writes   string // the only file that it may change, absolute, links resolved; empty: what the policy says
 }
 
+// resolved is a folder without links; "" stays so.
+func resolved(dir string) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
 // StartClaude prepares a start of Claude Code by our own agent, which drives it.
 func StartClaude(ctx context.Context, b *base.App, s Start) (*Launch, error) {
 	a := &app{b}
 	if err := a.NeedPerson("start an agent"); err != nil {
 		return nil, failure.Hint(err, "an agent asks with --engine api")
 	}
+	tree, err := resolved(s.Dir)
+	if err != nil {
+		return nil, err
+	}
 	l, err := a.launch(ctx, s.Program, claudeOptions{role: s.Role, skills: s.Skills, ask: s.Ask, anywhere: s.Anywhere,
-		writes: s.Writes})
+		tree: tree, writes: s.Writes})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -63,12 +64,12 @@ func (a *app) shellOf(folder string, s *install.Setup) string {
 }
 
 // prepareShell puts our program before the shell of the agent of a run: it knows the agent's settings as they are now, and the gateway.
-func (a *app) prepareShell(folder string, s *install.Setup, paths state.Paths, settings []byte, gateway []string) error {
+func (a *app) prepareShell(folder string, s *install.Setup, paths state.Paths, settings []byte, gateway []string, tree string) error {
 	lines, err := s.Lines(settings)
 	if err != nil {
 		return err
 	}
-	n := agentshell.Note{Agent: s.Agent.Name, Folder: s.Dir, Project: paths.Project, State: string(paths.Root), ID: a.ID,
+	n := agentshell.Note{Agent: s.Agent.Name, Folder: cmp.Or(tree, s.Dir), Project: paths.Project, State: string(paths.Root), ID: a.ID,
 		Home: a.Getenv("HOME"), Lines: lines, Server: gateway}
 	return agentshell.Prepare(folder, s.Myc, n, a.Environ)
 }
