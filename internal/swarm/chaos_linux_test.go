@@ -30,9 +30,10 @@ import (
 	"mycelium/internal/tmux"
 )
 
-// TestChaos: whatever is killed with -9 at a random moment, the driver, the tmux server, a worker or a reviewer, the next driver brings the session to
-// its end: no commit is lost, none is merged twice, each feature is completed or failed with a reason, the branch is green, and no process
-// and no worktree is left. SWARM_CHAOS is the number of runs (make soak); their seeds count from SWARM_SEED.
+// TestChaos: whatever is killed with -9 at a random moment, the driver, the tmux server, a worker or a reviewer, the next driver brings the
+// session to its end: no commit is lost, none is merged twice, each feature is completed or failed with a reason, the branch is green, what
+// landed is reviewed, and no process and no worktree is left. SWARM_CHAOS is the number of runs (make soak); their seeds count from
+// SWARM_SEED.
 func TestChaos(t *testing.T) {
 	runs, seed := 2, 1
 	for name, n := range map[string]*int{"SWARM_CHAOS": &runs, "SWARM_SEED": &seed} {

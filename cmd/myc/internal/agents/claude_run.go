@@ -90,8 +90,8 @@ func (a *app) endFor(ctx context.Context, id string) {
 }
 
 // claudeFiles writes the settings and the MCP configuration of one run into the state of the project, where no agent can write. If
-// they were passed on the command line, Claude Code would store them in a file that an agent can write. end stops to answer its events. tree is the
-// linked worktree that it works in; empty: the project's folder.
+// they were passed on the command line, Claude Code would store them in a file that an agent can write. end stops to answer its events.
+// tree is the linked worktree that it works in; empty: the project's folder.
 func (a *app) claudeFiles(ctx context.Context, program, dir, tree string, of api.Session) (folder string, end func(), err error) {
 	end = func() {}
 	defer func() {
