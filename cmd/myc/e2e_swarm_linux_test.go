@@ -27,7 +27,7 @@ func swarmWorld(t *testing.T) *project {
 	p := newProject(t, world(map[string]string{
 		"mycelium.yaml": "session: {defaultRole: guest, roles: [guest, developer], agentRole: developer}\n",
 		"skills/coding/SKILL.yaml": "name: coding\ndescription: Writes code.\nallowedRoles: [developer]\n" +
-			"allowedTools: [agent__Bash, agent__Write, agent__Read]\n",
+			"allowedTools: [agent__Bash, agent__Read, agent__Edit, agent__Write]\n",
 		"README.md": "# Things\n\nIt is about alpha.\n\ntoken: ghp_" + strings.Repeat("a1B2", 9) + "\n",
 		"rules.yaml": "version: 1\nrules:\n" +
 			"  - {name: no-touch, action: deny, tool: Bash, args: {command: ['touch denied.txt']}, reason: nothing is touched here}\n" +
@@ -58,6 +58,9 @@ func swarmWorker(tell func() error) (steps []fake.Step) {
 	const told = "Say hello too."
 	var limited atomic.Bool
 	play := func(r fake.Request) fake.Step {
+		if file := findingsOf(r); file != "" {
+			return swarmReviewer(r, file)
+		}
 		id := featureOf(r)
 		switch r.Step {
 		case 0:
@@ -87,10 +90,41 @@ func swarmWorker(tell func() error) (steps []fake.Step) {
 		}
 		return fake.Step{Text: "done"}
 	}
-	for range 8 {
+	for range 10 {
 		steps = append(steps, fake.Step{Func: play})
 	}
 	return steps
+}
+
+// findingsOf is the file into which the reviewer of a request writes what it finds; "": it is no reviewer.
+func findingsOf(r fake.Request) string {
+	m := regexp.MustCompile(`(?m)^    (/\S+\.json)$`).FindStringSubmatch(r.Text("user"))
+	if m == nil {
+		return ""
+	}
+	return m[1]
+}
+
+// swarmReviewer is the model of a reviewer: it tries to change what it reviews, and writes its findings.
+func swarmReviewer(r fake.Request, file string) fake.Step {
+	at := filepath.Dir(file)
+	tool := func(name string, input map[string]any) fake.Step {
+		return fake.Step{ToolUses: []fake.ToolUse{{Name: name, Input: input}}}
+	}
+	switch r.Step {
+	case 0:
+		return tool("Read", map[string]any{"file_path": filepath.Join(at, "alpha.txt")})
+	case 1:
+		return tool("Edit", map[string]any{"file_path": filepath.Join(at, "alpha.txt"), "old_string": "alpha", "new_string": "changed"})
+	case 2:
+		return tool("Write", map[string]any{"file_path": filepath.Join(at, "new.txt"), "content": "new\n"})
+	case 3:
+		return bashStep("echo changed > beta.txt; echo new > new.txt; git commit --allow-empty -m x; git log --format=%s -1; true")
+	case 4:
+		return tool("Write", map[string]any{"file_path": file, "content": `{"summary": "Fine.", "severity": "minor", "issues": [
+			{"category": "bug", "severity": "error", "file": "` + at + `/alpha.txt", "line": 1, "message": "It is wrong."}]}`})
+	}
+	return fake.Step{Text: "reviewed"}
 }
 
 // TestSwarm has three workers that are the real Claude Code work off a plan, each in a worktree of its own, under the hook and the
@@ -126,6 +160,7 @@ func TestSwarm(t *testing.T) {
 	}
 	p.worked(s, environ)
 	p.heard(environ)
+	p.reviewed(s, environ)
 	if stdout, stderr, code := p.as(environ, "swarm", "merge"); code != 0 {
 		t.Fatalf("myc swarm merge: exit %d\n%s%s", code, stdout, stderr)
 	}
@@ -146,6 +181,9 @@ func (p *project) worked(s *fake.Server, environ []string) {
 	t := p.t
 	folders := map[string]string{}
 	for _, r := range s.Turns() {
+		if findingsOf(r) != "" {
+			continue
+		}
 		id := featureOf(r)
 		if slices.Contains(r.ToolNames(), prefix+"mycelium-router__set_role") {
 			t.Errorf("the worker of %s is offered another role", id)
@@ -194,6 +232,52 @@ func (p *project) worked(s *fake.Server, environ []string) {
 			if other.ID != f.ID && strings.Contains(log, "feat: "+other.ID) {
 				t.Errorf("the session of %s has calls of %s", f.ID, other.ID)
 			}
+		}
+	}
+}
+
+// reviewed looks at what the reviewers could do, and at what they found.
+func (p *project) reviewed(s *fake.Server, environ []string) {
+	t := p.t
+	t.Helper()
+	for _, r := range s.Turns() {
+		if findingsOf(r) == "" {
+			continue
+		}
+		got := results(r)
+		switch r.Step {
+		case 2, 3:
+			if !strings.Contains(got, "This session only reads") {
+				t.Errorf("a reviewer's change is answered with %q", got)
+			}
+		case 4:
+			if strings.Count(got, "Read-only file system") < 2 || !strings.Contains(got, "feat: gamma") {
+				t.Errorf("a reviewer's shell says %q", got)
+			}
+		case 5:
+			if strings.HasPrefix(got, "[error=true]") {
+				t.Errorf("a reviewer's findings are answered with %q", got)
+			}
+		}
+	}
+	var status struct {
+		State   book.State     `json:"state"`
+		Reviews []*book.Review `json:"reviews"`
+	}
+	out, stderr, _ := p.as(environ, "swarm", "status", "--json")
+	if err := json.Unmarshal([]byte(out), &status); err != nil || status.State != book.Completed || len(status.Reviews) != 2 {
+		t.Fatalf("%v: %s%s", err, out, stderr)
+	}
+	for _, r := range status.Reviews {
+		f := r.Findings
+		if r.State != book.Completed || f == nil || f.Severity != book.Minor || len(f.Issues) != 1 || f.Issues[0].File != "alpha.txt" ||
+			r.Session == "" || r.Tried != 0 || r.Sent != 0 {
+			t.Errorf("the review of the %s is %s, because %q: %+v", r.Type, r.State, r.Reason, f)
+			continue
+		}
+		log := p.must("audit", "query", "--session", r.Session, "--json")
+		if !strings.Contains(log, "new.txt") || !strings.Contains(log, `"rule": "session"`) {
+			t.Errorf("the log of the reviewer lacks what was refused:\n%s", log)
 		}
 	}
 }

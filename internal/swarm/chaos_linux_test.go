@@ -25,13 +25,15 @@ import (
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/review"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/tmux"
 )
 
-// TestChaos: whatever is killed with -9 at a random moment, the driver, the tmux server or a worker, the next driver brings the session to
-// its end: no commit is lost, none is merged twice, each feature is completed or failed with a reason, the branch is green, and no process
-// and no worktree is left. SWARM_CHAOS is the number of runs (make soak); their seeds count from SWARM_SEED.
+// TestChaos: whatever is killed with -9 at a random moment, the driver, the tmux server, a worker or a reviewer, the next driver brings the
+// session to its end: no commit is lost, none is merged twice, each feature is completed or failed with a reason, the branch is green, what
+// landed is reviewed, and no process and no worktree is left. SWARM_CHAOS is the number of runs (make soak); their seeds count from
+// SWARM_SEED.
 func TestChaos(t *testing.T) {
 	runs, seed := 2, 1
 	for name, n := range map[string]*int{"SWARM_CHAOS": &runs, "SWARM_SEED": &seed} {
@@ -122,7 +124,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 // begin begins a session with random features.
 func (c *chaos) begin() {
 	s := &book.Session{ID: chaosSession, State: book.Going, Branch: c.ground.Branch(), Base: c.head, Target: "main",
-		Settings: book.Settings{Workers: 3, Retries: 4, Runner: "command", Command: []string{"-"},
+		Settings: book.Settings{Workers: 3, Retries: 4, Runner: "command", Command: []string{"-"}, Reviews: review.Defaults(),
 			Verify: [][]string{{"sh", "-c", "test ! -e red.txt && test -e shared.txt"}}}}
 	for i := range 5 + c.rand.IntN(3) {
 		id, kind := "f"+strconv.Itoa(i), kinds[c.rand.IntN(len(kinds))]
@@ -256,6 +258,10 @@ type stub struct {
 }
 
 func (s *stub) work() error {
+	if s.order.Writes != "" { // a reviewer, which is killed like the others
+		time.Sleep(200 * time.Millisecond)
+		return os.WriteFile(s.order.Writes, []byte(`{"summary": "Nothing.", "severity": "clean"}`), 0o600)
+	}
 	_, script, _ := strings.Cut(s.prompt, "stub: ")
 	var kind string
 	var ms int
@@ -397,7 +403,7 @@ type attack struct {
 func (c *chaos) plan(features int) (out []attack) {
 	for range 1 + c.rand.IntN(4) {
 		what := []string{"driver", "driver", "driver", "tmux", "tmux", "worker", "worker", "pause"}[c.rand.IntN(8)]
-		out = append(out, attack{c.rand.Int64N(int64(6 * features)), what})
+		out = append(out, attack{c.rand.Int64N(int64(6*features + 8)), what}) // the reviews have about eight
 	}
 	slices.SortFunc(out, func(a, b attack) int { return cmp.Compare(a.after, b.after) })
 	return out
@@ -537,6 +543,14 @@ func (c *chaos) check() {
 			f.State == book.Completed && n != 1 {
 			c.Errorf("the line of %s is there %d times", f.ID, n)
 		}
+	}
+	for _, r := range last(s) {
+		if r.State != book.Completed && len(c.killed) <= s.Settings.Retries || !r.Over() {
+			c.Errorf("the review of the %s is %s, because %q", r.Type, r.State, r.Reason)
+		}
+	}
+	if tip := c.git("rev-parse", branch); tip != s.Base && len(last(s)) != len(review.Names()) {
+		c.Errorf("there are %d reviews", len(last(s)))
 	}
 	c.checkKept()
 	c.checkLeft(branch)

@@ -102,3 +102,47 @@ func TestSweep(t *testing.T) {
 		t.Errorf("%v, %v: want the worktree of the feature that waits", left, err)
 	}
 }
+
+// A reviewer is stopped when its session is paused, and goes on in the same worktree when it is resumed.
+func TestPausedReview(t *testing.T) {
+	t.Parallel()
+	c := newChaos(t, 1)
+	change := func(f func(s *book.Session)) {
+		if _, err := c.book.Change(c.Context(), chaosSession, "", func(s *book.Session) ([]book.Event, error) {
+			f(s)
+			return []book.Event{{Kind: "session"}}, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(func(s *book.Session) {
+		for _, f := range s.Features {
+			f.State = book.Completed
+		}
+		s.Base = strings.Repeat("0", 40) // something has landed since
+		s.Settings.Reviews.Architecture = false
+	})
+	d, started := c.driver()
+	c.step(d) // it is due
+	c.step(d) // it is given to a reviewer
+	r := c.session().Review("code")
+	if r == nil || r.State != book.Starting || len(*started) != 1 {
+		t.Fatalf("%+v, started %v", r, *started)
+	}
+	c.to(book.Paused)
+	c.step(d)
+	if r = c.session().Review("code"); r.State != book.Stopped {
+		t.Fatalf("paused it is %s", r.State)
+	}
+	c.to(book.Going)
+	c.step(d)
+	c.step(d)
+	s := c.session()
+	if r = s.Review("code"); s.State != book.Reviewing || r.State != book.Starting || r.N != 1 || r.Asked != 1 || len(*started) != 2 ||
+		!strings.HasSuffix(string((*started)[1]), ".1") || len(s.Reviews) != 1 {
+		t.Errorf("%s; %+v, started %v", s.State, r, *started)
+	}
+	if left, err := c.ground.List(); err != nil || len(left) != 1 {
+		t.Errorf("worktrees: %v %v", left, err)
+	}
+}

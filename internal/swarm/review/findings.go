@@ -20,8 +20,8 @@ import (
 	"mycelium/internal/text"
 )
 
-// File is the file in its working tree into which a reviewer writes what it has found. It is the only one that it may write. No worker knows
-// its name, so that none can commit findings of its own before the reviewer begins.
+// File is the file in its working tree into which a reviewer writes what it has found. It is the only one that it may write. No worker
+// knows its name, so that none can commit findings of its own before the reviewer begins.
 func File(r *book.Review) string {
 	return ".swarm-review-" + strconv.FormatInt(r.Began.UnixMilli(), 36) + ".json"
 }

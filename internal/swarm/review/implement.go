@@ -150,7 +150,8 @@ func feature(id string, group []Found) plan.Feature {
 	}
 	out := plan.Feature{ID: id}
 	var b strings.Builder
-	b.WriteString("A review of what has landed found this. Look at each place before you change it: the review may be wrong, and then say so.\n")
+	b.WriteString("A review of what has landed found this. Look at each place before you change it: the review may be wrong, and then say " +
+		"so.\n")
 	for _, f := range group {
 		b.WriteString(told(f))
 		if f.File != "" && !slices.Contains(out.Files, f.File) && len(out.Files) < 50 {

@@ -55,7 +55,8 @@ func TestParse(t *testing.T) {
 // FuzzParse: whatever a reviewer writes, what is taken of it is within its bounds, and can become features.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(good))
-	f.Add([]byte(`{"summary":"s","severity":"minor","issues":[{"severity":"info","file":"a\u200b","message":"` + strings.Repeat("\u200b", 1500) + `"}]}`))
+	f.Add([]byte(`{"summary":"s","severity":"minor","issues":[{"severity":"info","file":"a\u200b","message":"` +
+		strings.Repeat("\u200b", 1500) + `"}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		found, notes, err := Parse("architecture", "/tree/p", b)
 		if err != nil {

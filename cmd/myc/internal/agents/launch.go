@@ -95,14 +95,26 @@ type Start struct {
 	Writes   string // the only file that it may change, absolute, links resolved; empty: what the policy says
 }
 
+// resolved is a folder without links; "" stays so.
+func resolved(dir string) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
 // StartClaude prepares a start of Claude Code by our own agent, which drives it.
 func StartClaude(ctx context.Context, b *base.App, s Start) (*Launch, error) {
 	a := &app{b}
 	if err := a.NeedPerson("start an agent"); err != nil {
 		return nil, failure.Hint(err, "an agent asks with --engine api")
 	}
+	tree, err := resolved(s.Dir)
+	if err != nil {
+		return nil, err
+	}
 	l, err := a.launch(ctx, s.Program, claudeOptions{role: s.Role, skills: s.Skills, ask: s.Ask, anywhere: s.Anywhere,
-		within: s.Within, writes: s.Writes, dir: s.Dir})
+		within: s.Within, writes: s.Writes, dir: tree})
 	if err != nil {
 		return nil, err
 	}

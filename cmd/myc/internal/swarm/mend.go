@@ -20,7 +20,8 @@ func reviewImplementCmd(a *app) *cobra.Command {
 		"the numbers of issues"),
 		Long: "Without a number and without --all the issues are listed. Each file, or each category, becomes a feature fix-N, whose worker\n" +
 			"is told the issues. The session goes on with them: myc swarm auto.",
-		Example: "  myc swarm review implement --min-severity error\n  myc swarm review implement 0 2\n  myc swarm review implement --all --type code",
+		Example: "  myc swarm review implement --min-severity error\n  myc swarm review implement 0 2\n" +
+			"  myc swarm review implement --all --type code",
 		RunE: func(c *cobra.Command, args []string) error {
 			choice.Min = book.Level(least)
 			for _, arg := range args {
