@@ -521,3 +521,70 @@ func TestBudgetPauses(t *testing.T) {
 		t.Errorf("the session is %s and has cost %g\n%s", s.State, s.Cost(), f.happened())
 	}
 }
+
+// What has landed is taken back by a commit that is verified, and lands again; git's proof of it is in the book. What others have built
+// on the same lines keeps it where it is, and the reason says with whom.
+func TestTakeBack(t *testing.T) {
+	f := begin(t, &book.Session{Features: []*book.Feature{feature("a"), feature("b", "a"), feature("c", "b")}})
+	f.workers["a"] = adds("shared", "two\n", "mine", "1\n")
+	f.workers["b"], f.workers["c"] = adds("shared", "three\n"), adds("own", "1\n")
+	s := f.drive()
+	a := f.want(s, "a", book.Completed, 1, 1)
+	if p := a.Proof; p == nil || p.Before != string(f.base) || p.After != a.Commit || p.Changed != 2 || p.Added != 2 || p.Deleted != 1 ||
+		!p.Branch || len(p.Diff) != 64 {
+		t.Errorf("the proof is %+v", a.Proof)
+	}
+	take := func(feature, to string, then book.State) {
+		t.Helper()
+		if err := TakeBack(t.Context(), f.Book, f.Ground, "s", feature, to, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take("a", "", book.Pending)
+	s = f.drive()
+	a = f.want(s, "a", book.Completed, 1, 1)
+	if !strings.Contains(a.Reason, "in shared: b") || s.State != book.Completed || f.landed() != "3" {
+		t.Errorf("a stays because %q; the session is %s", a.Reason, s.State)
+	}
+	if with, err := Others(t.Context(), f.Ground, s, "a"); err != nil || fmt.Sprint(with) != "[{b [shared]}]" {
+		t.Errorf("others: %v %v", with, err)
+	}
+	take("c", "", book.Failed)
+	s = f.drive()
+	c := f.want(s, "c", book.Failed, 1, 1)
+	if s.State != book.Faulty || f.on("own") != "" || f.landed() != "4" || c.Commit != "" || c.TakenBack == "" {
+		t.Errorf("the session is %s, %s have landed: %+v", s.State, f.landed(), c)
+	}
+	if err := TakeBack(t.Context(), f.Book, f.Ground, "s", "c", "", book.Failed); err == nil {
+		t.Error("it was taken back twice")
+	}
+	take("c", c.TakenBack[:12], "")
+	s = f.drive()
+	c = f.want(s, "c", book.Completed, 1, 1)
+	if s.State != book.Completed || f.on("own") != "1" || f.landed() != "5" || c.TakenBack != "" || c.Proof == nil {
+		t.Errorf("the session is %s, %s have landed: %+v", s.State, f.landed(), c)
+	}
+	take("c", "", book.Pending) // and a worker does it anew
+	s = f.drive()
+	f.want(s, "c", book.Completed, 2, 2)
+	if f.on("own") != "1" || f.landed() != "7" || !strings.Contains(f.prompts["c"][1], "took back what had landed") {
+		t.Errorf("%s have landed; its worker was told %q", f.landed(), f.prompts["c"][1])
+	}
+}
+
+// A revert that makes the branch red does not land.
+func TestTakeBackKeepsTheBranchGreen(t *testing.T) {
+	f := begin(t, &book.Session{Features: []*book.Feature{feature("a")}})
+	f.workers["a"] = adds("good", "1\n")
+	f.drive()
+	f.Verify = func(_ context.Context, tree string, _ []string) (Checked, error) {
+		_, err := os.Stat(filepath.Join(tree, "good"))
+		return Checked{OK: err == nil, Output: "no good"}, nil
+	}
+	if err := TakeBack(t.Context(), f.Book, f.Ground, "s", "a", "", book.Failed); err != nil {
+		t.Fatal(err)
+	}
+	if a := f.want(f.drive(), "a", book.Completed, 1, 1); !strings.Contains(a.Reason, "no good") || f.landed() != "1" || f.on("good") != "1" {
+		t.Errorf("it stays because %q; %s have landed", a.Reason, f.landed())
+	}
+}

@@ -33,7 +33,11 @@ func (l *line) Merge(ctx context.Context, base ground.Commit, c ground.Candidate
 func (l *line) Verify(ctx context.Context, c ground.Commit) (ok bool, output string, err error) {
 	commands := slices.Clone(l.verify)
 	for _, id := range l.merged[c] {
-		for _, own := range ownChecks(l.features[id]) {
+		f := l.features[id]
+		if f.Taking != nil && !f.Taking.Again { // what is taken back cannot pass its own checks
+			continue
+		}
+		for _, own := range ownChecks(f) {
 			if !slices.ContainsFunc(commands, func(argv []string) bool { return slices.Equal(argv, own) }) {
 				commands = append(commands, own)
 			}
@@ -87,7 +91,11 @@ func (d *Driver) land(ctx context.Context) error {
 	var candidates []ground.Candidate
 	for _, f := range queued(s) {
 		l.features[f.ID] = f
-		said, err := d.Ground.Message(ctx, ground.Commit(f.Last().Tip))
+		of := f.Last().Tip
+		if f.Taking != nil {
+			of = f.Taking.Of
+		}
+		said, err := d.Ground.Message(ctx, ground.Commit(of))
 		if err != nil {
 			return err
 		}
@@ -109,6 +117,9 @@ func (d *Driver) land(ctx context.Context) error {
 
 // candidate is a feature in the merge queue. Its commit says where it comes from.
 func candidate(f *book.Feature, said string) ground.Candidate {
+	if f.Taking != nil {
+		return taking(f, said)
+	}
 	a := f.Last()
 	if said = strings.TrimSpace(said); said == "" {
 		said = "feat: " + text.Cell(f.Description, 60)
@@ -124,14 +135,18 @@ func (d *Driver) landed(ctx context.Context, l *line, r ground.Round) error {
 		return nil
 	}
 	commits := l.commits()
+	proofs, err := d.proofs(ctx, r.Landed, commits)
+	if err != nil {
+		return err
+	}
 	if _, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		s.Landing = nil
 		var events []book.Event
 		for _, c := range r.Landed {
-			events = append(events, complete(s, c.ID, commits[c.ID], "it has landed"))
+			events = append(events, complete(s, c.ID, proofs[c.ID], "it has landed"))
 		}
 		for _, c := range r.Nothing {
-			events = append(events, complete(s, c.ID, "", "the branch has all of it already"))
+			events = append(events, complete(s, c.ID, nil, "the branch has all of it already"))
 		}
 		return events, nil
 	}); err != nil {
@@ -148,14 +163,36 @@ func (d *Driver) landed(ctx context.Context, l *line, r ground.Round) error {
 	return nil
 }
 
-// complete marks a feature as completed.
-func complete(s *book.Session, id, commit, text string) book.Event {
+// proofs are what git knows of the commits that have landed, by feature.
+func (d *Driver) proofs(ctx context.Context, landed []ground.Candidate, commits map[string]string) (map[string]*book.Proof, error) {
+	out := map[string]*book.Proof{}
+	for _, c := range landed {
+		before, files, sum, err := d.Ground.Brought(ctx, ground.Commit(commits[c.ID]))
+		if err != nil {
+			return nil, err
+		}
+		out[c.ID] = book.NewProof(before, ground.Commit(commits[c.ID]), files, sum)
+	}
+	return out, nil
+}
+
+// complete marks a feature as completed. There is no proof where no commit has landed.
+func complete(s *book.Session, id string, p *book.Proof, text string) book.Event {
 	f, err := s.Feature(id)
 	if err != nil {
 		return book.Event{Kind: "merge", Text: err.Error()}
 	}
-	f.State, f.Commit, f.Reason = book.Completed, commit, ""
 	a := f.Last()
+	if f.Taking != nil {
+		return taken(f, p)
+	}
+	f.State, f.Commit, f.Reason, f.Proof, f.TakenBack = book.Completed, "", "", p, ""
+	if p != nil {
+		f.Commit = p.After
+		if a.Proof != nil {
+			p.Branch, p.Uncommitted = a.Proof.Branch, a.Proof.Uncommitted
+		}
+	}
 	a.State = book.Landed
 	return book.Event{Kind: "feature", Feature: id, Attempt: a.N, Text: text}
 }
@@ -163,6 +200,12 @@ func complete(s *book.Session, id, commit, text string) book.Event {
 // returned takes care of what did not land.
 func (d *Driver) returned(ctx context.Context, l *line, r ground.Round) error {
 	for _, c := range r.Conflicts {
+		if l.features[c.ID].Taking != nil {
+			if err := d.stays(ctx, c.ID, c.Conflict.Names, "others have changed the same lines since"); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := d.conflict(ctx, l.features[c.ID], c.Conflict); err != nil {
 			return err
 		}
@@ -178,6 +221,9 @@ func (d *Driver) returned(ctx context.Context, l *line, r ground.Round) error {
 		return nil
 	}
 	f := l.features[r.Bad.ID]
+	if f.Taking != nil {
+		return d.stays(ctx, f.ID, nil, "the branch is red with that: "+brief(r.Bad.Output))
+	}
 	why := "Your commit passes its own checks, and the branch is red with it:\n\n" + r.Bad.Output + "\n\nBring the branch in (git merge " +
 		d.Ground.Branch() + "), mend the cause and commit."
 	if a := f.Last(); a.Sent < sendBack {
@@ -219,6 +265,16 @@ func (d *Driver) recover(ctx context.Context, i *book.Landing) error {
 	if err != nil {
 		return err
 	}
+	var proofs map[string]*book.Proof
+	if whether == ground.Yes {
+		var landed []ground.Candidate
+		for _, id := range i.Features {
+			landed = append(landed, ground.Candidate{ID: id})
+		}
+		if proofs, err = d.proofs(ctx, landed, i.Commits); err != nil {
+			return err
+		}
+	}
 	_, err = d.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		s.Landing = nil
 		if whether != ground.Yes {
@@ -226,7 +282,7 @@ func (d *Driver) recover(ctx context.Context, i *book.Landing) error {
 		}
 		var events []book.Event
 		for _, id := range i.Features {
-			events = append(events, complete(s, id, i.Commits[id], "it had landed when the driver ended"))
+			events = append(events, complete(s, id, proofs[id], "it had landed when the driver ended"))
 		}
 		return events, nil
 	})

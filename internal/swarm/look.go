@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -188,12 +189,15 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 	}
 	var tip ground.Commit
 	var touched []ground.File
+	var proof *book.Proof
 	if t != nil && (known.Begun || ended != nil) {
 		git, err := t.Facts(ctx, ground.Commit(a.Base))
 		if err != nil {
 			return fmt.Errorf("look at the work of %s: %w", f.ID, err)
 		}
 		known.Commits, known.Dirty, tip, touched = git.Commits, git.Uncommitted, git.Head, git.Touched
+		proof = book.NewProof(git.Base, git.Head, git.Touched, git.Diff)
+		proof.Branch, proof.Uncommitted = git.Branch, git.Uncommitted[:min(len(git.Uncommitted), book.MostFiles)]
 	}
 	v := judge(known)
 	if v.act == check {
@@ -207,6 +211,7 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 	}
 	account := func(a *book.Attempt) {
 		a.Cost += w.cost
+		a.Proof = cmp.Or(proof, a.Proof)
 		if ended != nil {
 			a.Session, a.Turns, a.Result = ended.Session, a.Turns+ended.Turns, text.Truncate(ended.Text, 2000)
 		}

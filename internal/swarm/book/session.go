@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/plan"
 )
 
@@ -87,6 +88,10 @@ type Feature struct {
 	Tried  int       `json:"tried,omitzero"`   // attempts that count against the limit
 	Retry  time.Time `json:"retry,omitzero"`   // it is not tried again before
 	Commit string    `json:"commit,omitempty"` // that landed
+	Proof  *Proof    `json:"proof,omitempty"`  // of what landed
+	// Taking is set while landed work waits in the merge queue to be taken back, or to come again.
+	Taking    *Taking `json:"taking,omitempty"`
+	TakenBack string  `json:"takenBack,omitempty"` // the commit that took its work back
 	// Accepted is the tip of an attempt that a person lets land although it changes files that govern agents.
 	Accepted string     `json:"accepted,omitempty"`
 	Attempts []*Attempt `json:"attempts,omitempty"`
@@ -99,6 +104,7 @@ type Attempt struct {
 	Reason    string    `json:"reason,omitempty"`
 	Base      string    `json:"base"`               // commit that it began from
 	Tip       string    `json:"tip,omitempty"`      // its last commit, when it was queued
+	Proof     *Proof    `json:"proof,omitempty"`    // of what it had made when its worker ended
 	Folder    string    `json:"folder"`             // what its worker reads and writes
 	Window    string    `json:"window"`             // its tmux session
 	Asked     int       `json:"asked,omitzero"`     // how many workers went on with it after the first
@@ -110,6 +116,41 @@ type Attempt struct {
 	Cost      float64   `json:"costUSD,omitzero"`
 	Turns     int       `json:"turns,omitzero"`
 	Result    string    `json:"result,omitempty"` // what it said at the end
+}
+
+// Proof is what git knows of work (requirements, C91).
+type Proof struct {
+	Before      string        `json:"beforeHash"`
+	After       string        `json:"afterHash"`
+	Branch      bool          `json:"branch"`                // the branch of the attempt existed, and its worktree was on it
+	Uncommitted []string      `json:"uncommitted,omitempty"` // files that were left so, at most [MostFiles]
+	Changed     int           `json:"filesChanged"`
+	Files       []ground.File `json:"files"` // of these, at most MostFiles
+	Added       int           `json:"linesAdded"`
+	Deleted     int           `json:"linesDeleted"`
+	Diff        string        `json:"diffSHA256"` // of the difference as git prints it: the same change has the same one
+}
+
+// MostFiles is how many files a proof names.
+const MostFiles = 500
+
+// NewProof is the proof of a difference.
+func NewProof(before, after ground.Commit, files []ground.File, sum string) *Proof {
+	p := &Proof{Before: string(before), After: string(after), Changed: len(files), Files: files[:min(len(files), MostFiles)], Diff: sum}
+	for _, f := range files {
+		p.Added += f.Added
+		p.Deleted += f.Deleted
+	}
+	return p
+}
+
+// Taking is the intent to take landed work back, or to have again what was taken back.
+type Taking struct {
+	Commit string `json:"commit"` // the candidate of the merge queue
+	Of     string `json:"of"`     // the commit that it takes back
+	Again  bool   `json:"again,omitzero"`
+	From   State  `json:"from"` // what the feature was, and is again if it does not land
+	Then   State  `json:"then"` // what the feature is once it has landed
 }
 
 // Live reports whether the worker of an attempt may be at work.

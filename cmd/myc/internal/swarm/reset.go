@@ -46,6 +46,9 @@ func (a *app) reset(ctx context.Context, o *opened, s *book.Session) error {
 	}
 	_, err := o.Change(ctx, s.ID, "", func(s *book.Session) ([]book.Event, error) {
 		for _, f := range s.Features {
+			if f.Taking != nil { // what has landed stays
+				f.State, f.Taking = f.Taking.From, nil
+			}
 			if f.State != book.Completed {
 				f.State, f.Reason = book.Failed, "the session was given up"
 			}
