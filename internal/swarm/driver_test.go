@@ -78,7 +78,7 @@ func begin(t *testing.T, s *book.Session) *fixture {
 	}
 	t.Cleanup(func() { f.running.Wait(); _ = db.Close() })
 	f.Options = Options{Book: book.New(db), Folder: filepath.Join(dir, "state"), Holder: "one", Every: 5 * time.Millisecond,
-		Start: f.start, Verify: verify, Governs: func(path string) bool { return path == "mycelium.yaml" },
+		Start: f.start, Verify: green, Governs: func(path string) bool { return path == "mycelium.yaml" },
 		Logger: slog.New(slog.DiscardHandler)}
 	s.ID, s.State, s.Settings.Runner, s.Settings.Verify = "s", book.Going, "command", [][]string{{"green"}}
 	s.Settings.Workers = max(s.Settings.Workers, 1)
@@ -129,8 +129,8 @@ func (f *fixture) commit(dir, message string, files ...string) string {
 	return f.git(dir, "rev-parse", "HEAD")
 }
 
-// verify is the command of the session.
-func verify(_ context.Context, tree string, _ []string) (Checked, error) {
+// green is the command of the session.
+func green(_ context.Context, tree string, _ []string) (Checked, error) {
 	if _, err := os.Stat(filepath.Join(tree, "bad")); err == nil {
 		return Checked{Output: "line one\nthere is a file named bad\n"}, nil
 	}
@@ -323,7 +323,7 @@ func TestBadCommitGoesBack(t *testing.T) {
 // The checks of a feature itself run on what its worker committed, before anything else sees it.
 func TestOwnChecksComeFirst(t *testing.T) {
 	a := feature("a")
-	a.Validation = &plan.Validation{Enabled: true, VerifyCommand: plan.Command{"own"}}
+	a.Validation = &plan.Validation{Enabled: true, TestPassRequired: true, EnforceBlocking: true, VerifyCommand: plan.Command{"own"}}
 	f := begin(t, &book.Session{Features: []*book.Feature{a}})
 	green := false
 	f.Verify = func(_ context.Context, tree string, argv []string) (Checked, error) {

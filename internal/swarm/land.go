@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,19 +32,19 @@ func (l *line) Merge(ctx context.Context, base ground.Commit, c ground.Candidate
 
 // Verify runs the commands of the session and of each feature in a commit, in the worktree of the queue.
 func (l *line) Verify(ctx context.Context, c ground.Commit) (ok bool, output string, err error) {
-	commands := slices.Clone(l.verify)
+	var own []*book.Feature
 	for _, id := range l.merged[c] {
 		f := l.features[id]
-		if f.Taking != nil && !f.Taking.Again { // what is taken back cannot pass its own checks
-			continue
+		v := validation(f)
+		if v == nil || len(v.VerifyCommand) == 0 || !v.EnforceBlocking || f.Taking != nil && !f.Taking.Again {
+			continue // what is taken back cannot pass its own checks
 		}
-		for _, own := range ownChecks(f) {
-			if !slices.ContainsFunc(commands, func(argv []string) bool { return slices.Equal(argv, own) }) {
-				commands = append(commands, own)
-			}
+		known := append(slices.Clone(l.verify), commandsOf(own)...)
+		if v.CoverageTarget > 0 || !slices.ContainsFunc(known, func(argv []string) bool { return slices.Equal(argv, v.VerifyCommand) }) {
+			own = append(own, f)
 		}
 	}
-	if len(commands) == 0 {
+	if len(l.verify)+len(own) == 0 {
 		return true, "", nil
 	}
 	t, err := l.Ground.Queue(ctx)
@@ -53,8 +54,31 @@ func (l *line) Verify(ctx context.Context, c ground.Commit) (ok bool, output str
 	if err != nil {
 		return false, "", err
 	}
-	output, err = l.check(ctx, t.Project, commands)
+	output, err = l.check(ctx, t.Project, l.verify)
+	for _, f := range own {
+		if err != nil || output != "" {
+			break
+		}
+		output, err = l.passes(ctx, f, t.Project)
+	}
 	return output == "", output, err
+}
+
+// passes runs the command of a feature on the branch, and returns what keeps the feature from landing.
+func (l *line) passes(ctx context.Context, f *book.Feature, tree string) (string, error) {
+	said, coverage, err := l.measure(ctx, f.Validation, tree)
+	if !f.Validation.TestPassRequired {
+		said = ""
+	}
+	return cmp.Or(said, coverage), err
+}
+
+// commandsOf are the commands of features.
+func commandsOf(features []*book.Feature) (out [][]string) {
+	for _, f := range features {
+		out = append(out, f.Validation.VerifyCommand)
+	}
+	return out
 }
 
 // Land records what is to land, and moves the branch.

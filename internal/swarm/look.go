@@ -190,6 +190,8 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 	var tip ground.Commit
 	var touched []ground.File
 	var proof *book.Proof
+	var criteria []book.Criterion
+	var warning string
 	if t != nil && (known.Begun || ended != nil) {
 		git, err := t.Facts(ctx, ground.Commit(a.Base))
 		if err != nil {
@@ -201,23 +203,33 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 	}
 	v := judge(known)
 	if v.act == check {
-		known.Checked = true
-		if absent := ground.Missing(expected(f), touched); len(absent) > 0 {
-			known.Output = "nothing is changed in " + strings.Join(absent, ", ") + ", where the plan expects it"
-		} else if known.Output, err = d.check(ctx, t.Project, ownChecks(f)); err != nil {
+		if criteria, err = d.own(ctx, f, t.Project, touched); err != nil {
 			return err
 		}
+		known.Checked = true
+		known.Output, warning = unmet(criteria)
 		v = judge(known)
+		if v.act == back {
+			v.Reason += "\n\n" + marks(criteria)
+		}
 	}
 	account := func(a *book.Attempt) {
 		a.Cost += w.cost
-		a.Proof = cmp.Or(proof, a.Proof)
+		a.Proof, a.Criteria = cmp.Or(proof, a.Proof), criteria
 		if ended != nil {
 			a.Session, a.Turns, a.Result = ended.Session, a.Turns+ended.Turns, text.Truncate(ended.Text, 2000)
 		}
 	}
 	switch v.act {
 	case queue:
+		if warning != "" {
+			warn := func(*book.Feature, *book.Attempt) book.Event {
+				return book.Event{Kind: "warning", Text: "a check fails: " + warning}
+			}
+			if err := d.changeAttempt(ctx, f.ID, a.N, warn); err != nil {
+				return err
+			}
+		}
 		return d.enqueue(ctx, f, a, tip, account)
 	case back:
 		return d.sendBack(ctx, f.ID, a.N, v.Reason, account)

@@ -99,23 +99,34 @@ type Feature struct {
 
 // Attempt is the work of one worker on a feature.
 type Attempt struct {
-	N         int       `json:"n"` // from 1
-	State     State     `json:"state"`
-	Reason    string    `json:"reason,omitempty"`
-	Base      string    `json:"base"`               // commit that it began from
-	Tip       string    `json:"tip,omitempty"`      // its last commit, when it was queued
-	Proof     *Proof    `json:"proof,omitempty"`    // of what it had made when its worker ended
-	Folder    string    `json:"folder"`             // what its worker reads and writes
-	Window    string    `json:"window"`             // its tmux session
-	Asked     int       `json:"asked,omitzero"`     // how many workers went on with it after the first
-	Sent      int       `json:"sent,omitzero"`      // how often it was sent back for what was missing
-	Conflicts int       `json:"conflicts,omitzero"` // how often it was sent back because of a conflict
-	Began     time.Time `json:"began"`
-	Ended     time.Time `json:"ended,omitzero"`
-	Session   string    `json:"session,omitempty"` // id of its session at the door
-	Cost      float64   `json:"costUSD,omitzero"`
-	Turns     int       `json:"turns,omitzero"`
-	Result    string    `json:"result,omitempty"` // what it said at the end
+	N      int    `json:"n"` // from 1
+	State  State  `json:"state"`
+	Reason string `json:"reason,omitempty"`
+	Base   string `json:"base"`          // commit that it began from
+	Tip    string `json:"tip,omitempty"` // its last commit, when it was queued
+	// Criteria are what the feature itself must pass, as this attempt met them when its worker ended.
+	Criteria  []Criterion `json:"criteria,omitempty"`
+	Proof     *Proof      `json:"proof,omitempty"`    // of what it had made when its worker ended
+	Folder    string      `json:"folder"`             // what its worker reads and writes
+	Window    string      `json:"window"`             // its tmux session
+	Asked     int         `json:"asked,omitzero"`     // how many workers went on with it after the first
+	Sent      int         `json:"sent,omitzero"`      // how often it was sent back for what was missing
+	Conflicts int         `json:"conflicts,omitzero"` // how often it was sent back because of a conflict
+	Began     time.Time   `json:"began"`
+	Ended     time.Time   `json:"ended,omitzero"`
+	Session   string      `json:"session,omitempty"` // id of its session at the door
+	Cost      float64     `json:"costUSD,omitzero"`
+	Turns     int         `json:"turns,omitzero"`
+	Result    string      `json:"result,omitempty"` // what it said at the end
+}
+
+// Criterion is one thing that must hold before a feature is complete.
+type Criterion struct {
+	What  string `json:"what"`
+	Met   bool   `json:"met"`
+	Says  string `json:"says,omitempty"` // why it is not met
+	Warns bool   `json:"warns,omitzero"` // it is recorded, and keeps nothing from landing
+	Later bool   `json:"later,omitzero"` // it is looked at on the branch, and not here
 }
 
 // Proof is what git knows of work (requirements, C91).
