@@ -277,6 +277,9 @@ func TestConflictGoesBackOnce(t *testing.T) {
 	}
 	f.want(s, first, book.Completed, 1, 1)
 	waits := f.want(s, last, book.Waiting, 1, 2)
+	if err := Accept(t.Context(), f.Book, "s", last); err == nil || !strings.Contains(err.Error(), "cannot land as it is: it conflicts") {
+		t.Errorf("what waits for a conflict is let land: %v", err)
+	}
 	if !strings.Contains(waits.Reason, "conflicts") || !strings.Contains(waits.Reason, "shared") || s.State != book.Going {
 		t.Errorf("it waits because %q, and the session is %s", waits.Reason, s.State)
 	}
@@ -351,18 +354,17 @@ func TestGoverningChangeWaits(t *testing.T) {
 	if a := f.want(f.drive(), "a", book.Waiting, 1, 1); !strings.Contains(a.Reason, "mycelium.yaml") || f.landed() != "0" {
 		t.Errorf("it waits because %q; %s commits have landed", a.Reason, f.landed())
 	}
-	accept := func(tip func(*book.Attempt) string) {
-		if _, err := f.Book.Change(t.Context(), "s", "", func(s *book.Session) ([]book.Event, error) {
-			a := s.Features[0]
-			a.State, a.Accepted = book.Queued, tip(a.Last())
-			return []book.Event{{Kind: "feature", Text: "accepted"}}, nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+	if _, err := f.Book.Change(t.Context(), "s", "", func(s *book.Session) ([]book.Event, error) {
+		a := s.Features[0]
+		a.State, a.Accepted = book.Queued, string(f.base) // another commit
+		return []book.Event{{Kind: "feature", Text: "accepted"}}, nil
+	}); err != nil {
+		t.Fatal(err)
 	}
-	accept(func(*book.Attempt) string { return string(f.base) }) // of another commit
 	f.want(f.drive(), "a", book.Waiting, 1, 1)
-	accept(func(a *book.Attempt) string { return a.Tip })
+	if err := Accept(t.Context(), f.Book, "s", "a"); err != nil {
+		t.Fatal(err)
+	}
 	f.want(f.drive(), "a", book.Completed, 1, 1)
 	if f.on("mycelium.yaml") != "x" || f.landed() != "1" {
 		t.Errorf("%s commits have landed", f.landed())

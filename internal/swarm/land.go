@@ -237,7 +237,7 @@ func (d *Driver) returned(ctx context.Context, l *line, r ground.Round) error {
 	for _, c := range r.Pending {
 		why := "it changes files that govern agents (" + text.Cell(strings.Join(c.Governing, ", "), 200) + "): myc swarm merge " + c.ID +
 			" lets it land"
-		if err := d.hold(ctx, l.features[c.ID], why); err != nil {
+		if err := d.hold(ctx, l.features[c.ID], why, true); err != nil {
 			return err
 		}
 	}
@@ -253,13 +253,13 @@ func (d *Driver) returned(ctx context.Context, l *line, r ground.Round) error {
 	if a := f.Last(); a.Sent < sendBack {
 		return d.sendBack(ctx, f.ID, a.N, why, func(*book.Attempt) {})
 	}
-	return d.hold(ctx, f, "its commit makes the branch red: "+brief(r.Bad.Output))
+	return d.hold(ctx, f, "its commit makes the branch red: "+brief(r.Bad.Output), false)
 }
 
 // conflict sends a candidate back to its worker once, with both sides; then a person decides.
 func (d *Driver) conflict(ctx context.Context, f *book.Feature, c *ground.Conflict) error {
 	if f.Last().Conflicts > 0 {
-		return d.hold(ctx, f, "it conflicts with what has landed in "+text.Cell(strings.Join(c.Names, ", "), 200))
+		return d.hold(ctx, f, "it conflicts with what has landed in "+text.Cell(strings.Join(c.Names, ", "), 200), false)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "What you committed conflicts with what others have landed, in %s.\n\n%s\n", strings.Join(c.Names, ", "), c.Says)
@@ -270,14 +270,35 @@ func (d *Driver) conflict(ctx context.Context, f *book.Feature, c *ground.Confli
 	return d.sendBack(ctx, f.ID, f.Last().N, text.Middle(b.String(), 32<<10), func(a *book.Attempt) { a.Conflicts++ })
 }
 
-// hold has a feature wait for a person.
-func (d *Driver) hold(ctx context.Context, f *book.Feature, why string) error {
+// Accept lets a feature land that waits because it changes files that govern agents. It is refused for every other.
+func Accept(ctx context.Context, b *book.Book, session, feature string) error {
+	_, err := b.Change(ctx, session, "", func(s *book.Session) ([]book.Event, error) {
+		f, err := s.Feature(feature)
+		if err != nil {
+			return nil, err
+		}
+		a := f.Last()
+		switch {
+		case f.State != book.Waiting || a == nil || a.Tip == "":
+			return nil, fmt.Errorf("feature %s does not wait to be merged: its state is %s", feature, f.State)
+		case !f.Governs:
+			return nil, text.Hinted(fmt.Errorf("feature %s cannot land as it is: %s", feature, f.Reason),
+				"myc swarm retry "+feature+" has it done anew; myc swarm plan add adds a feature that mends it")
+		}
+		f.State, f.Reason, f.Governs, f.Accepted = book.Queued, "", false, a.Tip
+		return []book.Event{{Kind: "feature", Feature: feature, Attempt: a.N, Text: "a person lets it land"}}, nil
+	})
+	return err
+}
+
+// hold has a feature wait for a person. governs: because it changes files that govern agents.
+func (d *Driver) hold(ctx context.Context, f *book.Feature, why string, governs bool) error {
 	_, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		f, err := s.Feature(f.ID)
 		if err != nil || f.State != book.Queued {
 			return nil, err
 		}
-		f.State, f.Reason = book.Waiting, why
+		f.State, f.Reason, f.Governs = book.Waiting, why, governs
 		return []book.Event{{Kind: "feature", Feature: f.ID, Attempt: f.Last().N, Text: "it waits for a person: " + why}}, nil
 	})
 	return err

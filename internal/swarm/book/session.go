@@ -51,7 +51,8 @@ type Session struct {
 	Began    time.Time `json:"began"`
 	Changed  time.Time `json:"changed"`
 	Ended    time.Time `json:"ended,omitzero"`
-	Closed   bool      `json:"closed,omitzero"` // its branch and worktrees are removed, so nothing can be added to it
+	GivenUp  bool      `json:"givenUp,omitzero"` // a person ends it: it is paused until its workers are gone
+	Closed   bool      `json:"closed,omitzero"`  // its branch and worktrees are removed, so nothing can be added to it
 	// Landing is a landing that has begun. It is recorded before the ref is moved, so that the next driver knows what to look for.
 	Landing *Landing `json:"landing,omitempty"`
 
@@ -83,12 +84,13 @@ type Landing struct {
 // Feature is a unit of work with what came of it.
 type Feature struct {
 	plan.Feature
-	State  State     `json:"state"`
-	Reason string    `json:"reason,omitempty"` // why it failed or waits
-	Tried  int       `json:"tried,omitzero"`   // attempts that count against the limit
-	Retry  time.Time `json:"retry,omitzero"`   // it is not tried again before
-	Commit string    `json:"commit,omitempty"` // that landed
-	Proof  *Proof    `json:"proof,omitempty"`  // of what landed
+	State   State     `json:"state"`
+	Reason  string    `json:"reason,omitempty"` // why it failed or waits
+	Governs bool      `json:"governs,omitzero"` // it waits because it changes files that govern agents
+	Tried   int       `json:"tried,omitzero"`   // attempts that count against the limit
+	Retry   time.Time `json:"retry,omitzero"`   // it is not tried again before
+	Commit  string    `json:"commit,omitempty"` // that landed
+	Proof   *Proof    `json:"proof,omitempty"`  // of what landed
 	// Taking is set while landed work waits in the merge queue to be taken back, or to come again.
 	Taking    *Taking `json:"taking,omitempty"`
 	TakenBack string  `json:"takenBack,omitempty"` // the commit that took its work back

@@ -56,6 +56,7 @@ type Ended struct {
 	Session      string    `json:"session,omitempty"` // at the door
 	Cost         float64   `json:"costUSD,omitzero"`
 	Turns        int       `json:"turns,omitzero"`
+	Taken        []string  `json:"taken,omitempty"` // files that would govern agents, which the sandbox has taken away
 }
 
 // The kinds of events.

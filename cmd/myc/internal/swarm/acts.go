@@ -152,6 +152,9 @@ func resumeCmd(a *app) *cobra.Command {
 				if s.State != book.Paused {
 					return nil, fmt.Errorf("the session is not paused: it is %s", s.State)
 				}
+				if s.GivenUp {
+					return nil, failure.Hint(fmt.Errorf("session %s is given up", s.ID), "myc swarm reset ends it")
+				}
 				s.State = book.Going
 				return []book.Event{{Kind: "session", Text: "resumed by a person"}}, nil
 			})

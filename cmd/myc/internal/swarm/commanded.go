@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mycelium/internal/agent"
+	"mycelium/internal/keeper"
 	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
@@ -39,7 +40,7 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 		return end, failure.Usagef("there is no profile %q of the sandbox", name)
 	}
 	profile.Seconds = o.Seconds
-	said := &bounded{}
+	said := &keeper.Tail{Most: maxOutput}
 	t := &telling{app: a, work: w}
 	t.write(worker.Event{Kind: worker.Began, Text: strings.Join(o.Command, " ")})
 	c.Argv, c.Dir, c.Profile, c.In = o.Command, o.Tree, profile, strings.NewReader(prompt)
@@ -50,6 +51,9 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 	c.Out, c.Err = out, out
 	r, err := sandboxed.Run(ctx, p, &c)
 	end.Text = text.Visible(said.String())
+	if r != nil {
+		end.Taken = r.Left.Quarantined
+	}
 	switch {
 	case ctx.Err() != nil:
 		end.Stop = agent.StopAborted

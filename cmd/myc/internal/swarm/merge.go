@@ -8,23 +8,34 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 )
 
 func mergeCmd(a *app) *cobra.Command {
-	var into string
+	var into, session string
 	c := &cobra.Command{Use: "merge [FEATURE]", Short: "Take what has landed into your branch, or let a feature land that waits",
 		Args: base.ArgRange(0, 1, "a feature"),
 		Long: "Without an argument your branch is moved forward to that of the session, if it has not moved since. A session that has\n" +
 			"ended is closed by that. With a feature that waits because it changes files that govern agents, that feature may land.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), "merge", func(o *opened, s *book.Session) error {
+				if session != "" {
+					var err error
+					if s, err = o.Read(c.Context(), session); err != nil {
+						return failure.New(failure.NotFound, err, "")
+					}
+				}
+				if s.Closed {
+					return fmt.Errorf("session %s is closed: it was merged or given up", s.ID)
+				}
 				if len(args) > 0 {
 					return a.accept(c.Context(), o, s, args[0])
 				}
 				return a.handOver(c.Context(), o, s, into)
 			})
 		}}
+	c.Flags().StringVar(&session, "session", "", "the `ID` of a session that has ended, if another one has begun since")
 	c.Flags().StringVar(&into, "into", "", "the `BRANCH` that is moved (default: the one that was checked out at init)")
 	return c
 }
@@ -68,17 +79,5 @@ func (a *app) accept(ctx context.Context, o *opened, s *book.Session, feature st
 	if _, err := find(s, feature); err != nil {
 		return err
 	}
-	_, err := o.Change(ctx, s.ID, "", func(s *book.Session) ([]book.Event, error) {
-		f, err := s.Feature(feature)
-		if err != nil {
-			return nil, err
-		}
-		t := f.Last()
-		if f.State != book.Waiting || t == nil || t.Tip == "" {
-			return nil, fmt.Errorf("feature %s does not wait to be merged: its state is %s", feature, words(f.State))
-		}
-		f.State, f.Reason, f.Accepted = book.Queued, "", t.Tip
-		return []book.Event{{Kind: "feature", Feature: feature, Attempt: t.N, Text: "a person lets it land"}}, nil
-	})
-	return err
+	return swarm.Accept(ctx, o.Book, s.ID, feature)
 }

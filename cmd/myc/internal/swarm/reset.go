@@ -36,7 +36,7 @@ func resetCmd(a *app) *cobra.Command {
 // reset stops the workers, and ends the session.
 func (a *app) reset(ctx context.Context, o *opened, s *book.Session) error {
 	if _, err := o.Change(ctx, s.ID, "", func(s *book.Session) ([]book.Event, error) {
-		s.State = book.Paused
+		s.State, s.GivenUp = book.Paused, true
 		return []book.Event{{Kind: "session", Text: "a person gives it up"}}, nil
 	}); err != nil {
 		return err
