@@ -33,7 +33,8 @@ func TestPromptOfCriteria(t *testing.T) {
 	met[1].Says = "go test ./...\nFAIL TestX"
 	f.Attempts = []*book.Attempt{{N: 1, State: book.Failed, Reason: "it was sent back 3 times", Criteria: met}}
 	p = promptOf(s, f)
-	for _, want := range []string{"- [x] the commit changes", "- [ ] this command passes on what you commit", "It was given up: it was sent back 3 times",
+	for _, want := range []string{"- [x] the commit changes", "- [ ] this command passes on what you commit",
+		"It was given up: it was sent back 3 times",
 		"What failed:\n\ngo test ./...\nFAIL TestX", "why it failed"} {
 		if !strings.Contains(p, want) {
 			t.Errorf("the second attempt is not told %q:\n%s", want, p)
@@ -75,7 +76,8 @@ func TestCoverageAndWarnings(t *testing.T) {
 		t.Errorf("%d runs; its worker was told:\n%s", runs, f.prompts["a"][1])
 	}
 	f.want(s, "b", book.Completed, 1, 1)
-	if said := f.happened(); !strings.Contains(said, "a check fails: nothing is changed in nowhere") || !strings.Contains(said, "npm fails") {
+	if said := f.happened(); !strings.Contains(said,
+		"a check fails: nothing is changed in nowhere") || !strings.Contains(said, "npm fails") {
 		t.Errorf("no warning:\n%s", said)
 	}
 }

@@ -198,8 +198,7 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 			return fmt.Errorf("look at the work of %s: %w", f.ID, err)
 		}
 		known.Commits, known.Dirty, tip, touched = git.Commits, git.Uncommitted, git.Head, git.Touched
-		proof = book.NewProof(git.Base, git.Head, git.Touched, git.Diff)
-		proof.Branch, proof.Uncommitted = git.Branch, git.Uncommitted[:min(len(git.Uncommitted), book.MostFiles)]
+		proof = proofOf(git)
 	}
 	v := judge(known)
 	if v.act == check {
@@ -208,27 +207,18 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 		}
 		known.Checked = true
 		known.Output, warning = unmet(criteria)
-		v = judge(known)
-		if v.act == back {
+		if v = judge(known); v.act == back {
 			v.Reason += "\n\n" + marks(criteria)
 		}
 	}
 	account := func(a *book.Attempt) {
-		a.Cost += w.cost
 		a.Proof, a.Criteria = cmp.Or(proof, a.Proof), criteria
-		if ended != nil {
-			a.Session, a.Turns, a.Result = ended.Session, a.Turns+ended.Turns, text.Truncate(ended.Text, 2000)
-		}
+		spent(a, w.cost, ended)
 	}
 	switch v.act {
 	case queue:
-		if warning != "" {
-			warn := func(*book.Feature, *book.Attempt) book.Event {
-				return book.Event{Kind: "warning", Text: "a check fails: " + warning}
-			}
-			if err := d.changeAttempt(ctx, f.ID, a.N, warn); err != nil {
-				return err
-			}
+		if err := d.warn(ctx, f, a, warning); err != nil {
+			return err
 		}
 		return d.enqueue(ctx, f, a, tip, account)
 	case back:
@@ -238,6 +228,31 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 	default:
 		return nil
 	}
+}
+
+// spent adds what a worker has used and said to its attempt. ended is nil where it has not said how it ended.
+func spent(a *book.Attempt, cost float64, ended *worker.Ended) {
+	a.Cost += cost
+	if ended != nil {
+		a.Session, a.Turns, a.Result = ended.Session, a.Turns+ended.Turns, text.Truncate(ended.Text, 2000)
+	}
+}
+
+// proofOf is the proof of what a worker has made.
+func proofOf(f ground.Facts) *book.Proof {
+	p := book.NewProof(f.Base, f.Head, f.Touched, f.Diff)
+	p.Branch, p.Uncommitted = f.Branch, f.Uncommitted[:min(len(f.Uncommitted), book.MostFiles)]
+	return p
+}
+
+// warn records what a check says that need not pass; "": nothing.
+func (d *Driver) warn(ctx context.Context, f *book.Feature, a *book.Attempt, says string) error {
+	if says == "" {
+		return nil
+	}
+	return d.changeAttempt(ctx, f.ID, a.N, func(*book.Feature, *book.Attempt) book.Event {
+		return book.Event{Kind: "warning", Text: "a check fails: " + says}
+	})
 }
 
 // check runs commands on a working tree, and returns what the first one said that failed.
