@@ -129,7 +129,8 @@ func (c *chaos) begin() {
 	for i := range 5 + c.rand.IntN(3) {
 		id, kind := "f"+strconv.Itoa(i), kinds[c.rand.IntN(len(kinds))]
 		f := plan.Feature{ID: id, Description: "Feature " + id, Details: fmt.Sprintf("stub: %s %d", kind, c.rand.IntN(300)),
-			Validation: &plan.Validation{Enabled: true, VerifyCommand: []string{"test", "-s", id + ".txt"}}}
+			Validation: &plan.Validation{Enabled: true, TestPassRequired: true, EnforceBlocking: true,
+				VerifyCommand: []string{"test", "-s", id + ".txt"}}}
 		if i > 0 && c.rand.IntN(3) == 0 {
 			f.DependsOn = []string{"f" + strconv.Itoa(c.rand.IntN(i))}
 		}

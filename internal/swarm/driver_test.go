@@ -79,7 +79,7 @@ func begin(t *testing.T, s *book.Session) *fixture {
 	}
 	t.Cleanup(func() { f.running.Wait(); _ = db.Close() })
 	f.Options = Options{Book: book.New(db), Folder: filepath.Join(dir, "state"), Holder: "one", Every: 5 * time.Millisecond,
-		Start: f.start, Verify: verify, Governs: func(path string) bool { return path == "mycelium.yaml" },
+		Start: f.start, Verify: green, Governs: func(path string) bool { return path == "mycelium.yaml" },
 		Logger: slog.New(slog.DiscardHandler)}
 	s.ID, s.State, s.Settings.Runner, s.Settings.Verify = "s", book.Going, "command", [][]string{{"green"}}
 	s.Settings.Workers = max(s.Settings.Workers, 1)
@@ -130,8 +130,8 @@ func (f *fixture) commit(dir, message string, files ...string) string {
 	return f.git(dir, "rev-parse", "HEAD")
 }
 
-// verify is the command of the session.
-func verify(_ context.Context, tree string, _ []string) (Checked, error) {
+// green is the command of the session.
+func green(_ context.Context, tree string, _ []string) (Checked, error) {
 	if _, err := os.Stat(filepath.Join(tree, "bad")); err == nil {
 		return Checked{Output: "line one\nthere is a file named bad\n"}, nil
 	}
@@ -282,6 +282,9 @@ func TestConflictGoesBackOnce(t *testing.T) {
 	}
 	f.want(s, first, book.Completed, 1, 1)
 	waits := f.want(s, last, book.Waiting, 1, 2)
+	if err := Accept(t.Context(), f.Book, "s", last); err == nil || !strings.Contains(err.Error(), "cannot land as it is: it conflicts") {
+		t.Errorf("what waits for a conflict is let land: %v", err)
+	}
 	if !strings.Contains(waits.Reason, "conflicts") || !strings.Contains(waits.Reason, "shared") || s.State != book.Going {
 		t.Errorf("it waits because %q, and the session is %s", waits.Reason, s.State)
 	}
@@ -328,7 +331,7 @@ func TestBadCommitGoesBack(t *testing.T) {
 // The checks of a feature itself run on what its worker committed, before anything else sees it.
 func TestOwnChecksComeFirst(t *testing.T) {
 	a := feature("a")
-	a.Validation = &plan.Validation{Enabled: true, VerifyCommand: plan.Command{"own"}}
+	a.Validation = &plan.Validation{Enabled: true, TestPassRequired: true, EnforceBlocking: true, VerifyCommand: plan.Command{"own"}}
 	f := begin(t, &book.Session{Features: []*book.Feature{a}})
 	green := false
 	f.Verify = func(_ context.Context, tree string, argv []string) (Checked, error) {
@@ -356,18 +359,17 @@ func TestGoverningChangeWaits(t *testing.T) {
 	if a := f.want(f.drive(), "a", book.Waiting, 1, 1); !strings.Contains(a.Reason, "mycelium.yaml") || f.landed() != "0" {
 		t.Errorf("it waits because %q; %s commits have landed", a.Reason, f.landed())
 	}
-	accept := func(tip func(*book.Attempt) string) {
-		if _, err := f.Book.Change(t.Context(), "s", "", func(s *book.Session) ([]book.Event, error) {
-			a := s.Features[0]
-			a.State, a.Accepted = book.Queued, tip(a.Last())
-			return []book.Event{{Kind: "feature", Text: "accepted"}}, nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+	if _, err := f.Book.Change(t.Context(), "s", "", func(s *book.Session) ([]book.Event, error) {
+		a := s.Features[0]
+		a.State, a.Accepted = book.Queued, string(f.base) // another commit
+		return []book.Event{{Kind: "feature", Text: "accepted"}}, nil
+	}); err != nil {
+		t.Fatal(err)
 	}
-	accept(func(*book.Attempt) string { return string(f.base) }) // of another commit
 	f.want(f.drive(), "a", book.Waiting, 1, 1)
-	accept(func(a *book.Attempt) string { return a.Tip })
+	if err := Accept(t.Context(), f.Book, "s", "a"); err != nil {
+		t.Fatal(err)
+	}
 	f.want(f.drive(), "a", book.Completed, 1, 1)
 	if f.on("mycelium.yaml") != "x" || f.landed() != "1" {
 		t.Errorf("%s commits have landed", f.landed())
@@ -524,5 +526,72 @@ func TestBudgetPauses(t *testing.T) {
 	f.want(s, "c", book.Pending, 0, 0)
 	if s.State != book.Paused || s.Cost() != 3 || !strings.Contains(f.happened(), "the budget of $2.00 is spent") {
 		t.Errorf("the session is %s and has cost %g\n%s", s.State, s.Cost(), f.happened())
+	}
+}
+
+// What has landed is taken back by a commit that is verified, and lands again; git's proof of it is in the book. What others have built
+// on the same lines keeps it where it is, and the reason says with whom.
+func TestTakeBack(t *testing.T) {
+	f := begin(t, &book.Session{Features: []*book.Feature{feature("a"), feature("b", "a"), feature("c", "b")}})
+	f.workers["a"] = adds("shared", "two\n", "mine", "1\n")
+	f.workers["b"], f.workers["c"] = adds("shared", "three\n"), adds("own", "1\n")
+	s := f.drive()
+	a := f.want(s, "a", book.Completed, 1, 1)
+	if p := a.Proof; p == nil || p.Before != string(f.base) || p.After != a.Commit || p.Changed != 2 || p.Added != 2 || p.Deleted != 1 ||
+		!p.Branch || len(p.Diff) != 64 {
+		t.Errorf("the proof is %+v", a.Proof)
+	}
+	take := func(feature, to string, then book.State) {
+		t.Helper()
+		if err := TakeBack(t.Context(), f.Book, f.Ground, "s", feature, to, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take("a", "", book.Pending)
+	s = f.drive()
+	a = f.want(s, "a", book.Completed, 1, 1)
+	if !strings.Contains(a.Reason, "in shared: b") || s.State != book.Completed || f.landed() != "3" {
+		t.Errorf("a stays because %q; the session is %s", a.Reason, s.State)
+	}
+	if with, err := Others(t.Context(), f.Ground, s, "a"); err != nil || fmt.Sprint(with) != "[{b [shared]}]" {
+		t.Errorf("others: %v %v", with, err)
+	}
+	take("c", "", book.Failed)
+	s = f.drive()
+	c := f.want(s, "c", book.Failed, 1, 1)
+	if s.State != book.Faulty || f.on("own") != "" || f.landed() != "4" || c.Commit != "" || c.TakenBack == "" {
+		t.Errorf("the session is %s, %s have landed: %+v", s.State, f.landed(), c)
+	}
+	if err := TakeBack(t.Context(), f.Book, f.Ground, "s", "c", "", book.Failed); err == nil {
+		t.Error("it was taken back twice")
+	}
+	take("c", c.TakenBack[:12], "")
+	s = f.drive()
+	c = f.want(s, "c", book.Completed, 1, 1)
+	if s.State != book.Completed || f.on("own") != "1" || f.landed() != "5" || c.TakenBack != "" || c.Proof == nil {
+		t.Errorf("the session is %s, %s have landed: %+v", s.State, f.landed(), c)
+	}
+	take("c", "", book.Pending) // and a worker does it anew
+	s = f.drive()
+	f.want(s, "c", book.Completed, 2, 2)
+	if f.on("own") != "1" || f.landed() != "7" || !strings.Contains(f.prompts["c"][1], "took back what had landed") {
+		t.Errorf("%s have landed; its worker was told %q", f.landed(), f.prompts["c"][1])
+	}
+}
+
+// A revert that makes the branch red does not land.
+func TestTakeBackKeepsTheBranchGreen(t *testing.T) {
+	f := begin(t, &book.Session{Features: []*book.Feature{feature("a")}})
+	f.workers["a"] = adds("good", "1\n")
+	f.drive()
+	f.Verify = func(_ context.Context, tree string, _ []string) (Checked, error) {
+		_, err := os.Stat(filepath.Join(tree, "good"))
+		return Checked{OK: err == nil, Output: "no good"}, nil
+	}
+	if err := TakeBack(t.Context(), f.Book, f.Ground, "s", "a", "", book.Failed); err != nil {
+		t.Fatal(err)
+	}
+	if a := f.want(f.drive(), "a", book.Completed, 1, 1); !strings.Contains(a.Reason, "no good") || f.landed() != "1" || f.on("good") != "1" {
+		t.Errorf("it stays because %q; %s have landed", a.Reason, f.landed())
 	}
 }

@@ -118,6 +118,9 @@ func missing(f facts) string {
 	switch {
 	case f.Output != "":
 		return "The checks of this feature fail on what you committed:\n\n" + f.Output + "\n\nMend the cause and commit."
+	case f.Ended != nil && len(f.Ended.Taken) > 0:
+		return fmt.Sprintf("The sandbox has taken away what would govern agents: %s. A command cannot change such files: leave them out, "+
+			"and commit the rest.", text.Cell(strings.Join(f.Ended.Taken, ", "), 500))
 	case len(f.Dirty) > 0:
 		return fmt.Sprintf("You ended with changed files that are not committed: %s. Commit what belongs to the feature, and remove or "+
 			"ignore the rest.", text.Cell(strings.Join(f.Dirty, ", "), 500))

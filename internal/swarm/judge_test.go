@@ -22,6 +22,8 @@ func TestJudge(t *testing.T) {
 		"done without a commit, for the second time": {facts{Begun: true, Ended: success, Sent: 1}, renew, "without a commit"},
 		"done, and files are not committed": {facts{Begun: true, Ended: success, Commits: 2, Dirty: []string{"a.go"}}, back,
 			"a.go"},
+		"done, and the sandbox took away what it committed": {facts{Begun: true, Commits: 1, Dirty: []string{".mcp.json"},
+			Ended: &worker.Ended{Stop: agent.StopEnd, Taken: []string{".mcp.json"}}}, back, "taken away what would govern agents: .mcp.json"},
 		"done, and its checks fail": {facts{Begun: true, Ended: success, Commits: 1, Checked: true, Output: "FAIL x"},
 			back, "FAIL x"},
 		"done, and its checks fail again and again": {facts{Begun: true, Ended: success, Commits: 1, Checked: true, Output: "FAIL x",

@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,15 +32,19 @@ func (l *line) Merge(ctx context.Context, base ground.Commit, c ground.Candidate
 
 // Verify runs the commands of the session and of each feature in a commit, in the worktree of the queue.
 func (l *line) Verify(ctx context.Context, c ground.Commit) (ok bool, output string, err error) {
-	commands := slices.Clone(l.verify)
+	var own []*book.Feature
 	for _, id := range l.merged[c] {
-		for _, own := range ownChecks(l.features[id]) {
-			if !slices.ContainsFunc(commands, func(argv []string) bool { return slices.Equal(argv, own) }) {
-				commands = append(commands, own)
-			}
+		f := l.features[id]
+		v := validation(f)
+		if v == nil || len(v.VerifyCommand) == 0 || !v.EnforceBlocking || f.Taking != nil && !f.Taking.Again {
+			continue // what is taken back cannot pass its own checks
+		}
+		known := append(slices.Clone(l.verify), commandsOf(own)...)
+		if v.CoverageTarget > 0 || !slices.ContainsFunc(known, func(argv []string) bool { return slices.Equal(argv, v.VerifyCommand) }) {
+			own = append(own, f)
 		}
 	}
-	if len(commands) == 0 {
+	if len(l.verify)+len(own) == 0 {
 		return true, "", nil
 	}
 	t, err := l.Ground.Queue(ctx)
@@ -49,8 +54,31 @@ func (l *line) Verify(ctx context.Context, c ground.Commit) (ok bool, output str
 	if err != nil {
 		return false, "", err
 	}
-	output, err = l.check(ctx, t.Project, commands)
+	output, err = l.check(ctx, t.Project, l.verify)
+	for _, f := range own {
+		if err != nil || output != "" {
+			break
+		}
+		output, err = l.passes(ctx, f, t.Project)
+	}
 	return output == "", output, err
+}
+
+// passes runs the command of a feature on the branch, and returns what keeps the feature from landing.
+func (l *line) passes(ctx context.Context, f *book.Feature, tree string) (string, error) {
+	said, coverage, err := l.measure(ctx, f.Validation, tree)
+	if !f.Validation.TestPassRequired {
+		said = ""
+	}
+	return cmp.Or(said, coverage), err
+}
+
+// commandsOf are the commands of features.
+func commandsOf(features []*book.Feature) (out [][]string) {
+	for _, f := range features {
+		out = append(out, f.Validation.VerifyCommand)
+	}
+	return out
 }
 
 // Land records what is to land, and moves the branch.
@@ -87,7 +115,11 @@ func (d *Driver) land(ctx context.Context) error {
 	var candidates []ground.Candidate
 	for _, f := range queued(s) {
 		l.features[f.ID] = f
-		said, err := d.Ground.Message(ctx, ground.Commit(f.Last().Tip))
+		of := f.Last().Tip
+		if f.Taking != nil {
+			of = f.Taking.Of
+		}
+		said, err := d.Ground.Message(ctx, ground.Commit(of))
 		if err != nil {
 			return err
 		}
@@ -109,6 +141,9 @@ func (d *Driver) land(ctx context.Context) error {
 
 // candidate is a feature in the merge queue. Its commit says where it comes from.
 func candidate(f *book.Feature, said string) ground.Candidate {
+	if f.Taking != nil {
+		return taking(f, said)
+	}
 	a := f.Last()
 	if said = strings.TrimSpace(said); said == "" {
 		said = "feat: " + text.Cell(f.Description, 60)
@@ -124,14 +159,18 @@ func (d *Driver) landed(ctx context.Context, l *line, r ground.Round) error {
 		return nil
 	}
 	commits := l.commits()
+	proofs, err := d.proofs(ctx, r.Landed, commits)
+	if err != nil {
+		return err
+	}
 	if _, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		s.Landing = nil
 		var events []book.Event
 		for _, c := range r.Landed {
-			events = append(events, complete(s, c.ID, commits[c.ID], "it has landed"))
+			events = append(events, complete(s, c.ID, proofs[c.ID], "it has landed"))
 		}
 		for _, c := range r.Nothing {
-			events = append(events, complete(s, c.ID, "", "the branch has all of it already"))
+			events = append(events, complete(s, c.ID, nil, "the branch has all of it already"))
 		}
 		return events, nil
 	}); err != nil {
@@ -148,14 +187,36 @@ func (d *Driver) landed(ctx context.Context, l *line, r ground.Round) error {
 	return nil
 }
 
-// complete marks a feature as completed.
-func complete(s *book.Session, id, commit, text string) book.Event {
+// proofs are what git knows of the commits that have landed, by feature.
+func (d *Driver) proofs(ctx context.Context, landed []ground.Candidate, commits map[string]string) (map[string]*book.Proof, error) {
+	out := map[string]*book.Proof{}
+	for _, c := range landed {
+		before, files, sum, err := d.Ground.Brought(ctx, ground.Commit(commits[c.ID]))
+		if err != nil {
+			return nil, err
+		}
+		out[c.ID] = book.NewProof(before, ground.Commit(commits[c.ID]), files, sum)
+	}
+	return out, nil
+}
+
+// complete marks a feature as completed. There is no proof where no commit has landed.
+func complete(s *book.Session, id string, p *book.Proof, text string) book.Event {
 	f, err := s.Feature(id)
 	if err != nil {
 		return book.Event{Kind: "merge", Text: err.Error()}
 	}
-	f.State, f.Commit, f.Reason = book.Completed, commit, ""
 	a := f.Last()
+	if f.Taking != nil {
+		return taken(f, p)
+	}
+	f.State, f.Commit, f.Reason, f.Proof, f.TakenBack = book.Completed, "", "", p, ""
+	if p != nil {
+		f.Commit = p.After
+		if a.Proof != nil {
+			p.Branch, p.Uncommitted = a.Proof.Branch, a.Proof.Uncommitted
+		}
+	}
 	a.State = book.Landed
 	return book.Event{Kind: "feature", Feature: id, Attempt: a.N, Text: text}
 }
@@ -163,6 +224,12 @@ func complete(s *book.Session, id, commit, text string) book.Event {
 // returned takes care of what did not land.
 func (d *Driver) returned(ctx context.Context, l *line, r ground.Round) error {
 	for _, c := range r.Conflicts {
+		if l.features[c.ID].Taking != nil {
+			if err := d.stays(ctx, c.ID, c.Conflict.Names, "others have changed the same lines since"); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := d.conflict(ctx, l.features[c.ID], c.Conflict); err != nil {
 			return err
 		}
@@ -170,7 +237,7 @@ func (d *Driver) returned(ctx context.Context, l *line, r ground.Round) error {
 	for _, c := range r.Pending {
 		why := "it changes files that govern agents (" + text.Cell(strings.Join(c.Governing, ", "), 200) + "): myc swarm merge " + c.ID +
 			" lets it land"
-		if err := d.hold(ctx, l.features[c.ID], why); err != nil {
+		if err := d.hold(ctx, l.features[c.ID], why, true); err != nil {
 			return err
 		}
 	}
@@ -178,18 +245,21 @@ func (d *Driver) returned(ctx context.Context, l *line, r ground.Round) error {
 		return nil
 	}
 	f := l.features[r.Bad.ID]
+	if f.Taking != nil {
+		return d.stays(ctx, f.ID, nil, "the branch is red with that: "+brief(r.Bad.Output))
+	}
 	why := "Your commit passes its own checks, and the branch is red with it:\n\n" + r.Bad.Output + "\n\nBring the branch in (git merge " +
 		d.Ground.Branch() + "), mend the cause and commit."
 	if a := f.Last(); a.Sent < sendBack {
 		return d.sendBack(ctx, f.ID, a.N, why, func(*book.Attempt) {})
 	}
-	return d.hold(ctx, f, "its commit makes the branch red: "+brief(r.Bad.Output))
+	return d.hold(ctx, f, "its commit makes the branch red: "+brief(r.Bad.Output), false)
 }
 
 // conflict sends a candidate back to its worker once, with both sides; then a person decides.
 func (d *Driver) conflict(ctx context.Context, f *book.Feature, c *ground.Conflict) error {
 	if f.Last().Conflicts > 0 {
-		return d.hold(ctx, f, "it conflicts with what has landed in "+text.Cell(strings.Join(c.Names, ", "), 200))
+		return d.hold(ctx, f, "it conflicts with what has landed in "+text.Cell(strings.Join(c.Names, ", "), 200), false)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "What you committed conflicts with what others have landed, in %s.\n\n%s\n", strings.Join(c.Names, ", "), c.Says)
@@ -200,14 +270,35 @@ func (d *Driver) conflict(ctx context.Context, f *book.Feature, c *ground.Confli
 	return d.sendBack(ctx, f.ID, f.Last().N, text.Middle(b.String(), 32<<10), func(a *book.Attempt) { a.Conflicts++ })
 }
 
-// hold has a feature wait for a person.
-func (d *Driver) hold(ctx context.Context, f *book.Feature, why string) error {
+// Accept lets a feature land that waits because it changes files that govern agents. It is refused for every other.
+func Accept(ctx context.Context, b *book.Book, session, feature string) error {
+	_, err := b.Change(ctx, session, "", func(s *book.Session) ([]book.Event, error) {
+		f, err := s.Feature(feature)
+		if err != nil {
+			return nil, err
+		}
+		a := f.Last()
+		switch {
+		case f.State != book.Waiting || a == nil || a.Tip == "":
+			return nil, fmt.Errorf("feature %s does not wait to be merged: its state is %s", feature, f.State)
+		case !f.Governs:
+			return nil, text.Hinted(fmt.Errorf("feature %s cannot land as it is: %s", feature, f.Reason),
+				"myc swarm retry "+feature+" has it done anew; myc swarm plan add adds a feature that mends it")
+		}
+		f.State, f.Reason, f.Governs, f.Accepted = book.Queued, "", false, a.Tip
+		return []book.Event{{Kind: "feature", Feature: feature, Attempt: a.N, Text: "a person lets it land"}}, nil
+	})
+	return err
+}
+
+// hold has a feature wait for a person. governs: because it changes files that govern agents.
+func (d *Driver) hold(ctx context.Context, f *book.Feature, why string, governs bool) error {
 	_, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		f, err := s.Feature(f.ID)
 		if err != nil || f.State != book.Queued {
 			return nil, err
 		}
-		f.State, f.Reason = book.Waiting, why
+		f.State, f.Reason, f.Governs = book.Waiting, why, governs
 		return []book.Event{{Kind: "feature", Feature: f.ID, Attempt: f.Last().N, Text: "it waits for a person: " + why}}, nil
 	})
 	return err
@@ -219,6 +310,16 @@ func (d *Driver) recover(ctx context.Context, i *book.Landing) error {
 	if err != nil {
 		return err
 	}
+	var proofs map[string]*book.Proof
+	if whether == ground.Yes {
+		var landed []ground.Candidate
+		for _, id := range i.Features {
+			landed = append(landed, ground.Candidate{ID: id})
+		}
+		if proofs, err = d.proofs(ctx, landed, i.Commits); err != nil {
+			return err
+		}
+	}
 	_, err = d.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		s.Landing = nil
 		if whether != ground.Yes {
@@ -226,7 +327,7 @@ func (d *Driver) recover(ctx context.Context, i *book.Landing) error {
 		}
 		var events []book.Event
 		for _, id := range i.Features {
-			events = append(events, complete(s, id, i.Commits[id], "it had landed when the driver ended"))
+			events = append(events, complete(s, id, proofs[id], "it had landed when the driver ended"))
 		}
 		return events, nil
 	})

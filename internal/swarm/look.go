@@ -245,26 +245,37 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 	}
 	var tip ground.Commit
 	var touched []ground.File
+	var proof *book.Proof
+	var criteria []book.Criterion
+	var warning string
 	if t != nil && (known.Begun || ended != nil) {
 		git, err := t.Facts(ctx, ground.Commit(a.Base))
 		if err != nil {
 			return fmt.Errorf("look at the work of %s: %w", f.ID, err)
 		}
 		known.Commits, known.Dirty, tip, touched = git.Commits, git.Uncommitted, git.Head, git.Touched
+		proof = proofOf(git)
 	}
 	v := judge(known)
 	if v.act == check {
-		known.Checked = true
-		if absent := ground.Missing(expected(f), touched); len(absent) > 0 {
-			known.Output = "nothing is changed in " + strings.Join(absent, ", ") + ", where the plan expects it"
-		} else if known.Output, err = d.check(ctx, t.Project, ownChecks(f)); err != nil {
+		if criteria, err = d.own(ctx, f, t.Project, touched); err != nil {
 			return err
 		}
-		v = judge(known)
+		known.Checked = true
+		known.Output, warning = unmet(criteria)
+		if v = judge(known); v.act == back {
+			v.Reason += "\n\n" + marks(criteria)
+		}
 	}
-	account := func(a *book.Attempt) { accounted(a, w, ended) }
+	account := func(a *book.Attempt) {
+		a.Proof, a.Criteria = cmp.Or(proof, a.Proof), criteria
+		accounted(a, w, ended)
+	}
 	switch v.act {
 	case queue:
+		if err := d.warn(ctx, f, a, warning); err != nil {
+			return err
+		}
 		return d.enqueue(ctx, f, a, tip, account)
 	case rest:
 		return d.rest(ctx, f, a, ended.Until, v, account)
@@ -275,6 +286,31 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 	default:
 		return nil
 	}
+}
+
+// spent adds what a worker has used and said to its attempt. ended is nil where it has not said how it ended.
+func spent(a *book.Attempt, cost float64, ended *worker.Ended) {
+	a.Cost += cost
+	if ended != nil {
+		a.Session, a.Turns, a.Result = ended.Session, a.Turns+ended.Turns, text.Truncate(ended.Text, 2000)
+	}
+}
+
+// proofOf is the proof of what a worker has made.
+func proofOf(f ground.Facts) *book.Proof {
+	p := book.NewProof(f.Base, f.Head, f.Touched, f.Diff)
+	p.Branch, p.Uncommitted = f.Branch, f.Uncommitted[:min(len(f.Uncommitted), book.MostFiles)]
+	return p
+}
+
+// warn records what a check says that need not pass; "": nothing.
+func (d *Driver) warn(ctx context.Context, f *book.Feature, a *book.Attempt, says string) error {
+	if says == "" {
+		return nil
+	}
+	return d.changeAttempt(ctx, f.ID, a.N, func(*book.Feature, *book.Attempt) book.Event {
+		return book.Event{Kind: "warning", Text: "a check fails: " + says}
+	})
 }
 
 // check runs commands on a working tree, and returns what the first one said that failed.

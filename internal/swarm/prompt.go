@@ -37,12 +37,17 @@ func promptOf(s *book.Session, f *book.Feature) string {
 	b.WriteString("\n# How the work ends\n\n" +
 		"- Commit everything that belongs to the feature on the branch that is checked out, with a conventional commit message\n" +
 		"  (feat: …, fix: …). Do not push, do not switch branches, and leave no uncommitted files.\n")
-	for _, argv := range checksOf(s, f) {
-		fmt.Fprintf(&b, "- This command must pass on what you commit: %s\n", strings.Join(argv, " "))
-	}
 	b.WriteString("- Then end your turn with one paragraph: what you did, and what you could not do.\n")
-	if why := lastReason(f); why != "" {
-		fmt.Fprintf(&b, "\n# The attempt before this one\n\nIt was given up: %s\n", text.Truncate(why, 4000))
+	criteria := judged(s, f)
+	if len(criteria) > 0 {
+		b.WriteString("\n# When it is complete\n\n" + marks(criteria))
+	}
+	if a := f.Last(); a != nil && a.Reason != "" {
+		fmt.Fprintf(&b, "\n# The attempt before this one\n\nIt was given up: %s\n", text.Truncate(a.Reason, 4000))
+		if failed, _ := unmet(a.Criteria); failed != "" {
+			fmt.Fprintf(&b, "\nWhat failed:\n\n%s\n", text.Middle(failed, 8000))
+		}
+		b.WriteString("\nFind out first why it failed, take another way where the last one led nowhere, and run the checks before you commit.\n")
 	}
 	return b.String()
 }
@@ -55,17 +60,4 @@ func landed(s *book.Session, f *book.Feature) (out []*book.Feature) {
 		}
 	}
 	return out
-}
-
-// checksOf are the commands that a feature must pass: its own, then those of its session.
-func checksOf(s *book.Session, f *book.Feature) [][]string {
-	return append(ownChecks(f), s.Settings.Verify...)
-}
-
-// lastReason says why the attempt before was given up; "": there was none.
-func lastReason(f *book.Feature) string {
-	if a := f.Last(); a != nil {
-		return a.Reason
-	}
-	return ""
 }

@@ -67,20 +67,3 @@ func grouped(s *book.Session, f *book.Feature) bool {
 		return o != f && o.Route.Affinity == f.Route.Affinity && o.State == book.Queued
 	})
 }
-
-// ownChecks are the commands that a feature itself must pass.
-func ownChecks(f *book.Feature) [][]string {
-	v := f.Validation
-	if v == nil || !v.Enabled || len(v.VerifyCommand) == 0 {
-		return nil
-	}
-	return [][]string{v.VerifyCommand}
-}
-
-// expected are the packages that a feature is to touch.
-func expected(f *book.Feature) []string {
-	if v := f.Validation; v != nil && v.Enabled {
-		return v.ExpectedPackages
-	}
-	return nil
-}

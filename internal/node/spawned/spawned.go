@@ -117,18 +117,18 @@ func (x *Agents) Run(ctx context.Context, a control.Agent) (control.AgentResult,
 	})
 	ended := make(chan struct{})
 	var parts sync.WaitGroup
-	var said tail
+	said := &keeper.Tail{Most: maxSaid}
 	parts.Go(func() {
 		_, _ = io.WriteString(p.Stdin, a.Task) // if it is gone, that is seen below
 		_ = p.Stdin.Close()
 	})
-	parts.Go(func() { said.follow(p.Stderr, a.Tell) })
+	parts.Go(func() { follow(p.Stderr, said, a.Tell) })
 	parts.Go(func() { watch(ctx, a, ended, stop) })
 	raw, _ := io.ReadAll(io.LimitReader(p.Stdout, maxAnswer))
 	stop()
 	close(ended)
 	parts.Wait()
-	out := answer(raw, p.Status(), said.String())
+	out := answer(raw, p.Status(), strings.TrimSpace(said.String()))
 	if out.Error != "" && ctx.Err() != nil {
 		out.Error = "it was ended: " + cmp.Or(context.Cause(ctx), ctx.Err()).Error()
 	}
@@ -203,25 +203,17 @@ func answer(raw []byte, status, said string) (out control.AgentResult) {
 		Error: fmt.Sprintf("it ended without an answer (%s): %s", cmp.Or(status, "it was ended"), credential.Mask(why))}
 }
 
-// tail keeps the end of what a process says.
-type tail struct{ kept []byte }
-
-// follow reads lines and passes each on.
-func (t *tail) follow(r io.Reader, tell func(string)) {
+// follow reads lines, passes each on, and keeps the end of them.
+func follow(r io.Reader, kept io.Writer, tell func(string)) {
 	lines := bufio.NewReader(r)
 	for {
 		line, err := lines.ReadSlice('\n') // a longer line comes in pieces
 		if said := strings.TrimSpace(string(line)); said != "" {
 			tell(text.Visible(credential.Mask(said)))
 		}
-		t.kept = append(t.kept, line...)
-		if n := len(t.kept) - maxSaid; n > 0 {
-			t.kept = append([]byte{}, t.kept[n:]...)
-		}
+		_, _ = kept.Write(line)
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return
 		}
 	}
 }
-
-func (t *tail) String() string { return strings.TrimSpace(strings.ToValidUTF8(string(t.kept), "�")) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/material"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/text"
@@ -57,7 +58,8 @@ type Session struct {
 	Began    time.Time `json:"began"`
 	Changed  time.Time `json:"changed"`
 	Ended    time.Time `json:"ended,omitzero"`
-	Closed   bool      `json:"closed,omitzero"` // its branch and worktrees are removed, so nothing can be added to it
+	GivenUp  bool      `json:"givenUp,omitzero"` // a person ends it: it is paused until its workers are gone
+	Closed   bool      `json:"closed,omitzero"`  // its branch and worktrees are removed, so nothing can be added to it
 	// Landing is a landing that has begun. It is recorded before the ref is moved, so that the next driver knows what to look for.
 	Landing *Landing `json:"landing,omitempty"`
 
@@ -121,11 +123,16 @@ type Landing struct {
 // Feature is a unit of work with what came of it.
 type Feature struct {
 	plan.Feature
-	State  State     `json:"state"`
-	Reason string    `json:"reason,omitempty"` // why it failed or waits
-	Tried  int       `json:"tried,omitzero"`   // attempts that count against the limit
-	Retry  time.Time `json:"retry,omitzero"`   // it is not tried again before
-	Commit string    `json:"commit,omitempty"` // that landed
+	State   State     `json:"state"`
+	Reason  string    `json:"reason,omitempty"` // why it failed or waits
+	Governs bool      `json:"governs,omitzero"` // it waits because it changes files that govern agents
+	Tried   int       `json:"tried,omitzero"`   // attempts that count against the limit
+	Retry   time.Time `json:"retry,omitzero"`   // it is not tried again before
+	Commit  string    `json:"commit,omitempty"` // that landed
+	Proof   *Proof    `json:"proof,omitempty"`  // of what landed
+	// Taking is set while landed work waits in the merge queue to be taken back, or to come again.
+	Taking    *Taking `json:"taking,omitempty"`
+	TakenBack string  `json:"takenBack,omitempty"` // the commit that took its work back
 	// Accepted is the tip of an attempt that a person lets land although it changes files that govern agents.
 	Accepted string           `json:"accepted,omitempty"`
 	Planning *Planning        `json:"planning,omitempty"`
@@ -135,23 +142,70 @@ type Feature struct {
 
 // Attempt is the work of one worker on a feature.
 type Attempt struct {
-	N         int       `json:"n"` // from 1
-	State     State     `json:"state"`
-	Reason    string    `json:"reason,omitempty"`
-	Base      string    `json:"base"`               // commit that it began from
-	Tip       string    `json:"tip,omitempty"`      // its last commit, when it was queued
-	Folder    string    `json:"folder"`             // what its worker reads and writes
-	Window    string    `json:"window"`             // its tmux session
-	Asked     int       `json:"asked,omitzero"`     // how many workers went on with it after the first
-	Sent      int       `json:"sent,omitzero"`      // how often it was sent back for what was missing
-	Conflicts int       `json:"conflicts,omitzero"` // how often it was sent back because of a conflict
-	Limited   int       `json:"limited,omitzero"`   // how often a worker of it ended because of a limit of the provider
-	Began     time.Time `json:"began"`
-	Ended     time.Time `json:"ended,omitzero"`
-	Session   string    `json:"session,omitempty"` // id of its session at the door
-	Cost      float64   `json:"costUSD,omitzero"`
-	Turns     int       `json:"turns,omitzero"`
-	Result    string    `json:"result,omitempty"` // what it said at the end
+	N      int    `json:"n"` // from 1
+	State  State  `json:"state"`
+	Reason string `json:"reason,omitempty"`
+	Base   string `json:"base"`          // commit that it began from
+	Tip    string `json:"tip,omitempty"` // its last commit, when it was queued
+	// Criteria are what the feature itself must pass, as this attempt met them when its worker ended.
+	Criteria  []Criterion `json:"criteria,omitempty"`
+	Proof     *Proof      `json:"proof,omitempty"`    // of what it had made when its worker ended
+	Folder    string      `json:"folder"`             // what its worker reads and writes
+	Window    string      `json:"window"`             // its tmux session
+	Asked     int         `json:"asked,omitzero"`     // how many workers went on with it after the first
+	Sent      int         `json:"sent,omitzero"`      // how often it was sent back for what was missing
+	Conflicts int         `json:"conflicts,omitzero"` // how often it was sent back because of a conflict
+	Limited   int         `json:"limited,omitzero"`   // how often a worker of it ended because of a limit of the provider
+	Began     time.Time   `json:"began"`
+	Ended     time.Time   `json:"ended,omitzero"`
+	Session   string      `json:"session,omitempty"` // id of its session at the door
+	Cost      float64     `json:"costUSD,omitzero"`
+	Turns     int         `json:"turns,omitzero"`
+	Result    string      `json:"result,omitempty"` // what it said at the end
+}
+
+// Criterion is one thing that must hold before a feature is complete.
+type Criterion struct {
+	What  string `json:"what"`
+	Met   bool   `json:"met"`
+	Says  string `json:"says,omitempty"` // why it is not met
+	Warns bool   `json:"warns,omitzero"` // it is recorded, and keeps nothing from landing
+	Later bool   `json:"later,omitzero"` // it is looked at on the branch, and not here
+}
+
+// Proof is what git knows of work (requirements, C91).
+type Proof struct {
+	Before      string        `json:"beforeHash"`
+	After       string        `json:"afterHash"`
+	Branch      bool          `json:"branch"`                // the branch of the attempt existed, and its worktree was on it
+	Uncommitted []string      `json:"uncommitted,omitempty"` // files that were left so, at most [MostFiles]
+	Changed     int           `json:"filesChanged"`
+	Files       []ground.File `json:"files"` // of these, at most MostFiles
+	Added       int           `json:"linesAdded"`
+	Deleted     int           `json:"linesDeleted"`
+	Diff        string        `json:"diffSHA256"` // of the difference as git prints it: the same change has the same one
+}
+
+// MostFiles is how many files a proof names.
+const MostFiles = 500
+
+// NewProof is the proof of a difference.
+func NewProof(before, after ground.Commit, files []ground.File, sum string) *Proof {
+	p := &Proof{Before: string(before), After: string(after), Changed: len(files), Files: files[:min(len(files), MostFiles)], Diff: sum}
+	for _, f := range files {
+		p.Added += f.Added
+		p.Deleted += f.Deleted
+	}
+	return p
+}
+
+// Taking is the intent to take landed work back, or to have again what was taken back.
+type Taking struct {
+	Commit string `json:"commit"` // the candidate of the merge queue
+	Of     string `json:"of"`     // the commit that it takes back
+	Again  bool   `json:"again,omitzero"`
+	From   State  `json:"from"` // what the feature was, and is again if it does not land
+	Then   State  `json:"then"` // what the feature is once it has landed
 }
 
 // Live reports whether the worker of an attempt may be at work.

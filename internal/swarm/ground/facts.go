@@ -26,9 +26,10 @@ type Facts struct {
 
 // File is a file that an attempt has changed.
 type File struct {
-	Path           string // from the top of the tree, with slashes
-	Added, Deleted int    // lines; 0 for a binary file
-	Binary         bool
+	Path    string `json:"path"` // from the top of the tree, with slashes
+	Added   int    `json:"added"`
+	Deleted int    `json:"deleted"` // lines; 0 for a binary file
+	Binary  bool   `json:"binary,omitzero"`
 }
 
 // Facts finds the facts of an attempt that began at a commit. Where the worker has brought in what the session's branch has got
@@ -69,18 +70,34 @@ func (t *Tree) fill(ctx context.Context, l *looked, f *Facts) (err error) {
 	if f.Untracked, err = l.changed(ctx, "A", string(l.head), l.tree, nil); err != nil {
 		return err
 	}
-	lines, err := g.List(ctx, "diff-tree", "-r", "-z", "--numstat", "--no-renames", string(f.Base), l.tree)
+	f.Touched, f.Diff, err = t.repo.diff(ctx, string(f.Base), l.tree)
+	return err
+}
+
+// Brought returns what a commit has changed: the files, and the SHA-256 of the difference as in [Facts]. from is its parent.
+func (r *Repo) Brought(ctx context.Context, c Commit) (from Commit, files []File, sum string, err error) {
+	if from, err = r.resolve(ctx, string(c)+"^"); err == nil {
+		files, sum, err = r.diff(ctx, string(from), string(c))
+	}
 	if err != nil {
-		return err
+		return "", nil, "", fmt.Errorf("find what %.12s has changed: %w", c, err)
+	}
+	return from, files, sum, nil
+}
+
+func (r *Repo) diff(ctx context.Context, from, to string) (files []File, digest string, err error) {
+	g := r.plumbing()
+	lines, err := g.List(ctx, "diff-tree", "-r", "-z", "--numstat", "--no-renames", from, to)
+	if err != nil {
+		return nil, "", err
 	}
 	for _, line := range lines {
-		f.Touched = append(f.Touched, parseNumstat(line))
+		files = append(files, parseNumstat(line))
 	}
 	sum := sha256.New()
 	err = g.Pipe(ctx, nil, sum, "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv",
-		"--no-color", "--unified=3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/", string(f.Base), l.tree)
-	f.Diff = hex.EncodeToString(sum.Sum(nil))
-	return err
+		"--no-color", "--unified=3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/", from, to)
+	return files, hex.EncodeToString(sum.Sum(nil)), err
 }
 
 // parseNumstat reads a record such as "3\t1\tname"; a binary file has "-" for both.
@@ -104,8 +121,8 @@ func Missing(packages []string, touched []File) []string {
 
 // Overlap is another attempt, or feature, that has touched the same files.
 type Overlap struct {
-	With  string
-	Files []string // sorted
+	With  string   `json:"with"`
+	Files []string `json:"files"` // sorted
 }
 
 // Overlaps says who else has touched files that one has touched, by name. A rollback of that one warns of them. only, if not empty,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
 )
@@ -37,16 +38,5 @@ func (o Ops) Accept(ctx context.Context, s *book.Session, feature string) error 
 	if _, err := Find(s, feature); err != nil {
 		return err
 	}
-	return o.change(ctx, s.ID, func(s *book.Session) (book.Event, error) {
-		f, err := s.Feature(feature)
-		if err != nil {
-			return book.Event{}, err
-		}
-		t := f.Last()
-		if f.State != book.Waiting || t == nil || t.Tip == "" {
-			return book.Event{}, fmt.Errorf("feature %s does not wait to be merged: its state is %s", feature, f.State.Words())
-		}
-		f.State, f.Reason, f.Accepted = book.Queued, "", t.Tip
-		return book.Event{Kind: "feature", Feature: feature, Attempt: t.N, Text: o.By + " lets it land"}, nil
-	})
+	return swarm.Accept(ctx, o.Book, s.ID, feature)
 }

@@ -57,11 +57,8 @@ func Find(s *book.Session, feature string) (*book.Feature, error) {
 	return nil, text.Hinted(err, hint)
 }
 
-// Attempt is the last attempt at a feature, or at a review, such as review-code, which is of no feature.
+// Attempt is the last attempt at a feature.
 func Attempt(s *book.Session, feature string) (*book.Feature, *book.Attempt, error) {
-	if r := review.Find(s, feature); r != nil && r.Folder != "" {
-		return nil, &r.Attempt, nil
-	}
 	f, err := Find(s, feature)
 	if err != nil {
 		return nil, nil, err
@@ -73,13 +70,31 @@ func Attempt(s *book.Session, feature string) (*book.Feature, *book.Attempt, err
 	return f, t, nil
 }
 
-// At is a feature and the attempt whose worker is at work on it; for a review as Attempt says.
+// At is a feature and the attempt whose worker is at work on it.
 func At(s *book.Session, feature string) (*book.Feature, *book.Attempt, error) {
 	f, t, err := Attempt(s, feature)
 	if err == nil && !t.Live() {
 		err = fmt.Errorf("no worker works on %s now", feature)
 	}
 	return f, t, err
+}
+
+// Last is the last attempt at a feature, or at a review, such as review-code.
+func Last(s *book.Session, name string) (*book.Attempt, error) {
+	if r := review.Find(s, name); r != nil && r.Folder != "" {
+		return &r.Attempt, nil
+	}
+	_, t, err := Attempt(s, name)
+	return t, err
+}
+
+// Working is [Last], if its worker is at work. Else the attempt comes with the error.
+func Working(s *book.Session, name string) (*book.Attempt, error) {
+	t, err := Last(s, name)
+	if err == nil && !t.Live() {
+		err = fmt.Errorf("no worker works on %s now", name)
+	}
+	return t, err
 }
 
 // Begin begins a session with the features of a plan, on a branch of its own from the commit that is checked out.
@@ -130,6 +145,9 @@ func (o Ops) Resume(ctx context.Context, id string) error {
 		if s.State != book.Paused {
 			return book.Event{}, fmt.Errorf("the session is not paused: it is %s", s.State.Words())
 		}
+		if s.GivenUp {
+			return book.Event{}, text.Hinted(fmt.Errorf("session %s is given up", s.ID), "myc swarm reset ends it")
+		}
 		s.State = book.Going
 		return book.Event{Kind: "session", Text: "resumed by " + o.By}, nil
 	})
@@ -157,16 +175,13 @@ func (o Ops) Retry(ctx context.Context, id, feature string, anew bool) error {
 	})
 }
 
-// Tell leaves a message for the worker of a feature, on record.
+// Tell leaves a message for the worker of a feature, or for a reviewer, on record.
 func (o Ops) Tell(ctx context.Context, s *book.Session, feature, message string) error {
-	f, t, err := At(s, feature)
+	t, err := Working(s, feature)
 	if err != nil {
 		return err
 	}
-	e := book.Event{Kind: "message", Attempt: t.N, Text: message}
-	if f != nil {
-		e.Feature = f.ID
-	}
+	e := book.Event{Kind: "message", Feature: feature, Attempt: t.N, Text: message}
 	if err := worker.Folder(t.Folder).Tell(message); err != nil {
 		return err
 	}
@@ -181,7 +196,7 @@ func (o Ops) Abandon(ctx context.Context, id string) error {
 		if !s.Open() {
 			return book.Event{}, fmt.Errorf("session %s has ended: %s", s.ID, s.State.Words())
 		}
-		s.State = book.Paused
+		s.State, s.GivenUp = book.Paused, true
 		return book.Event{Kind: "session", Text: o.By + " gives it up"}, nil
 	})
 }
@@ -195,6 +210,9 @@ func (o Ops) GiveUp(ctx context.Context, id string) error {
 		for _, f := range s.Features {
 			if f.Live() != nil {
 				return book.Event{}, errors.New("a worker is still at work on " + f.ID)
+			}
+			if f.Taking != nil { // what has landed stays
+				f.State, f.Taking = f.Taking.From, nil
 			}
 			if f.State != book.Completed {
 				f.State, f.Reason = book.Failed, "the session was given up"

@@ -36,7 +36,7 @@ func (o Ops) worktree(ctx context.Context, s *book.Session, feature string) (*bo
 	}
 	tree, err := swarm.TreeOf(g, f.ID, t.N)
 	if err == nil && tree == nil {
-		err = fmt.Errorf("feature %s has no worktree: what it did has landed, or was given up", f.ID)
+		err = fmt.Errorf("feature %s has no worktree: what it did was given up", f.ID)
 	}
 	return f, tree, err
 }

@@ -65,7 +65,7 @@ func TestPercent(t *testing.T) {
 		"x/b/b.go:1.1,2.2 4 0\nx/a.go:3.20,5.2 3 0\nok \tx/b\t0.1s\tcoverage: 0.0% of statements\n"
 	for output, want := range map[string]string{
 		goProfile: "37.5 true",
-		strings.TrimPrefix(goProfile, "mode: set\n"):                               "0 false", // the output was too long, so its beginning is lost
+		strings.TrimPrefix(goProfile, "mode: set\n"):                               "0 false", // its beginning is lost
 		"mode: set\nok x\n":                                                        "0 false",
 		"Name  Stmts  Miss  Cover\nTOTAL     20      3    85%\n\n2 passed\n":       "85 true",
 		"TOTAL     20   3    4   1    85.25%\n":                                    "85.25 true",

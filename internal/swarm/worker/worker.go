@@ -61,6 +61,7 @@ type Ended struct {
 	Session      string    `json:"session,omitempty"` // at the door
 	Cost         float64   `json:"costUSD,omitzero"`
 	Turns        int       `json:"turns,omitzero"`
+	Taken        []string  `json:"taken,omitempty"` // files that would govern agents, which the sandbox has taken away
 }
 
 // Unproved is the end of a worker that was asked nothing, because it is not proved that the policy governs it.

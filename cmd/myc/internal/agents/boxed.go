@@ -20,6 +20,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/hook/door"
 	"mycelium/internal/hook/install"
+	"mycelium/internal/keeper"
 	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
@@ -200,9 +201,9 @@ func (x *Boxed) Run(ctx context.Context, args []string, in string, line func([]b
 	if slices.ContainsFunc(c.Hosts, loopback) { // a model on this machine: the proxy is the way to it
 		c.Argv = append([]string{"/usr/bin/env", "NO_PROXY=", "no_proxy="}, c.Argv...)
 	}
-	var said lastWords
+	said := &keeper.Tail{Most: maxTail}
 	out := &lineWriter{line: line}
-	c.In, c.Out, c.Err = strings.NewReader(in), out, &said
+	c.In, c.Out, c.Err = strings.NewReader(in), out, said
 	r, err := sandboxed.Run(ctx, p, &c)
 	out.rest()
 	switch {

@@ -4,12 +4,11 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"mycelium/internal/agent"
+	"mycelium/internal/keeper"
 	"mycelium/internal/text"
 )
 
@@ -25,7 +24,7 @@ func (l *Launch) Start(path string, args []string) (*agent.Program, error) {
 		_, _ = childIn.Close(), in.Close()
 		return nil, err
 	}
-	stderr := &lastWords{}
+	stderr := &keeper.Tail{Most: maxTail}
 	cmd := exec.Command(path, args...) //nolint:noctx,gosec // the engine ends it; the program is the one that was found
 	cmd.Env, cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = l.Environ, l.Dir, childIn, childOut, stderr
 	dieWith(cmd)
@@ -51,7 +50,7 @@ func (l *Launch) Start(path string, args []string) (*agent.Program, error) {
 		defer out.Close()
 		return endGroup(cmd.Process.Pid, gone, grace)
 	}
-	return &agent.Program{In: in, Out: out, End: end, Stderr: stderr.String}, nil
+	return &agent.Program{In: in, Out: out, End: end, Stderr: func() string { return text.Visible(stderr.String()) }}, nil
 }
 
 // endGroup waits for a program whose input has ended. After a time its group is asked to end, and then ended.
@@ -71,24 +70,3 @@ func endGroup(pid int, gone <-chan error, grace time.Duration) error {
 
 // maxTail is how much of what a program says on stderr is kept, in bytes.
 const maxTail = 4 << 10
-
-// lastWords keeps the end of what is written to it.
-type lastWords struct {
-	mu  sync.Mutex
-	end string
-}
-
-func (t *lastWords) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.end += string(b); len(t.end) > maxTail {
-		t.end = strings.ToValidUTF8(t.end[len(t.end)-maxTail:], "")
-	}
-	return len(b), nil
-}
-
-func (t *lastWords) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return text.Visible(t.end)
-}

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/keeper"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/node/swarmed"
@@ -171,7 +171,7 @@ func (a *app) verify(ctx context.Context, o *opened, tree string, argv []string,
 		return swarm.Checked{}, errors.New("there is no profile project")
 	}
 	p.Seconds = verifyWithin.Seconds()
-	said := &bounded{}
+	said := &keeper.Tail{Most: maxOutput}
 	c.Argv, c.Dir, c.Profile, c.In, c.Out, c.Err = argv, tree, p, bytes.NewReader(nil), said, said
 	r, err := confined(ctx, o.project, &c, without)
 	if err != nil {
@@ -182,20 +182,4 @@ func (a *app) verify(ctx context.Context, o *opened, tree string, argv []string,
 		out.Output += "\nit did not end within " + verifyWithin.String()
 	}
 	return out, nil
-}
-
-// bounded keeps the end of what is written to it.
-type bounded struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.Len()+len(p) > maxOutput {
-		b.Next(min(b.Len(), maxOutput/2))
-	}
-	_, _ = b.Buffer.Write(p[max(0, len(p)-maxOutput/2):])
-	return len(p), nil
 }

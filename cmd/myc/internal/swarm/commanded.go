@@ -10,6 +10,7 @@ import (
 
 	"mycelium/cmd/myc/internal/agents"
 	"mycelium/internal/agent"
+	"mycelium/internal/keeper"
 	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
@@ -45,7 +46,7 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 			return end, err
 		}
 	}
-	said := &bounded{}
+	said := &keeper.Tail{Most: maxOutput}
 	t := &telling{app: a, work: w}
 	t.write(worker.Event{Kind: worker.Began, Text: strings.Join(o.Command, " ")})
 	c.Argv, c.Dir, c.Profile, c.In = o.Command, o.Tree, profile, strings.NewReader(prompt)
@@ -56,6 +57,9 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 	c.Out, c.Err = out, out
 	r, err := confined(ctx, p, &c, o.Unsandboxed)
 	end.Text = text.Visible(said.String())
+	if r != nil {
+		end.Taken = r.Left.Quarantined
+	}
 	switch {
 	case ctx.Err() != nil:
 		end.Stop = agent.StopAborted

@@ -48,7 +48,7 @@ func logsCmd(a *app) *cobra.Command {
 
 // workerLog prints what the last worker of a feature did, and with follow what it does until it has ended.
 func (a *app) workerLog(ctx context.Context, s *book.Session, feature string, n int, follow bool) error {
-	_, t, err := ops.Attempt(s, feature)
+	t, err := ops.Last(s, feature)
 	if err != nil {
 		return err
 	}

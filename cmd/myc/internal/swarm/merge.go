@@ -12,19 +12,29 @@ import (
 )
 
 func mergeCmd(a *app) *cobra.Command {
-	var into string
+	var into, session string
 	c := &cobra.Command{Use: "merge [FEATURE]", Short: "Take what has landed into your branch, or let a feature land that waits",
 		Args: base.ArgRange(0, 1, "a feature"),
 		Long: "Without an argument your branch is moved forward to that of the session, if it has not moved since. A session that has\n" +
 			"ended is closed by that. With a feature that waits because it changes files that govern agents, that feature may land.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), "merge", func(o *opened, s *book.Session) error {
+				if session != "" {
+					var err error
+					if s, err = o.Read(c.Context(), session); err != nil {
+						return failure.New(failure.NotFound, err, "")
+					}
+				}
+				if s.Closed {
+					return fmt.Errorf("session %s is closed: it was merged or given up", s.ID)
+				}
 				if len(args) > 0 {
 					return o.Accept(c.Context(), s, args[0])
 				}
 				return a.handOver(c.Context(), o, s, into)
 			})
 		}}
+	c.Flags().StringVar(&session, "session", "", "the `ID` of a session that has ended, if another one has begun since")
 	c.Flags().StringVar(&into, "into", "", "the `BRANCH` that is moved (default: the one that was checked out at init)")
 	return c
 }

@@ -8,42 +8,128 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
+	"mycelium/internal/swarm/ops"
 	"mycelium/internal/text"
 )
 
 func rollbackCmd(a *app) *cobra.Command {
-	var to string
+	var r rollback
 	c := &cobra.Command{Use: "rollback FEATURE [FILE]...",
-		Short: "Take the worktree of a feature back to its beginning, or some of its files",
+		Short: "Take back the work of a feature: its worktree, some of its files, or what has landed",
 		Args:  base.ArgRange(1, 1000, "a feature, and files"),
-		Long: "Takes back what has not landed, committed or not, in the worktree of the last attempt; the next worker goes on\n" +
-			"from there. What is taken back is kept: the command prints the undo point, and --to takes the worktree there again.",
+		Long: "What has not landed, committed or not, is taken back in the worktree of the last attempt; the next worker goes on\n" +
+			"from there. What is taken back is kept: the command prints the undo point, and --to takes the worktree there again.\n" +
+			"What has landed is taken back by a commit on the branch of the session, verified like every other; --to with that\n" +
+			"commit has the work land again. --check only says which features have changed the same files.",
 		Example: "  myc swarm rollback parser\n  myc swarm rollback parser internal/parse/lexer.go\n  myc swarm rollback parser --to " +
 			"4f2a9c01d3e7",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), "roll back", func(o *opened, s *book.Session) error {
-				return a.rollback(c.Context(), o, s, args[0], args[1:], to)
+				return a.rollback(c.Context(), o, s, args[0], args[1:], r)
 			})
 		}}
-	c.Flags().StringVar(&to, "to", "", "the undo point or snapshot to go to (default: the beginning of the attempt)")
+	f := c.Flags()
+	f.StringVar(&r.to, "to", "", "the undo point or snapshot to go to (default: the beginning of the attempt)")
+	f.BoolVar(&r.check, "check", false, "say who else has changed the same files, and change nothing")
+	f.BoolVar(&r.giveUp, "give-up", false, "what has landed: the feature has failed then, and is not worked on anew")
 	return c
 }
 
-// rollback takes a worktree back, and has its feature wait for a worker again.
-func (a *app) rollback(ctx context.Context, o *opened, s *book.Session, feature string, files []string, to string) error {
-	touched, err := o.Touched(ctx, s)
+// rollback is what `myc swarm rollback` was asked for.
+type rollback struct {
+	to            string
+	check, giveUp bool
+}
+
+// rollback takes a worktree back, and has its feature wait for a worker again; or it has the driver take back what has landed.
+func (a *app) rollback(ctx context.Context, o *opened, s *book.Session, feature string, files []string, r rollback) error {
+	f, t, err := ops.Attempt(s, feature)
 	if err != nil {
 		return err
 	}
-	point, err := o.Rollback(ctx, s, feature, files, to)
+	g, err := o.Ground(ctx, s.ID)
 	if err != nil {
 		return err
 	}
-	for _, with := range ground.Overlaps(feature, touched, files...) {
-		fmt.Fprintf(a.Err, "myc: %s has changed the same files: %s\n", with.With, text.Cell(strings.Join(with.Files, ", "), 200))
+	others, err := swarm.Others(ctx, g, s, f.ID, files...)
+	if err != nil {
+		return err
 	}
-	fmt.Fprintf(a.Out, "rolled back. To take that back: myc swarm rollback %s --to %.12s\n", feature, point)
+	if r.check {
+		return a.others(f.ID, others)
+	}
+	a.warn(others)
+	tree, err := swarm.TreeOf(g, f.ID, t.N)
+	if err != nil {
+		return err
+	}
+	if f.Commit != "" || tree == nil && f.TakenBack != "" {
+		return a.takeBack(ctx, o, g, s, f, files, r)
+	}
+	point, err := o.Rollback(ctx, s, f.ID, files, r.to)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "rolled back. To take that back: myc swarm rollback %s --to %.12s\n", f.ID, point)
+	return nil
+}
+
+// takeBack has the driver take back what has landed, or have it land again.
+func (a *app) takeBack(ctx context.Context, o *opened, g *ground.Repo, s *book.Session, f *book.Feature, files []string, r rollback) error {
+	if len(files) > 0 {
+		return failure.Usagef("what %s has landed is taken back whole: name no files", f.ID)
+	}
+	then := book.Pending
+	if r.giveUp {
+		then = book.Failed
+	}
+	if err := swarm.TakeBack(ctx, o.Book, g, s.ID, f.ID, r.to, then); err != nil {
+		return err
+	}
+	driver, err := o.Driver(ctx, s.ID)
+	next := "the driver lands it when the branch is green with it"
+	if driver == "" {
+		next = "Next: myc swarm auto lands it when the branch is green with it"
+	}
+	fmt.Fprintf(a.Out, "%s waits in the merge queue\n%s\n", f.ID, next)
+	return err
+}
+
+// Bounds of who else has changed the same files (requirements, C12).
+const (
+	mostOverlaps = 20 // files in all
+	mostOfOne    = 5  // of one feature
+)
+
+// warn says who else has changed the files that go back.
+func (a *app) warn(others []ground.Overlap) {
+	left := mostOverlaps
+	for _, o := range others {
+		n := min(len(o.Files), mostOfOne, left)
+		left -= n
+		more := ""
+		if n < len(o.Files) {
+			more = fmt.Sprintf(" and %d more", len(o.Files)-n)
+		}
+		fmt.Fprintf(a.Err, "myc: %s has changed the same files: %s%s\n", o.With, text.OneLine(strings.Join(o.Files[:n], ", ")), more)
+	}
+}
+
+// others answers --check.
+func (a *app) others(feature string, others []ground.Overlap) error {
+	if a.JSON {
+		if others == nil {
+			others = []ground.Overlap{}
+		}
+		return a.PrintJSON(others)
+	}
+	a.warn(others)
+	if len(others) == 0 {
+		fmt.Fprintf(a.Out, "no other feature has changed the files of %s\n", feature)
+	}
 	return nil
 }

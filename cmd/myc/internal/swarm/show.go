@@ -66,6 +66,9 @@ func (a *app) outcome(ctx context.Context, o *opened, id string) error {
 	case book.Going:
 		return failure.Hint(errors.New("a feature waits for you"), "myc swarm status says for what")
 	case book.Paused:
+		if s.GivenUp {
+			return failure.Hint(errors.New("a person gives the session up"), "myc swarm init begins another")
+		}
 		return failure.Hint(errors.New("the session is paused"), "myc swarm resume")
 	default:
 	}

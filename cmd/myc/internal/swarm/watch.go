@@ -85,7 +85,7 @@ func (a *app) watch(ctx context.Context, o *opened, s *book.Session) error {
 
 // attach is the program that shows the terminal of the worker of a feature.
 func (a *app) attach(ctx context.Context, o *opened, s *book.Session, feature string) (*exec.Cmd, error) {
-	_, t, err := ops.At(s, feature)
+	t, err := ops.Working(s, feature)
 	if err != nil && t != nil {
 		return nil, text.Hinted(err, "myc swarm logs "+feature+" shows what the last one did")
 	}
