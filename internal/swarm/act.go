@@ -100,7 +100,7 @@ func (d *Driver) launch(ctx context.Context, f *book.Feature, a *book.Attempt) {
 		if errors.Is(err, fs.ErrNotExist) {
 			var s *book.Session
 			if s, err = d.Book.Read(ctx, d.id); err == nil {
-				err = d.order(ctx, s, f, a, promptOf(s, without(f)), "")
+				err = d.order(ctx, s, f, a, promptOf(s, without(f)), goOnSaid)
 			}
 		}
 		if err == nil {
@@ -140,7 +140,8 @@ func TreeOf(g *ground.Repo, feature string, n int) (*ground.Tree, error) {
 }
 
 // order makes the worktree of an attempt, if it has none, and writes what its worker is to do there.
-func (d *Driver) order(ctx context.Context, s *book.Session, f *book.Feature, a *book.Attempt, prompt, resume string) error {
+// again is said in the place of the prompt to a worker that goes on with the conversation of the one before.
+func (d *Driver) order(ctx context.Context, s *book.Session, f *book.Feature, a *book.Attempt, prompt, again string) error {
 	t, err := d.tree(f.ID, a.N)
 	switch {
 	case err != nil:
@@ -155,12 +156,41 @@ func (d *Driver) order(ctx context.Context, s *book.Session, f *book.Feature, a 
 			return err
 		}
 	}
+	resume, before := "", d.before(s, f, a)
+	if a.Asked > 0 {
+		var err error
+		if resume, err = before.Conversation(); err != nil {
+			return err
+		}
+	}
+	if resume == "" {
+		again = ""
+	}
 	role := cmp.Or(f.Role, s.Settings.Role)
-	return worker.Folder(a.Folder).Give(worker.Order{Session: s.ID, Feature: f.ID, Attempt: a.N, Runner: s.Settings.Runner,
+	folder := worker.Folder(a.Folder)
+	if err := folder.Give(worker.Order{Session: s.ID, Feature: f.ID, Attempt: a.N, Runner: s.Settings.Runner,
 		Command: s.Settings.Command, Tree: t.Project, Role: role, Skills: f.Skills, Model: s.Settings.Model, Budget: f.Budget.USD,
 		Seconds: f.Budget.Minutes.Duration().Seconds(), Anywhere: d.Anywhere, Unsandboxed: s.Unsandboxed != nil,
-		Resume: resume}, prompt)
+		Resume: resume, Again: again}, prompt); err != nil || before == "" {
+		return err
+	}
+	return folder.Inherit(before)
 }
+
+// before is the folder of the worker before the one of an attempt; "": there was none.
+func (d *Driver) before(s *book.Session, f *book.Feature, a *book.Attempt) worker.Folder {
+	switch {
+	case a.Asked > 0:
+		return worker.Folder(d.folderOf(s.ID, f.ID, a.N, a.Asked-1))
+	case a.N > 1:
+		return worker.Folder(f.Attempts[a.N-2].Folder)
+	}
+	return ""
+}
+
+// goOnSaid is said to a worker that goes on with a conversation that was broken off.
+const goOnSaid = "You were stopped in the middle of your work, and go on now, in the same worktree. Look at what is there (git status, " +
+	"git log), finish the feature, and end as you were told."
 
 // enqueue puts the work of an attempt into the merge queue.
 func (d *Driver) enqueue(ctx context.Context, f *book.Feature, a *book.Attempt, tip ground.Commit, account func(*book.Attempt)) error {
@@ -183,18 +213,11 @@ func (d *Driver) sendBack(ctx context.Context, feature string, n int, why string
 	if err != nil || a == nil {
 		return err
 	}
-	resume := ""
-	if e, err := worker.Folder(a.Folder).Ended(); err == nil && e != nil {
-		resume = e.Conversation
-	}
-	prompt := why
-	if resume == "" {
-		prompt = promptOf(s, without(f)) + "\n# What is missing\n\n" + why + "\n"
-	}
+	prompt := promptOf(s, without(f)) + "\n# What is missing\n\n" + why + "\n"
 	next := *a
 	d.goOn(s, f, &next)
 	next.Sent++
-	if err := d.order(ctx, s, f, &next, prompt, resume); err != nil {
+	if err := d.order(ctx, s, f, &next, prompt, why); err != nil {
 		return err
 	}
 	if _, err = d.change(ctx, func(s *book.Session) ([]book.Event, error) {
@@ -347,4 +370,15 @@ func (d *Driver) halt(ctx context.Context, s *book.Session) (over bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return over && len(d.jobs) == 0
+}
+
+// revive has another worker go on with the conversation of one that died.
+func (d *Driver) revive(ctx context.Context, f *book.Feature, a *book.Attempt, account func(*book.Attempt)) error {
+	return d.changeAttempt(ctx, f.ID, a.N, func(f *book.Feature, a *book.Attempt) book.Event {
+		account(a)
+		a.Revived++
+		a.State, a.Ended = book.Stopped, time.Now()
+		f.State, f.Retry = book.Pending, time.Now().Add(firstWait)
+		return book.Event{Kind: "feature", Text: "its worker died; another one goes on with its conversation"}
+	})
 }

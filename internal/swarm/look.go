@@ -193,7 +193,11 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 	if err := w.read(folder); err != nil {
 		return err
 	}
-	known := facts{Begun: w.begun, Ended: ended, Sent: a.Sent}
+	conversation, err := folder.Conversation()
+	if err != nil {
+		return err
+	}
+	known := facts{Begun: w.begun, Ended: ended, Sent: a.Sent, Talks: conversation != "", Revived: a.Revived > 0}
 	t, err := d.tree(f.ID, a.N)
 	if err != nil {
 		return err
@@ -226,6 +230,8 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 	switch v.act {
 	case queue:
 		return d.enqueue(ctx, f, a, tip, account)
+	case revive:
+		return d.revive(ctx, f, a, account)
 	case rest:
 		return d.rest(ctx, f, a, ended.Until, v, account)
 	case back:

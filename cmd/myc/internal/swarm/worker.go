@@ -66,8 +66,23 @@ func (a *app) work(ctx context.Context, folder worker.Folder) error {
 	return errors.Join(err, w.End(end))
 }
 
-// engaged works with the engine claude, in the worktree, with a session of its own.
-func (a *app) engaged(ctx context.Context, w *worker.Work, o worker.Order, prompt string) (end worker.Ended, err error) {
+// engaged works with the engine claude. A conversation that cannot be gone on with begins anew, with the whole prompt.
+func (a *app) engaged(ctx context.Context, w *worker.Work, o worker.Order, prompt string) (worker.Ended, error) {
+	t := &telling{app: a, work: w, tools: map[string]string{}}
+	if o.Resume == "" {
+		return a.converse(ctx, t, o, prompt)
+	}
+	end, err := a.converse(ctx, t, o, o.Again)
+	if err == nil || t.talks != "" || end.Stop != "" || ctx.Err() != nil || errors.As(err, new(*agents.UnprovedError)) {
+		return end, err
+	}
+	t.write(worker.Event{Kind: worker.Notes, Text: "the conversation " + o.Resume + " cannot be gone on with: " + err.Error()})
+	o.Resume = ""
+	return a.converse(ctx, t, o, prompt)
+}
+
+// converse carries on a conversation in the worktree, in a session of its own.
+func (a *app) converse(ctx context.Context, t *telling, o worker.Order, said string) (end worker.Ended, err error) {
 	ctx, allowance := worker.Allow(ctx, time.Duration(o.Seconds*float64(time.Second)))
 	defer allowance.End()
 	within := "project"
@@ -76,15 +91,15 @@ func (a *app) engaged(ctx context.Context, w *worker.Work, o worker.Order, promp
 	}
 	e, err := engine.Open(ctx, a.App, engine.Options{Role: o.Role, Skills: o.Skills, Model: o.Model, Engine: engine.Claude,
 		Ask: approval.AskReached, Resume: o.Resume, Budget: o.Budget, MaxTurns: o.MaxTurns, Dir: o.Tree, Anywhere: o.Anywhere,
-		Prove: true, Within: within})
+		Prove: true, Within: within, Messages: t.messages})
 	if err != nil {
 		return end, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	end.Conversation, end.Session = e.ID(), e.Session
-	t := &telling{app: a, work: w, tools: map[string]string{}, allowance: allowance}
+	t.allowance, t.conversation = allowance, e.ID()
 	t.write(worker.Event{Kind: worker.Began, Text: strings.TrimSpace(e.Name() + " " + e.Model)})
-	for said := prompt; said != ""; {
+	for {
 		turn, err := e.Say(ctx, said, t.tell)
 		t.flush()
 		end.Stop, end.Text = turn.Stop, turn.Text
@@ -96,14 +111,21 @@ func (a *app) engaged(ctx context.Context, w *worker.Work, o worker.Order, promp
 		if err != nil || turn.Stop != agent.StopEnd {
 			return end, errors.Join(err, t.err)
 		}
-		if said, err = w.Next(); err != nil {
-			return end, err
+		waiting, err := t.work.Inbox() // a message that came when the turn was over
+		if err != nil || len(waiting) == 0 {
+			return end, errors.Join(err, t.err)
 		}
-		if said != "" {
-			t.write(worker.Event{Kind: worker.Heard, Text: said})
-		}
+		said = ""
 	}
-	return end, t.err
+}
+
+// messages are what the worker has not received.
+func (t *telling) messages() (out []agent.Message, err error) {
+	waiting, err := t.work.Inbox()
+	for _, m := range waiting {
+		out = append(out, agent.Message{ID: m.ID, Text: m.Text})
+	}
+	return out, err
 }
 
 // telling records what an engine does, and shows it in the terminal of the worker.
@@ -113,6 +135,9 @@ type telling struct {
 	tools map[string]string // by the id of their calls
 	said  strings.Builder
 	err   error // the first that could not be recorded
+
+	conversation string // its id
+	talks        string // that id, once it is on record: the model has answered in it
 	// allowance is the time that the worker may work; nil: it has no end.
 	allowance *worker.Allowance
 }
@@ -134,6 +159,10 @@ func (t *telling) flush() {
 
 // tell takes one event. A terminal that is gone is no error.
 func (t *telling) tell(e agent.Event) {
+	if (e.Text != "" || e.Thinking != "" || e.Call != nil || e.Heard != "") && t.talks != t.conversation {
+		t.talks = t.conversation
+		t.write(worker.Event{Kind: worker.Talks, Text: t.conversation})
+	}
 	if e.Text != "" {
 		t.said.WriteString(e.Text)
 		return
@@ -159,6 +188,10 @@ func (t *telling) tell(e agent.Event) {
 	case e.Waiting != nil:
 		t.write(worker.Event{Kind: worker.Waits, Call: e.Waiting.CallID, Text: e.Waiting.Why})
 		base.SayWaiting(t.Out, "a call of this worker", e.Waiting.Request, e.Waiting.Deadline)
+	case e.Heard != "":
+		if err := t.work.Received(e.Heard); err != nil && t.err == nil {
+			t.err = err
+		}
 	case e.Limit != nil:
 		t.limit(*e.Limit)
 	case e.Note != "":
