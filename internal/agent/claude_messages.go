@@ -27,7 +27,8 @@ func said(m Message) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// pass gives the program the messages that wait. It takes them at the next moment at which it would ask its model, or in a turn of their own.
+// pass gives the program the messages that wait. It takes them at the next moment at which it would ask its model, or in a turn of their
+// own.
 func (d *drive) pass() error {
 	waiting, err := d.Messages()
 	if err != nil {

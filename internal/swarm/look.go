@@ -221,19 +221,24 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 		}
 		v = judge(known)
 	}
-	account := func(a *book.Attempt) {
+	return d.become(ctx, f, a, v, tip, func(a *book.Attempt) {
 		a.Cost += w.cost
 		if ended != nil {
 			a.Session, a.Turns, a.Result = ended.Session, a.Turns+ended.Turns, text.Truncate(ended.Text, 2000)
 		}
-	}
+	}, known)
+}
+
+// become does what becomes of an attempt whose worker has ended. account is what the worker cost.
+func (d *Driver) become(ctx context.Context, f *book.Feature, a *book.Attempt, v verdict, tip ground.Commit, account func(*book.Attempt),
+	known facts) error {
 	switch v.act {
 	case queue:
 		return d.enqueue(ctx, f, a, tip, account)
 	case revive:
 		return d.revive(ctx, f, a, account)
 	case rest:
-		return d.rest(ctx, f, a, ended.Until, v, account)
+		return d.rest(ctx, f, a, known.Ended.Until, v, account)
 	case back:
 		return d.sendBack(ctx, f.ID, a.N, v.Reason, account)
 	case renew, refuse:

@@ -35,6 +35,8 @@ func promptOf(s *book.Session, f *book.Feature) string {
 	for _, argv := range checksOf(s, f) {
 		fmt.Fprintf(&b, "- This command must pass on what you commit: %s\n", strings.Join(argv, " "))
 	}
+	b.WriteString("- When you are done with a part, say in a line of its own how sure you are that the feature will be finished, from\n" +
+		"  0 to 100, such as: Confidence: 80\n")
 	b.WriteString("- Then end your turn with one paragraph: what you did, and what you could not do.\n")
 	if why := lastReason(f); why != "" {
 		fmt.Fprintf(&b, "\n# The attempt before this one\n\nIt was given up: %s\n", text.Truncate(why, 4000))
