@@ -10,7 +10,7 @@ import (
 
 // Message is what is said to an agent while it works.
 type Message struct {
-	ID   string // a UUID: the program takes a message with the same id once
+	ID   string // a UUID, by which the program tells its receipt
 	Text string
 }
 
