@@ -120,11 +120,6 @@ const Start = "start"
 // nameOf is the name of an attempt in the ground.
 func nameOf(feature string, n int) string { return feature + "-" + strconv.Itoa(n) }
 
-// tree is the worktree of an attempt; nil: it has none.
-func (d *Driver) tree(feature string, n int) (*ground.Tree, error) {
-	return TreeOf(d.Ground, feature, n)
-}
-
 // TreeOf is the worktree of an attempt; nil: it has none.
 func TreeOf(g *ground.Repo, feature string, n int) (*ground.Tree, error) {
 	all, err := g.List()
@@ -142,7 +137,7 @@ func TreeOf(g *ground.Repo, feature string, n int) (*ground.Tree, error) {
 // order makes the worktree of an attempt, if it has none, and writes what its worker is to do there.
 // again is said in the place of the prompt to a worker that goes on with the conversation of the one before.
 func (d *Driver) order(ctx context.Context, s *book.Session, f *book.Feature, a *book.Attempt, prompt, again string) error {
-	t, err := d.tree(f.ID, a.N)
+	t, err := TreeOf(d.Ground, f.ID, a.N)
 	switch {
 	case err != nil:
 		return err

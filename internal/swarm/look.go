@@ -198,7 +198,7 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 		return err
 	}
 	known := facts{Begun: w.begun, Ended: ended, Sent: a.Sent, Talks: conversation != "", Revived: a.Revived > 0}
-	t, err := d.tree(f.ID, a.N)
+	t, err := TreeOf(d.Ground, f.ID, a.N)
 	if err != nil {
 		return err
 	}
