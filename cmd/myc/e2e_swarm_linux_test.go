@@ -76,15 +76,15 @@ func swarmWorker(tell func() error) (steps []fake.Step) {
 		case 3:
 			return bashStep("touch denied.txt")
 		case 4:
-			return bashStep("git add -A && git commit -m 'feat: " + id + "'")
-		case 5:
 			if id == "beta" {
 				if err := tell(); err != nil {
 					return fake.Step{Text: "it was not told: " + err.Error()}
 				}
+				return bashStep("sleep 2; git add -A && git commit -m 'feat: " + id + "'") // it hears it while this is under way
 			}
-		case 6:
-			if strings.Contains(r.Text("user"), told) {
+			return bashStep("git add -A && git commit -m 'feat: " + id + "'")
+		case 5:
+			if id == "beta" && strings.Contains(r.Text("system"), told) {
 				return bashStep("echo hello > hello.txt && git add -A && git commit -m 'feat: hello'")
 			}
 		}

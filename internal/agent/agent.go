@@ -46,6 +46,7 @@ type Event struct {
 	Waiting  *Waiting // the call waits for a person
 	Done     *Done    // a call has its outcome
 	Skills   *Skills  // the skills or the role of the session changed
+	Heard    string   // the id of a message that has reached the agent
 	Limit    *Limit   // the provider answers later, or answers again
 	Note     string   // something that a person should know: a retry, a compaction, a tool list that changed
 	Spent    *Spent   // after each answer of the model

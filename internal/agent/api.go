@@ -35,6 +35,9 @@ type Options struct {
 
 	// Began is what the session was when it began.
 	Began Standing
+	// Messages returns what is said to the agent while it works, each until its receipt was told ([Event].Heard); nil: nobody says
+	// anything. Only the engine claude takes it.
+	Messages func() ([]Message, error)
 	// Spend is told the cost of each answer; nil: nobody is.
 	Spend func(model.Answer)
 }

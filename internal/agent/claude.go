@@ -95,6 +95,9 @@ func (c *Claude) run() error {
 	if c.journal.AgentID != "" {
 		args = append(args, "--resume", c.journal.AgentID)
 	}
+	if c.Messages != nil {
+		args = append(args, "--replay-user-messages") // their receipt
+	}
 	args = append(args, "--max-turns", fmt.Sprint(c.MaxTurns))
 	p, err := c.start(args)
 	if err != nil {
@@ -124,33 +127,44 @@ type drive struct {
 	done  bool
 	err   error
 
+	unheard     map[string]string // texts of the messages without a receipt, by their ids
+	heardBefore map[string]bool
+
 	waiting bool      // for the provider
 	resets  time.Time // when the limit ends that the program told of last; zero: not known
 }
 
-// Say runs one turn.
-func (c *Claude) Say(ctx context.Context, said string, tell func(Event)) (Turn, error) {
+// Say runs one turn. If nothing is said, it begins with the messages that wait.
+func (c *Claude) Say(ctx context.Context, prompt string, tell func(Event)) (Turn, error) {
 	if c.Budget > 0 && c.journal.Cost >= c.Budget {
 		tell(Event{Note: fmt.Sprintf("the budget of $%.2f is spent", c.Budget)})
 		return Turn{Stop: StopBudget}, nil
 	}
-	d := &drive{Claude: c, tell: tell, names: map[string]string{}}
-	d.write(journal.Line{Kind: journal.Said, Text: said})
+	d := &drive{Claude: c, tell: tell, names: map[string]string{}, unheard: map[string]string{}, heardBefore: map[string]bool{}}
+	if prompt != "" {
+		d.write(journal.Line{Kind: journal.Said, Text: prompt})
+	}
 	if d.err != nil {
 		return d.out, d.err
 	}
 	if err := c.run(); err != nil {
 		return d.out, err
 	}
-	line, err := json.Marshal(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": said}},
-		json.Deterministic(true))
-	if err == nil {
-		_, err = c.program.In.Write(append(line, '\n'))
+	if prompt != "" {
+		line, err := said(Message{Text: prompt})
+		if err == nil {
+			_, err = c.program.In.Write(line)
+		}
+		if err != nil {
+			return d.out, c.died(err)
+		}
 	}
-	if err != nil {
-		return d.out, c.died(err)
+	if prompt == "" {
+		if err := d.pass(); err != nil || len(d.unheard) == 0 {
+			return Turn{Stop: StopEnd}, err
+		}
 	}
-	err = d.listen(ctx)
+	err := d.listen(ctx)
 	d.standing(ctx)
 	return d.out, errors.Join(err, d.err)
 }
@@ -162,7 +176,12 @@ const interruptWithin = 10 * time.Second
 func (d *drive) listen(ctx context.Context) error {
 	over, halted := ctx.Done(), make(chan struct{})
 	close(halted)
-	var late <-chan time.Time
+	var late, look <-chan time.Time
+	if d.Messages != nil {
+		ticker := time.NewTicker(messagesEvery)
+		defer ticker.Stop()
+		look = ticker.C
+	}
 	for !d.done && d.err == nil {
 		select {
 		case line, ok := <-d.lines:
@@ -176,6 +195,10 @@ func (d *drive) listen(ctx context.Context) error {
 			d.take(ctx, line)
 			if d.halt && over != nil {
 				over = halted
+			}
+		case <-look:
+			if err := d.pass(); err != nil {
+				return err
 			}
 		case <-over:
 			over = nil
@@ -220,6 +243,8 @@ type spoken struct {
 	Subtype string `json:"subtype"`
 	Session string `json:"session_id"`
 	Parent  string `json:"parent_tool_use_id"`
+	ID      string `json:"uuid"`
+	Replay  bool   `json:"isReplay"` // a message of the person, said again as its receipt
 	Model   string `json:"model"`
 	Message struct {
 		Content jsontext.Value `json:"content"`
@@ -278,6 +303,10 @@ func (d *drive) take(ctx context.Context, line []byte) {
 	case "assistant":
 		d.answer(s)
 	case "user":
+		if s.Replay {
+			d.heard(s.ID)
+			return
+		}
 		d.outcomes(s)
 	case "result":
 		d.result(s)
@@ -305,13 +334,14 @@ func (d *drive) write(l journal.Line) {
 
 // result takes the end of a turn.
 func (d *drive) result(s spoken) {
-	d.done = true
+	d.done = s.IsError || s.Subtype != "success" || len(d.unheard) == 0 // else another turn follows, with what was said meanwhile
 	d.out.Turns += s.Turns
 	u := model.Usage{Input: s.Usage.Input, Output: s.Usage.Output, CacheRead: s.Usage.CacheRead, CacheWrite: s.Usage.CacheWrite}
 	d.out.Usage = d.out.Usage.Plus(u)
 	cost := max(0, s.Cost-d.spent)
 	d.spent = max(d.spent, s.Cost)
-	d.out.Cost = cost + d.below
+	d.out.Cost += cost + d.below
+	d.below = 0
 	d.write(journal.Line{Kind: journal.Spent, Usage: &u, Cost: cost})
 	d.out.Text = d.text.String()
 	if s.Result != "" {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -218,5 +219,48 @@ func TestDrivenLimit(t *testing.T) {
 	}
 	if len(told) != 1 || told[0].Limit == nil || !told[0].Limit.Until.Equal(until) || !strings.Contains(told[0].Limit.Why, "five_hour") {
 		t.Errorf("told %+v", told)
+	}
+}
+
+// What is said while the program works reaches it in the turn, with a receipt. What it has not taken by the end of the turn begins another
+// one, and the turn goes on until that is over.
+func TestDrivenMessages(t *testing.T) {
+	const early, late = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+	echo := func(id string) string {
+		return `{"type":"user","message":{"role":"user","content":"x"},"parent_tool_use_id":null,"uuid":"` + id + `","isReplay":true}`
+	}
+	var mu sync.Mutex
+	inbox := []Message{{ID: early, Text: "early"}}
+	p := &player{plays: func(line string, say func(...string)) bool {
+		switch {
+		case strings.Contains(line, early):
+			say(echo(early), playedResults)
+			mu.Lock()
+			defer mu.Unlock()
+			inbox = append(inbox, Message{ID: late, Text: "late"})
+		case strings.Contains(line, late):
+			say(playedEnd, echo(late), playedText, strings.Replace(playedEnd, "done", "all done", 1))
+		case strings.Contains(line, "go"):
+			say(playedInit, echo("00000000-0000-4000-8000-000000000000"), playedUse)
+		}
+		return true
+	}}
+	var heard []string
+	c, _ := driven(t, p, Options{Messages: func() ([]Message, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(inbox), nil
+	}})
+	defer c.Close()
+	turn, err := c.Say(t.Context(), "go", func(e Event) {
+		if e.Heard != "" {
+			heard = append(heard, e.Heard)
+		}
+	})
+	if err != nil || turn.Text != "all done" || turn.Turns != 4 || turn.Cost != 0.5 || !slices.Equal(heard, []string{early, late}) {
+		t.Errorf("%+v %v; heard %q", turn, err, heard)
+	}
+	if !slices.Contains(p.args, "--replay-user-messages") {
+		t.Errorf("it was started with %q", p.args)
 	}
 }

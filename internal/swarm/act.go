@@ -79,7 +79,7 @@ func (d *Driver) start(ctx context.Context, seen *book.Session) error {
 func goOn(a *book.Attempt) {
 	a.Asked++
 	a.State, a.Ended = book.Starting, time.Time{}
-	a.Folder = strings.TrimSuffix(a.Folder, filepath.Ext(a.Folder)) + "." + strconv.Itoa(a.Asked)
+	a.Folder = string(folderAt(a.Folder, a.Asked))
 	a.Window, _, _ = strings.Cut(a.Window, "+")
 	a.Window += "+" + strconv.Itoa(a.Asked)
 }
@@ -98,7 +98,7 @@ func (d *Driver) launch(ctx context.Context, f *book.Feature, a *book.Attempt) {
 		if errors.Is(err, fs.ErrNotExist) {
 			var s *book.Session
 			if s, err = d.Book.Read(ctx, d.id); err == nil {
-				err = d.order(ctx, s, f, a, promptOf(s, without(f))+d.material(ctx, s, f, ground.Commit(a.Base)), "")
+				err = d.order(ctx, s, f, a, promptOf(s, without(f))+d.material(ctx, s, f, ground.Commit(a.Base)), goOnSaid)
 			}
 		}
 		if err == nil {
@@ -117,11 +117,6 @@ const Start = "start"
 
 // nameOf is the name of an attempt in the ground.
 func nameOf(feature string, n int) string { return feature + "-" + strconv.Itoa(n) }
-
-// tree is the worktree of an attempt; nil: it has none.
-func (d *Driver) tree(feature string, n int) (*ground.Tree, error) {
-	return TreeOf(d.Ground, feature, n)
-}
 
 // TreeOf is the worktree of an attempt; nil: it has none.
 func TreeOf(g *ground.Repo, feature string, n int) (*ground.Tree, error) {
@@ -159,7 +154,8 @@ func (d *Driver) place(ctx context.Context, attempt, from string) (*ground.Tree,
 }
 
 // order makes the worktree of an attempt, if it has none, and writes what its worker is to do there.
-func (d *Driver) order(ctx context.Context, s *book.Session, f *book.Feature, a *book.Attempt, prompt, resume string) error {
+// again is said in the place of the prompt to a worker that goes on with the conversation of the one before.
+func (d *Driver) order(ctx context.Context, s *book.Session, f *book.Feature, a *book.Attempt, prompt, again string) error {
 	t, err := d.place(ctx, nameOf(f.ID, a.N), cmp.Or(a.Tip, a.Base))
 	if err != nil {
 		return err
@@ -168,8 +164,21 @@ func (d *Driver) order(ctx context.Context, s *book.Session, f *book.Feature, a 
 	if err != nil {
 		return err
 	}
-	o.Attempt, o.Tree, o.Resume = a.N, t.Project, resume
-	return worker.Folder(a.Folder).Give(o, prompt)
+	o.Attempt, o.Tree = a.N, t.Project
+	before := before(f, a)
+	if a.Asked > 0 {
+		if o.Resume, err = before.Conversation(); err != nil {
+			return err
+		}
+	}
+	if o.Resume != "" {
+		o.Again = again
+	}
+	folder := worker.Folder(a.Folder)
+	if err := folder.Give(o, prompt); err != nil || before == "" {
+		return err
+	}
+	return folder.Inherit(before)
 }
 
 // orderOf is the order of a worker of a feature, as far as it is the same for all of them.
@@ -180,10 +189,29 @@ func (d *Driver) orderOf(s *book.Session, f *book.Feature) (worker.Order, error)
 	}
 	skills, err := skillsOf(f.Feature, role, d.Rights)
 	return worker.Order{Session: s.ID, Feature: f.ID, Runner: cmp.Or(f.Route.Worker, s.Settings.Runner), Command: s.Settings.Command,
-		Role:   role,
-		Skills: skills, Model: s.Settings.Model, Budget: f.Budget.USD, Seconds: f.Budget.Minutes.Duration().Seconds(),
+		Role: role, Skills: skills, Model: s.Settings.Model, Budget: f.Budget.USD, Seconds: f.Budget.Minutes.Duration().Seconds(),
 		Anywhere: d.Anywhere, Unsandboxed: s.Unsandboxed != nil}, err
 }
+
+// before is the folder of the worker before the one of an attempt; "": there was none.
+func before(f *book.Feature, a *book.Attempt) worker.Folder {
+	switch {
+	case a.Asked > 0:
+		return folderAt(a.Folder, a.Asked-1)
+	case a.N > 1:
+		return worker.Folder(f.Attempts[a.N-2].Folder)
+	}
+	return ""
+}
+
+// folderAt is the folder of the worker that went on with an attempt as the one of a number: 0 is the first.
+func folderAt(folder string, n int) worker.Folder {
+	return worker.Folder(strings.TrimSuffix(folder, filepath.Ext(folder)) + "." + strconv.Itoa(n))
+}
+
+// goOnSaid is said to a worker that goes on with a conversation that was broken off.
+const goOnSaid = "You were stopped in the middle of your work, and go on now, in the same worktree. Look at what is there (git status, " +
+	"git log), finish the feature, and end as you were told."
 
 // enqueue puts the work of an attempt into the merge queue.
 func (d *Driver) enqueue(ctx context.Context, f *book.Feature, a *book.Attempt, tip ground.Commit, account func(*book.Attempt)) error {
@@ -206,18 +234,11 @@ func (d *Driver) sendBack(ctx context.Context, feature string, n int, why string
 	if err != nil || a == nil {
 		return err
 	}
-	resume := ""
-	if e, err := worker.Folder(a.Folder).Ended(); err == nil && e != nil {
-		resume = e.Conversation
-	}
-	prompt := why
-	if resume == "" {
-		prompt = promptOf(s, without(f)) + d.material(ctx, s, f, ground.Commit(a.Base)) + "\n# What is missing\n\n" + why + "\n"
-	}
+	prompt := promptOf(s, without(f)) + d.material(ctx, s, f, ground.Commit(a.Base)) + "\n# What is missing\n\n" + why + "\n"
 	next := *a
 	goOn(&next)
 	next.Sent++
-	if err := d.order(ctx, s, f, &next, prompt, resume); err != nil {
+	if err := d.order(ctx, s, f, &next, prompt, why); err != nil {
 		return err
 	}
 	if _, err = d.change(ctx, func(s *book.Session) ([]book.Event, error) {
@@ -380,4 +401,15 @@ func (d *Driver) halt(ctx context.Context, s *book.Session) (over bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return over && len(d.jobs) == 0
+}
+
+// revive has another worker go on with the conversation of one that died.
+func (d *Driver) revive(ctx context.Context, f *book.Feature, a *book.Attempt, account func(*book.Attempt)) error {
+	return d.changeAttempt(ctx, f.ID, a.N, func(f *book.Feature, a *book.Attempt) book.Event {
+		account(a)
+		a.Revived++
+		a.State, a.Ended = book.Stopped, time.Now()
+		f.State, f.Retry = book.Pending, time.Now().Add(firstWait)
+		return book.Event{Kind: "feature", Text: "its worker died; another one goes on with its conversation"}
+	})
 }

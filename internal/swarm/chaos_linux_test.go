@@ -296,9 +296,12 @@ func (s *stub) work() error {
 			return os.WriteFile(filepath.Join(s.order.Tree, id+".txt"), []byte("draft"), 0o600)
 		}
 	case "told", "deaf":
-		for said := ""; said == ""; time.Sleep(10 * time.Millisecond) {
-			var err error
-			if said, err = s.Next(); err != nil {
+		for heard := false; !heard; time.Sleep(10 * time.Millisecond) {
+			waiting, err := s.Inbox()
+			if err == nil && len(waiting) > 0 {
+				heard, err = true, s.Received(waiting[0].ID)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -484,7 +487,7 @@ func (c *chaos) session() *book.Session {
 func (c *chaos) tell() {
 	for _, f := range c.session().Features {
 		if a := f.Live(); a != nil && (strings.Contains(f.Details, "stub: told") || strings.Contains(f.Details, "stub: deaf")) {
-			if names, err := worker.Folder(a.Folder).Told(); err == nil && len(names) == 0 {
+			if waiting, err := worker.Folder(a.Folder).Inbox(); err == nil && len(waiting) == 0 {
 				_ = worker.Folder(a.Folder).Tell("go on") // its folder may not be there yet
 			}
 		}

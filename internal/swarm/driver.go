@@ -20,6 +20,7 @@ import (
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/review"
 	"mycelium/internal/swarm/worker"
+	"mycelium/internal/text"
 )
 
 // Checked is what came of a command that verifies a commit.
@@ -61,6 +62,7 @@ type Driver struct {
 	wake chan struct{}
 	eyes *fsnotify.Watcher // on the folders of workers; nil: there is none, and they are looked at in turn
 	err  error             // the first of a job
+	errs int               // errors in a row
 }
 
 // The lease of a driver, and how often it looks.
@@ -101,7 +103,7 @@ func (d *Driver) Run(ctx context.Context) (err error) {
 	defer look.Stop()
 	for {
 		over, err := d.step(ctx)
-		if err != nil || over {
+		if err = d.bear(ctx, err); err != nil || over {
 			return err
 		}
 		select {
@@ -200,11 +202,36 @@ func (d *Driver) busy(job string) bool {
 	return d.jobs[job]
 }
 
-// failed is the first error of a job. What a job cannot mend ends the driver, and the next one finds everything as it was.
+// failed takes the first error of a job. What was begun is begun again at the next look, as the next driver would.
 func (d *Driver) failed() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.err
+	err := d.err
+	d.err = nil
+	return err
+}
+
+// maxErrors is after how many errors in a row a driver stops (requirements, C65).
+const maxErrors = 5
+
+// bear returns the error that ends the driver: what passes by itself does not, such as a file that vanishes while its tree is looked at.
+func (d *Driver) bear(ctx context.Context, err error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case err == nil:
+		if len(d.jobs) == 0 && d.err == nil {
+			d.errs = 0
+		}
+		return nil
+	case ctx.Err() != nil, errors.As(err, new(*book.HeldError)):
+		return err
+	}
+	if d.errs++; d.errs >= maxErrors {
+		return fmt.Errorf("%s in a row, the last of which is: %w", text.Count(d.errs, "error"), err)
+	}
+	d.Logger.Warn("it is tried again", "error", err)
+	return nil
 }
 
 // begin runs a job beside the others.
@@ -216,7 +243,10 @@ func (d *Driver) begin(ctx context.Context, name string, job func(context.Contex
 		err := job(ctx)
 		d.mu.Lock()
 		delete(d.jobs, name)
-		if err != nil && d.err == nil && ctx.Err() == nil {
+		switch {
+		case err == nil:
+			d.errs = 0
+		case d.err == nil && ctx.Err() == nil:
 			d.err = err
 		}
 		d.mu.Unlock()

@@ -595,3 +595,33 @@ func TestTakeBackKeepsTheBranchGreen(t *testing.T) {
 		t.Errorf("it stays because %q; %s have landed", a.Reason, f.landed())
 	}
 }
+
+// What fails and then does not is borne; a driver that does nothing but fail stops, and says why.
+func TestDriverBearsErrors(t *testing.T) {
+	for name, c := range map[string]struct {
+		fails int
+		says  string
+	}{"four times": {maxErrors - 1, ""}, "for ever": {1 << 20, "5 errors in a row, the last of which is: verify with own: no space left"}} {
+		t.Run(name, func(t *testing.T) {
+			a := feature("a")
+			a.Validation = &plan.Validation{Enabled: true, VerifyCommand: plan.Command{"own"}}
+			f := begin(t, &book.Session{Features: []*book.Feature{a}})
+			f.workers["a"] = adds("a", "1\n")
+			tries := 0
+			f.Verify = func(_ context.Context, _ string, argv []string) (Checked, error) {
+				if argv[0] == "own" {
+					if tries++; tries <= c.fails {
+						return Checked{}, errors.New("no space left")
+					}
+				}
+				return Checked{OK: true}, nil
+			}
+			switch err := New(f.Options, "s").Run(t.Context()); {
+			case c.says == "" && err == nil:
+				f.want(f.session(), "a", book.Completed, 1, 1)
+			case c.says == "" || err == nil || !strings.Contains(err.Error(), c.says) || tries != maxErrors:
+				t.Errorf("after %d tries: %v", tries, err)
+			}
+		})
+	}
+}

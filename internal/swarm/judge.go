@@ -19,6 +19,8 @@ type facts struct {
 	Dirty   []string      // files that are changed and not committed
 	Checked bool          // its own checks have run on what it committed
 	Output  string        // of the check that failed; empty: none did
+	Talks   bool          // its conversation can be gone on with
+	Revived bool          // that was done before
 	Sent    int           // how often it was sent back
 	Waits   string        // a call waits for a person, and why; empty: none does
 	Stuck   string        // why its stream looks stuck; empty: it does not
@@ -33,6 +35,7 @@ const (
 	check             // its own checks run
 	queue             // its work goes into the merge queue
 	rest              // a worker goes on in the same worktree once a limit of the provider is over; nothing is counted
+	revive            // a worker goes on in the same worktree with the conversation of the one that died
 	back              // a worker goes on in the same worktree, with Reason as its prompt
 	nudge             // its worker is told that it looks stuck
 	renew             // it is given up, and its feature tried again
@@ -89,6 +92,9 @@ func judgeLive(f facts) verdict {
 // judgeEnd is judge for a worker that has ended without work that can be queued.
 func judgeEnd(f facts) verdict {
 	e := f.Ended
+	if e == nil && f.Talks && !f.Revived {
+		return verdict{revive, "its worker died"}
+	}
 	if e == nil {
 		return verdict{renew, "its worker died"}
 	}

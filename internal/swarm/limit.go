@@ -75,8 +75,11 @@ func (d *Driver) rest(ctx context.Context, f *book.Feature, a *book.Attempt, unt
 			return nil, nil
 		}
 		now := time.Now()
-		if !until.After(now) {
-			until = now.Add(min(unknownLimit<<min(live.Limited, 10), lastWait))
+		if first := unknownLimit; !until.After(now) {
+			if !until.IsZero() { // it is over by now
+				first = firstWait
+			}
+			until = now.Add(min(first<<min(live.Limited, 10), lastWait))
 		}
 		account(live)
 		live.Limited++

@@ -238,8 +238,12 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 	if err != nil || !over {
 		return err
 	}
-	known := facts{Begun: w.begun, Ended: ended, Sent: a.Sent}
-	t, err := d.tree(f.ID, a.N)
+	conversation, err := worker.Folder(a.Folder).Conversation()
+	if err != nil {
+		return err
+	}
+	known := facts{Begun: w.begun, Ended: ended, Sent: a.Sent, Talks: conversation != "", Revived: a.Revived > 0}
+	t, err := TreeOf(d.Ground, f.ID, a.N)
 	if err != nil {
 		return err
 	}
@@ -267,18 +271,27 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 			v.Reason += "\n\n" + marks(criteria)
 		}
 	}
-	account := func(a *book.Attempt) {
-		a.Proof, a.Criteria = cmp.Or(proof, a.Proof), criteria
-		accounted(a, w, ended)
-	}
-	switch v.act {
-	case queue:
+	if v.act == queue {
 		if err := d.warn(ctx, f, a, warning); err != nil {
 			return err
 		}
+	}
+	return d.become(ctx, f, a, v, tip, func(a *book.Attempt) {
+		a.Proof, a.Criteria = cmp.Or(proof, a.Proof), criteria
+		accounted(a, w, ended)
+	}, known)
+}
+
+// become does what becomes of an attempt whose worker has ended. account is what the worker cost.
+func (d *Driver) become(ctx context.Context, f *book.Feature, a *book.Attempt, v verdict, tip ground.Commit, account func(*book.Attempt),
+	known facts) error {
+	switch v.act {
+	case queue:
 		return d.enqueue(ctx, f, a, tip, account)
+	case revive:
+		return d.revive(ctx, f, a, account)
 	case rest:
-		return d.rest(ctx, f, a, ended.Until, v, account)
+		return d.rest(ctx, f, a, known.Ended.Until, v, account)
 	case back:
 		return d.sendBack(ctx, f.ID, a.N, v.Reason, account)
 	case renew, refuse:

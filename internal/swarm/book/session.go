@@ -155,6 +155,7 @@ type Attempt struct {
 	Asked     int         `json:"asked,omitzero"`     // how many workers went on with it after the first
 	Sent      int         `json:"sent,omitzero"`      // how often it was sent back for what was missing
 	Conflicts int         `json:"conflicts,omitzero"` // how often it was sent back because of a conflict
+	Revived   int         `json:"revived,omitzero"`   // how often another worker went on with the conversation of one that died
 	Limited   int         `json:"limited,omitzero"`   // how often a worker of it ended because of a limit of the provider
 	Began     time.Time   `json:"began"`
 	Ended     time.Time   `json:"ended,omitzero"`

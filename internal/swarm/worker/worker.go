@@ -15,8 +15,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -41,7 +39,8 @@ type Order struct {
 	Budget   float64  `json:"budget,omitzero"` // USD; 0: no limit
 	MaxTurns int      `json:"maxTurns,omitzero"`
 	Seconds  float64  `json:"seconds,omitzero"`  // that it may work; 0: no limit
-	Resume   string   `json:"resume,omitempty"`  // id of the conversation that it goes on with
+	Resume   string   `json:"resume,omitempty"`  // id of the conversation that it goes on with, if it can
+	Again    string   `json:"again,omitempty"`   // what is said then, in the place of the prompt
 	Anywhere bool     `json:"anywhere,omitzero"` // myc lies where an agent may write, and a person accepted that
 	Profile  string   `json:"profile,omitempty"` // of the sandbox, for the runner command
 	// Unsandboxed says that a person accepted that it runs outside of a sandbox.
@@ -72,6 +71,7 @@ const (
 	Began   = "began"   // Text: the engine
 	Call    = "call"    // a tool is called
 	Done    = "done"    // its outcome
+	Talks   = "talks"   // Text: id of the conversation, which another worker can go on with
 	Says    = "says"    // a piece of what the agent says
 	Notes   = "note"    // something that a person should know
 	Waits   = "waiting" // a call waits for a person
@@ -212,29 +212,6 @@ func (f Folder) Gone(ctx context.Context, d time.Duration) bool {
 	return true
 }
 
-// maxMessage bounds a message, in bytes.
-const maxMessage = 16 << 10
-
-// Tell leaves a message for the worker, which is given it when its turn is over.
-func (f Folder) Tell(message string) error {
-	message = strings.TrimSpace(message)
-	if message == "" || len(message) > maxMessage {
-		return fmt.Errorf("a message has from 1 to %d bytes, this one has %d", maxMessage, len(message))
-	}
-	return atomicfile.Write(f.file("inbox", fmt.Sprintf("%020d.md", time.Now().UnixNano())), []byte(message), 0o600)
-}
-
-// Told returns the messages that wait, the oldest first, by the names of their files.
-func (f Folder) Told() (names []string, err error) {
-	entries, err := os.ReadDir(f.file("inbox"))
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".md") {
-			names = append(names, e.Name())
-		}
-	}
-	return names, err
-}
-
 // Follow reads the events of the worker behind an offset and returns the offset of the next ones. A line that is not whole yet is left for
 // the next time.
 func (f Folder) Follow(offset int64) ([]Event, int64, error) {
@@ -265,6 +242,24 @@ func (f Folder) Follow(offset int64) ([]Event, int64, error) {
 			out = append(out, e)
 		}
 	}
+}
+
+// Conversation is the id of the conversation of the worker, for another one to go on with; "": there is none.
+func (f Folder) Conversation() (string, error) {
+	events, _, err := f.Follow(0)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range events {
+		if e.Kind == Talks {
+			return e.Text, nil
+		}
+	}
+	o, _, err := f.Order()
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return o.Resume, err
 }
 
 // Work is a worker at work.
@@ -317,20 +312,6 @@ func (w *Work) Write(e Event) error {
 	defer w.mu.Unlock()
 	_, err := w.events.Write(b.Bytes())
 	return err
-}
-
-// Next takes the oldest message that waits; "": there is none.
-func (w *Work) Next() (string, error) {
-	names, err := w.Told()
-	if err != nil || len(names) == 0 {
-		return "", err
-	}
-	path := w.file("inbox", slices.Min(names))
-	b, err := os.ReadFile(path)
-	if err == nil {
-		err = os.Remove(path)
-	}
-	return string(b), err
 }
 
 // End records how the work ended, and gives the folder back.

@@ -110,10 +110,26 @@ func TestMessagesArriveInOrderAndOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{"first", "second", ""} {
-		if got, err := w.Next(); err != nil || got != want {
-			t.Errorf("%q, %v; want %q", got, err, want)
-		}
+	waiting, err := f.Inbox()
+	if err != nil || len(waiting) != 2 || waiting[0].Text != "first" || waiting[1].Text != "second" {
+		t.Fatalf("%+v %v", waiting, err)
+	}
+	if err := w.Received(waiting[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if events, _, err := f.Follow(0); err != nil || len(events) != 1 || events[0].Kind != worker.Heard || events[0].Text != "first" {
+		t.Errorf("%+v %v", events, err)
+	}
+	// It dies before it has received the other one: that waits for the next worker, under the same id.
+	next := give(t)
+	if err := next.Inherit(f); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := f.Inbox(); err != nil || len(left) != 0 {
+		t.Errorf("%+v is left: %v", left, err)
+	}
+	if got, err := next.Inbox(); err != nil || len(got) != 1 || got[0] != waiting[1] {
+		t.Errorf("%+v %v", got, err)
 	}
 	for _, m := range []string{"", " \n", strings.Repeat("x", 17<<10)} {
 		if f.Tell(m) == nil {

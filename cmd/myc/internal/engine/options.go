@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"mycelium/internal/agent"
 	"mycelium/internal/approval"
 )
 
@@ -23,7 +24,9 @@ type Options struct {
 	Opened   func(ctx context.Context, e *Agent) error
 	Above    string // of a sub-agent: the id of the session that started it
 	Anywhere bool   // the engine claude runs a myc that lies where an agent may write
-	Prove    bool   // the engine claude proves first that the hook and the gateway are in place where it works
+	// Messages returns what is said to the engine claude while it works; see agent.Options.
+	Messages func() ([]agent.Message, error)
+	Prove    bool // the engine claude proves first that the hook and the gateway are in place where it works
 	// Within is, for the engine claude, the profile of the sandbox for commands that no rule has in one; empty: they run outside.
 	Within string
 	Dir    string // where the engine claude works: a linked worktree of the project; empty: the project's folder

@@ -63,6 +63,9 @@ func (a *app) auto(ctx context.Context, o *opened, s *book.Session, unsandboxed 
 	if err != nil {
 		return err
 	}
+	if account := a.account(s); account != "" {
+		fmt.Fprintln(a.Err, "myc: "+accountLine(account))
+	}
 	told := make(chan struct{})
 	follow, stop := context.WithCancel(context.WithoutCancel(ctx))
 	go func() {

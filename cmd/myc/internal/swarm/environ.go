@@ -9,6 +9,7 @@ import (
 	"mycelium/internal/config/source"
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/project"
+	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/runner"
 )
 
@@ -35,6 +36,45 @@ func workerEnviron(environ []string, name string) []string {
 		}
 	}
 	return append(out, "TERM=xterm-256color")
+}
+
+// The accounts with which workers reach their model.
+const (
+	bySubscription = "subscription"
+	byKey          = "key"
+	byService      = "service" // of the person's own
+	byNothing      = "signed-out"
+)
+
+// accountOf is with what workers in an environment reach their model.
+func accountOf(environ []string) string {
+	switch {
+	case source.Variable(environ, "ANTHROPIC_BASE_URL") != "":
+		return byService
+	case subscribed(environ):
+		return bySubscription
+	case source.Variable(environ, "ANTHROPIC_API_KEY") != "", source.Variable(environ, "ANTHROPIC_AUTH_TOKEN") != "":
+		return byKey
+	}
+	return byNothing
+}
+
+// account is with what the workers of a session reach their model; "" if the runner is none of ours to ask.
+func (a *app) account(s *book.Session) string {
+	if s.Settings.Runner != runner.Claude {
+		return ""
+	}
+	return accountOf(a.Environ)
+}
+
+// accountLine says which account workers use, and what that means.
+func accountLine(account string) string {
+	return map[string]string{
+		bySubscription: "workers use the subscription with which Claude Code is signed in; ANTHROPIC_API_KEY does not reach them",
+		byKey:          "workers use a key (ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN): each token costs money",
+		byService:      "workers use the service of ANTHROPIC_BASE_URL",
+		byNothing:      "workers use neither a subscription nor a key that is known here: they may fail",
+	}[account]
 }
 
 // subscribed reports whether Claude Code is signed in with a subscription. Then its workers use that, and not a key whose use costs

@@ -21,13 +21,17 @@ func TestWorkerEnviron(t *testing.T) {
 	for name, c := range map[string]struct {
 		environ []string
 		has     bool
+		account string
 	}{
-		"a key alone":                      {[]string{"HOME=" + home}, true},
-		"signed in":                        {[]string{"HOME=" + signedIn}, false},
-		"signed in elsewhere":              {[]string{"HOME=" + home, "CLAUDE_CONFIG_DIR=" + signedIn + "/.claude"}, false},
-		"a token of a subscription":        {[]string{"HOME=" + home, "CLAUDE_CODE_OAUTH_TOKEN=t"}, false},
-		"signed in, and a service of ours": {[]string{"HOME=" + signedIn, "ANTHROPIC_BASE_URL=http://127.0.0.1:1"}, true},
+		"a key alone":                      {[]string{"HOME=" + home}, true, byKey},
+		"signed in":                        {[]string{"HOME=" + signedIn}, false, bySubscription},
+		"signed in elsewhere":              {[]string{"HOME=" + home, "CLAUDE_CONFIG_DIR=" + signedIn + "/.claude"}, false, bySubscription},
+		"a token of a subscription":        {[]string{"HOME=" + home, "CLAUDE_CODE_OAUTH_TOKEN=t"}, false, bySubscription},
+		"signed in, and a service of ours": {[]string{"HOME=" + signedIn, "ANTHROPIC_BASE_URL=http://127.0.0.1:1"}, true, byService},
 	} {
+		if got := accountOf(append(c.environ, key)); got != c.account || accountLine(got) == "" {
+			t.Errorf("%s: the account is %s", name, got)
+		}
 		got := workerEnviron(append(c.environ, key, "GITHUB_TOKEN=secret"), runner.Claude)
 		if slices.Contains(got, key) != c.has || slices.Contains(got, "GITHUB_TOKEN=secret") || !slices.Contains(got, c.environ[0]) {
 			t.Errorf("%s: %q", name, got)

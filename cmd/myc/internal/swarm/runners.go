@@ -27,6 +27,7 @@ type running struct {
 	runner.Runner
 
 	session      string // at the door
+	hears        bool   // it takes messages while it works
 	title        string // for people
 	conversation func() string
 	close        func()
@@ -42,20 +43,20 @@ func (r *running) Close() error {
 }
 
 // openRunner opens the agent of a worker. A new runner is a case here.
-func (a *app) openRunner(ctx context.Context, w *worker.Work, o worker.Order) (*running, error) {
+func (a *app) openRunner(ctx context.Context, t *telling, o worker.Order) (*running, error) {
 	if _, ok := runner.Named(o.Runner); ok {
-		return a.openBoxed(ctx, w, o)
+		return a.openBoxed(ctx, t.work, o)
 	}
 	if o.Runner == runner.Terminal {
 		return a.openTerminal(ctx, o)
 	}
 	e, err := engine.Open(ctx, a.App, engine.Options{Role: o.Role, Skills: o.Skills, Model: o.Model, Engine: engine.Claude,
 		Ask: approval.AskReached, Resume: o.Resume, Budget: o.Budget, MaxTurns: o.MaxTurns, Dir: o.Tree, Anywhere: o.Anywhere,
-		Writes: o.Writes, Prove: true, Within: within(o)})
+		Writes: o.Writes, Prove: true, Within: within(o), Messages: t.messages})
 	if err != nil {
 		return nil, err
 	}
-	return &running{Runner: e, session: e.Session, title: strings.TrimSpace(e.Name() + " " + e.Model), conversation: e.ID}, nil
+	return &running{Runner: e, hears: true, session: e.Session, title: strings.TrimSpace(e.Name() + " " + e.Model), conversation: e.ID}, nil
 }
 
 // within is the profile of the sandbox for what a worker's shell runs; "": a person accepted that it runs outside of one.

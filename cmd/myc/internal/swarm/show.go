@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm"
@@ -76,31 +74,6 @@ func (a *app) outcome(ctx context.Context, o *opened, id string) error {
 		"myc swarm logs FEATURE shows what its worker did; myc swarm retry FEATURE")
 }
 
-func statusCmd(a *app) *cobra.Command {
-	var graph, compact bool
-	c := &cobra.Command{Use: "status", Short: "Show the features of the session and their workers", Args: base.NoArgs,
-		Example: "  myc swarm status --graph\n  myc swarm status --json",
-		RunE: func(c *cobra.Command, _ []string) error {
-			return a.with(c.Context(), "see the swarm", func(o *opened, s *book.Session) error {
-				if graph || compact {
-					return a.graph(s, compact)
-				}
-				return a.show(c.Context(), o, s)
-			})
-		}}
-	c.Flags().BoolVar(&graph, "graph", false, "show what waits for what; with --json also files, routes and context")
-	c.Flags().BoolVar(&compact, "compact", false, "the graph with one line for each feature")
-	return c
-}
-
-// shown is a session as `myc swarm status --json` prints it.
-type shown struct {
-	*book.Session
-	Driver   string          `json:"driver,omitempty"`
-	Cost     float64         `json:"costUSD"`
-	Features []*book.Feature `json:"features"`
-}
-
 // show prints a session.
 func (a *app) show(ctx context.Context, o *opened, s *book.Session) error {
 	driver, err := o.Driver(ctx, s.ID)
@@ -108,7 +81,11 @@ func (a *app) show(ctx context.Context, o *opened, s *book.Session) error {
 		return err
 	}
 	if a.JSON {
-		return a.PrintJSON(shown{s, driver, s.Cost(), s.Features})
+		workers, err := o.heartbeats(ctx, s)
+		if err != nil {
+			return err
+		}
+		return a.PrintJSON(shown{s, driver, s.Cost(), s.Features, a.account(s), workers})
 	}
 	done := 0
 	var rows [][]string

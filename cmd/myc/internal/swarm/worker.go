@@ -3,12 +3,9 @@ package swarm
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -65,11 +62,26 @@ func (a *app) work(ctx context.Context, folder worker.Folder) error {
 	return errors.Join(err, w.End(end))
 }
 
-// engaged carries on a conversation with an agent, in the worktree, with a session of its own.
-func (a *app) engaged(ctx context.Context, w *worker.Work, o worker.Order, prompt string) (end worker.Ended, err error) {
+// engaged carries on a conversation with an agent. One that cannot be gone on with begins anew, with the whole prompt.
+func (a *app) engaged(ctx context.Context, w *worker.Work, o worker.Order, prompt string) (worker.Ended, error) {
+	t := &telling{app: a, work: w, tools: map[string]string{}}
+	if o.Resume == "" {
+		return a.converse(ctx, t, o, prompt)
+	}
+	end, err := a.converse(ctx, t, o, o.Again)
+	if err == nil || t.talks != "" || end.Stop != "" || ctx.Err() != nil || errors.As(err, new(*agents.UnprovedError)) {
+		return end, err
+	}
+	t.write(worker.Event{Kind: worker.Notes, Text: "the conversation " + o.Resume + " cannot be gone on with: " + err.Error()})
+	o.Resume = ""
+	return a.converse(ctx, t, o, prompt)
+}
+
+// converse carries on a conversation in the worktree, in a session of its own.
+func (a *app) converse(ctx context.Context, t *telling, o worker.Order, said string) (end worker.Ended, err error) {
 	ctx, allowance := worker.Allow(ctx, time.Duration(o.Seconds*float64(time.Second)))
 	defer allowance.End()
-	e, err := a.openRunner(ctx, w, o)
+	e, err := a.openRunner(ctx, t, o)
 	if err != nil {
 		return end, err
 	}
@@ -78,9 +90,9 @@ func (a *app) engaged(ctx context.Context, w *worker.Work, o worker.Order, promp
 		err = errors.Join(err, e.Close())
 	}()
 	end.Session = e.session
-	t := &telling{app: a, work: w, tools: map[string]string{}, allowance: allowance}
+	t.allowance, t.conversation = allowance, e.conversation
 	t.write(worker.Event{Kind: worker.Began, Text: e.title})
-	for said := prompt; said != ""; {
+	for {
 		turn, err := e.Say(ctx, said, t.tell)
 		t.flush()
 		end.Stop, end.Text = turn.Stop, turn.Text
@@ -92,90 +104,29 @@ func (a *app) engaged(ctx context.Context, w *worker.Work, o worker.Order, promp
 		if err != nil || turn.Stop != agent.StopEnd {
 			return end, errors.Join(err, t.err)
 		}
-		if said, err = w.Next(); err != nil {
+		waiting, err := t.work.Inbox() // a message that came when the turn was over
+		if err != nil || len(waiting) == 0 {
+			return end, errors.Join(err, t.err)
+		}
+		if said, err = t.take(e, waiting); err != nil {
 			return end, err
 		}
-		if said != "" {
-			t.write(worker.Event{Kind: worker.Heard, Text: said})
-		}
-	}
-	return end, t.err
-}
-
-// telling records what an engine does, and shows it in the terminal of the worker.
-type telling struct {
-	*app
-	work  *worker.Work
-	tools map[string]string // by the id of their calls
-	said  strings.Builder
-	err   error // the first that could not be recorded
-	// allowance is the time that the worker may work; nil: it has no end.
-	allowance *worker.Allowance
-}
-
-func (t *telling) write(e worker.Event) {
-	if err := t.work.Write(e); err != nil && t.err == nil {
-		t.err = err
 	}
 }
 
-// flush records what the agent has said since the last event.
-func (t *telling) flush() {
-	if t.said.Len() > 0 {
-		t.write(worker.Event{Kind: worker.Says, Text: t.said.String()})
-		fmt.Fprintf(t.Out, "%s\n", text.Visible(t.said.String()))
-		t.said.Reset()
+// take is what is said next, where messages wait: nothing to an agent that takes them itself, else the oldest.
+func (t *telling) take(e *running, waiting []worker.Message) (string, error) {
+	if e.hears {
+		return "", nil
 	}
+	return waiting[0].Text, t.work.Received(waiting[0].ID)
 }
 
-// tell takes one event. A terminal that is gone is no error.
-func (t *telling) tell(e agent.Event) {
-	if e.Text != "" {
-		t.said.WriteString(e.Text)
-		return
+// messages are what the worker has not received.
+func (t *telling) messages() (out []agent.Message, err error) {
+	waiting, err := t.work.Inbox()
+	for _, m := range waiting {
+		out = append(out, agent.Message{ID: m.ID, Text: m.Text})
 	}
-	if e.Thinking != "" {
-		return
-	}
-	t.flush()
-	switch {
-	case e.Call != nil:
-		t.tools[e.Call.ID] = e.Call.Tool
-		t.write(worker.Event{Kind: worker.Call, Call: e.Call.ID, Tool: e.Call.Tool, Args: string(e.Call.Args),
-			Sum: sum(string(e.Call.Args))})
-		fmt.Fprintf(t.Out, "● %s %s\n", text.OneLine(e.Call.Tool), text.Cell(string(e.Call.Args), 120))
-	case e.Done != nil:
-		t.write(worker.Event{Kind: worker.Done, Call: e.Done.CallID, Tool: t.tools[e.Done.CallID], Text: e.Done.Text, Sum: sum(e.Done.Text),
-			Failed: e.Done.Failed})
-		mark := "✓"
-		if e.Done.Failed {
-			mark = "✗"
-		}
-		fmt.Fprintf(t.Out, "  %s %s\n", mark, text.Cell(e.Done.Text, 120))
-	case e.Waiting != nil:
-		t.write(worker.Event{Kind: worker.Waits, Call: e.Waiting.CallID, Text: e.Waiting.Why})
-		base.SayWaiting(t.Out, "a call of this worker", e.Waiting.Request, e.Waiting.Deadline)
-	case e.Limit != nil:
-		t.limit(*e.Limit)
-	case e.Note != "":
-		t.write(worker.Event{Kind: worker.Notes, Text: e.Note})
-		fmt.Fprintf(t.Out, "%s\n", text.OneLine(e.Note))
-	case e.Spent != nil:
-		t.write(worker.Event{Kind: worker.Spent, Cost: e.Spent.Cost})
-	}
-}
-
-// limit records that the provider answers later, or answers again. The time that it takes is not the worker's.
-func (t *telling) limit(l agent.Limit) {
-	t.write(worker.Event{Kind: worker.Limited, Text: l.Why, Until: l.Until})
-	if t.allowance.Pause(!l.Until.IsZero()); l.Until.IsZero() {
-		return
-	}
-	fmt.Fprintf(t.Out, "… waits for the provider until %s: %s\n", l.Until.Local().Format(time.TimeOnly), text.OneLine(l.Why))
-}
-
-// sum is a short digest of a text, by which results of one call are told apart.
-func sum(s string) string {
-	d := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(d[:8])
+	return out, err
 }

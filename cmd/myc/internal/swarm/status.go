@@ -1,0 +1,59 @@
+package swarm
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/swarm"
+	"mycelium/internal/swarm/book"
+)
+
+func statusCmd(a *app) *cobra.Command {
+	var graph, compact bool
+	c := &cobra.Command{Use: "status", Short: "Show the features of the session and their workers", Args: base.NoArgs,
+		Example: "  myc swarm status --graph\n  myc swarm status --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.with(c.Context(), "see the swarm", func(o *opened, s *book.Session) error {
+				if graph || compact {
+					return a.graph(s, compact)
+				}
+				return a.show(c.Context(), o, s)
+			})
+		}}
+	c.Flags().BoolVar(&graph, "graph", false, "show what waits for what; with --json also files, routes and context")
+	c.Flags().BoolVar(&compact, "compact", false, "the graph with one line for each feature")
+	return c
+}
+
+// shown is a session as `myc swarm status --json` prints it.
+type shown struct {
+	*book.Session
+	Driver   string          `json:"driver,omitempty"`
+	Cost     float64         `json:"costUSD"`
+	Features []*book.Feature `json:"features"`
+	// Account is with what workers reach their model: subscription, key, service, or signed-out.
+	Account string                     `json:"account,omitempty"`
+	Workers map[string]swarm.Heartbeat `json:"workers,omitempty"` // at work, by feature
+}
+
+// heartbeats are those of the workers at work.
+func (o *opened) heartbeats(ctx context.Context, s *book.Session) (map[string]swarm.Heartbeat, error) {
+	out := map[string]swarm.Heartbeat{}
+	for _, f := range s.Features {
+		t := f.Live()
+		if t == nil {
+			continue
+		}
+		g, err := o.Ground(ctx, s.ID)
+		if err != nil {
+			return nil, err
+		}
+		if out[f.ID], err = swarm.HeartbeatOf(ctx, g, f, t, time.Now()); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
