@@ -22,7 +22,8 @@ func TestPrivate(t *testing.T) {
 		vars        []string
 	}{
 		"codex": {own: map[string]string{".codex/auth.json": `{"login":1}`, ".codex/config.toml": "model = \"m\"\n" +
-			"sandbox_mode = \"read-only\"\nmodel_provider = \"mine\"\nnotify = [\"sh\"]\n\n[mcp_servers.theirs]\ncommand = \"x\"\n\n[model_providers.mine]\n" +
+			"sandbox_mode = \"read-only\"\nmodel_provider = \"mine\"\nnotify = [\"sh\"]\n\n" +
+			"[mcp_servers.theirs]\ncommand = \"x\"\n\n[model_providers.mine]\n" +
 			"base_url = \"http://127.0.0.1:1234/v1\"\nenv_key = \"MY_KEY\"\n\n[projects.\"/tree\"]\ntrust_level = \"trusted\"\n"},
 			environ: []string{"MY_KEY=secret", "OPENAI_API_KEY=k", "GITHUB_TOKEN=t"}, file: "config.toml",
 			want: []string{"model = \"m\"\nmodel_provider = \"mine\"", "[model_providers.mine]", "[mcp_servers.\"mycelium\"]", "trusted_hash",
