@@ -25,8 +25,8 @@ func TestPrompt(t *testing.T) {
 			t.Errorf("%q: %t", screen, !want)
 		}
 	}
-	for screen, want := range map[string]string{"❯ said before\n● done\n❯\u00a0\n": "", "❯ [Pasted text #1 +9 lines]\n": "[Pasted text #1 +9 lines]",
-		"❯ Try \"fix lint errors\"": ""} {
+	for screen, want := range map[string]string{"❯ said before\n● done\n❯\u00a0\n": "",
+		"❯ [Pasted text #1 +9 lines]\n": "[Pasted text #1 +9 lines]", "❯ Try \"fix lint errors\"": ""} {
 		if got := typed(screen); got != want {
 			t.Errorf("%q: %q", screen, got)
 		}
@@ -59,8 +59,8 @@ func (d *deaf) Type(_ context.Context, _, text string) error {
 	said := text + d.keeps
 	d.keeps = ""
 	line := `{"type":"user","message":{"role":"user","content":"` + said + `"}}
-{"type":"assistant","message":{"id":"m","model":"x","role":"assistant","stop_reason":"end_turn","content":[{"type":"text","text":"done"}],` +
-		`"usage":{"input_tokens":1,"output_tokens":2}}}
+{"type":"assistant","message":{"id":"m","model":"x","role":"assistant","stop_reason":"end_turn",` +
+		`"content":[{"type":"text","text":"done"}],"usage":{"input_tokens":1,"output_tokens":2}}}
 `
 	if err := os.MkdirAll(filepath.Dir(d.path), 0o700); err != nil {
 		d.t.Fatal(err)

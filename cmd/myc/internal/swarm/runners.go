@@ -137,7 +137,7 @@ func (a *app) openBoxed(ctx context.Context, w *worker.Work, o worker.Order) (*r
 	}
 	dialect, _ := runner.Named(o.Runner)
 	c := &runner.Turns{Dialect: dialect, Start: box.Run, Model: o.Model, ID: o.Resume}
-	return &running{Runner: &proved{c, box}, session: box.Session.ID, title: strings.TrimSpace(box.Title + " " + o.Model),
+	return &running{Runner: &proved{c, box.Title, box.Decided}, session: box.Session.ID, title: strings.TrimSpace(box.Title + " " + o.Model),
 		conversation: func() string { return c.ID }, close: box.Close}, nil
 }
 
@@ -165,7 +165,8 @@ func affordable(name string, budget float64) error {
 // proved ends an agent that calls tools which no hook has decided about.
 type proved struct {
 	*runner.Turns
-	box *agents.Boxed
+	title   string       // of the agent, for people
+	decided func() int64 // how many calls the hook was asked about
 }
 
 // errUnhooked is the error of an agent that does not run its hook.
@@ -176,20 +177,20 @@ func (p *proved) Say(ctx context.Context, said string, tell func(agent.Event)) (
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var ended int64
-	decided := p.box.Decided()
+	before := p.decided()
 	turn, err := p.Turns.Say(ctx, said, func(e agent.Event) {
 		tell(e)
 		if e.Done == nil {
 			return
 		}
 		ended++
-		if p.box.Decided()-decided < ended {
+		if p.decided()-before < ended {
 			stop(errUnhooked)
 		}
 	})
 	if errors.Is(context.Cause(ctx), errUnhooked) {
 		turn.Stop = "error"
-		err = failure.Hint(fmt.Errorf("%s: %w", p.box.Title, errUnhooked),
+		err = failure.Hint(fmt.Errorf("%s: %w", p.title, errUnhooked),
 			"myc hook check "+p.Name()+" tells whether this version obeys a hook")
 	}
 	return turn, err
