@@ -54,12 +54,8 @@ func (a *app) workerLog(s *book.Session, feature string, n int) error {
 			}
 			continue
 		}
-		what := e.Text
-		if e.Kind == worker.Call {
-			what = e.Tool + " " + e.Args
-		}
 		fmt.Fprintf(a.Out, "%s  %s%s\n", a.Paint(base.Faint, e.At.Local().Format(time.TimeOnly)), pad(e.Kind, 9),
-			a.line(what, 20))
+			a.line(e.What(), 20))
 	}
 	return nil
 }

@@ -1,0 +1,56 @@
+package swarm
+
+import (
+	"context"
+	"errors"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/node/swarmed"
+	"mycelium/internal/swarm/book"
+	"mycelium/internal/text"
+)
+
+// nextWithin is how long a driver waits for the one before it, which has given up its lease and is about to end.
+const nextWithin = 10 * time.Second
+
+// driverCmd is what the daemon starts in a terminal where an agent asks for work through the tools of the swarm. A session that is paused
+// has its workers stopped. How it fails is in the events of the session, because nobody looks at its terminal.
+func driverCmd(a *app) *cobra.Command {
+	return &cobra.Command{Use: swarmed.DriverCommand + " SESSION", Short: "Drive a session for the tools of the swarm", Hidden: true,
+		Args: base.ArgRange(1, 1, "a session"),
+		RunE: func(c *cobra.Command, args []string) error {
+			signal.Ignore(syscall.SIGHUP) // its terminal may go
+			o, err := a.open(c.Context(), "drive the swarm")
+			if err != nil {
+				return err
+			}
+			defer o.close()
+			if err = a.driveAlone(c.Context(), o, args[0]); err == nil {
+				return nil
+			}
+			_, told := o.Change(context.WithoutCancel(c.Context()), args[0], "", func(*book.Session) ([]book.Event, error) {
+				return []book.Event{{Kind: "session", Text: "its driver ended: " + text.Describe(err)}}, nil
+			})
+			return errors.Join(err, told)
+		}}
+}
+
+func (a *app) driveAlone(ctx context.Context, o *opened, id string) error {
+	s, err := o.Read(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := a.walled(ctx, o); err != nil {
+		return err
+	}
+	options, err := a.options(ctx, o, s)
+	if err != nil {
+		return err
+	}
+	return driveAfter(ctx, o, options, id, nextWithin)
+}
