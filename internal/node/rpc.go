@@ -197,7 +197,7 @@ func (n *Node) streamMCP(ctx context.Context, c daemon.Caller, params []byte) (a
 	}
 	return answer, func(ctx context.Context, conn net.Conn) error {
 		defer done()
-		return n.gateway.Stdio(ctx, s, conn, conn)
+		return n.gateway.Stdio(ctx, s, p.Only, conn, conn)
 	}, nil
 }
 

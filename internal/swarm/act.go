@@ -79,6 +79,7 @@ func (d *Driver) start(ctx context.Context, seen *book.Session) error {
 // goOn makes an attempt ready for another worker in the same worktree.
 func (d *Driver) goOn(s *book.Session, f *book.Feature, a *book.Attempt) {
 	a.Asked++
+	a.Claim = nil
 	a.State, a.Ended, a.Folder = book.Starting, time.Time{}, d.folderOf(s.ID, f.ID, a.N, a.Asked)
 	a.Window, _, _ = strings.Cut(a.Window, "+")
 	a.Window += "+" + strconv.Itoa(a.Asked)
@@ -247,7 +248,7 @@ func (d *Driver) giveUp(ctx context.Context, f *book.Feature, a *book.Attempt, v
 		live.State, live.Reason, live.Ended = book.Failed, v.Reason, time.Now()
 		of.Tried++
 		of.Reason = v.Reason
-		if v.act == refuse || of.Tried > s.Settings.Retries {
+		if v.act == refuse || of.Tried > *cmp.Or(of.Retries, &s.Settings.Retries) {
 			of.State = book.Failed
 			return []book.Event{{Kind: "feature", Feature: f.ID, Attempt: a.N, Text: "it failed: " + v.Reason}}, nil
 		}

@@ -48,9 +48,10 @@ type Options struct {
 type Driver struct {
 	Options
 
-	id      string
-	watches map[worker.Folder]*watch
-	adopted bool // the workers that another driver left are looked after
+	id       string
+	watches  map[worker.Folder]*watch
+	settings book.Settings // as they were when it looked last
+	adopted  bool          // the workers that another driver left are looked after
 
 	mu   sync.Mutex
 	jobs map[string]bool // what is under way, by feature, and landJob
@@ -98,6 +99,9 @@ func (d *Driver) Run(ctx context.Context) (err error) {
 	defer look.Stop()
 	for {
 		over, err := d.step(ctx)
+		if over && err == nil {
+			over, err = d.leave(ctx)
+		}
 		if err != nil || over {
 			return err
 		}
@@ -122,6 +126,7 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 	if err != nil || !s.Open() {
 		return true, err
 	}
+	d.settings = s.Settings
 	if s.Landing != nil && !d.busy(landJob) {
 		if err := d.recover(ctx, s.Landing); err != nil {
 			return false, err
@@ -147,6 +152,15 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 		return false, err
 	}
 	return d.finish(ctx)
+}
+
+// leave gives the lease back, and looks once more: who asks for something after that sees that nobody drives the session.
+func (d *Driver) leave(ctx context.Context) (over bool, err error) {
+	if err := d.Book.Release(ctx, d.id, d.Holder); err != nil {
+		return true, err
+	}
+	s, err := d.Book.Read(ctx, d.id)
+	return err != nil || s.State != book.Going || rests(s), err
 }
 
 // watch has the next step come at once when a worker says that it has ended. Without it, that is seen at the next look.
@@ -248,19 +262,21 @@ func (d *Driver) finish(ctx context.Context) (over bool, err error) {
 		return false, nil
 	}
 	_, err = d.change(ctx, func(s *book.Session) ([]book.Event, error) {
-		if s.State != book.Going || len(queued(s)) > 0 || s.Landing != nil {
+		if s.State != book.Going {
+			return nil, nil
+		}
+		if over = rests(s); !over {
 			return nil, nil
 		}
 		left := 0
 		for _, f := range s.Features {
-			if f.Live() != nil || f.State == book.Pending && startable(s, f) {
+			switch {
+			case f.State == book.Pending && startable(s, f): // nobody has asked for it yet
 				return nil, nil
-			}
-			if f.State != book.Completed {
+			case f.State != book.Completed:
 				left++
 			}
 		}
-		over = true
 		if left == 0 {
 			s.State, s.Ended = book.Completed, time.Now()
 			return []book.Event{{Kind: "session", Text: "every feature has landed"}}, nil
@@ -274,6 +290,20 @@ func (d *Driver) finish(ctx context.Context) (over bool, err error) {
 				len(s.Features)-left, len(s.Features))}}, nil
 	})
 	return over, err
+}
+
+// rests reports whether a driver has nothing to do for a session that goes on.
+func rests(s *book.Session) bool {
+	if len(queued(s)) > 0 || s.Landing != nil {
+		return false
+	}
+	for _, f := range s.Features {
+		asked := !s.Settings.Manual || !f.Wanted.IsZero()
+		if f.Live() != nil || f.State == book.Pending && asked && startable(s, f) {
+			return false
+		}
+	}
+	return true
 }
 
 // waiting are the features that wait for a person.

@@ -1,12 +1,14 @@
 package swarm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 	"syscall"
 	"time"
 
+	"mycelium/internal/agent"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
 	"mycelium/internal/swarm/ground"
@@ -22,6 +24,7 @@ type watch struct {
 	waits  string // a call waits for a person
 	cost   float64
 	told   time.Time // when it was told that it looks stuck
+	low    bool      // its confidence is below the threshold, and that is on record
 	seen   bool      // its folder is watched
 	since  time.Time // when this driver looked at it first
 	tried  time.Time // when its worker was started, as far as this driver knows
@@ -79,11 +82,11 @@ func actOf(tool string) confidence.Act {
 	return confidence.Other
 }
 
-// Judge is what the stream of a worker amounts to now.
-func Judge(f worker.Folder) (confidence.Judgement, error) {
+// Judge is what the stream of a worker of a session amounts to now.
+func Judge(s book.Settings, f worker.Folder) (confidence.Judgement, error) {
 	w := &watch{}
 	err := w.read(f)
-	return w.Judge(time.Now(), confidence.None, confidence.Threshold), err
+	return w.Judge(time.Now(), confidence.None, Threshold(s)), err
 }
 
 // patience is how long a worker has to do something else once it was told that it looks stuck.
@@ -137,8 +140,20 @@ func (d *Driver) look(ctx context.Context, f *book.Feature, a *book.Attempt) err
 		d.begin(ctx, f.ID, func(ctx context.Context) error { return d.settle(ctx, f, a) })
 		return nil
 	}
+	end := func(ctx context.Context) error {
+		d.stop(ctx, folder)
+		return d.settle(ctx, f, a)
+	}
+	if a.Claim != nil {
+		d.begin(ctx, f.ID, end)
+		return nil
+	}
 	known := facts{Alive: true, Begun: w.begun, Waits: w.waits, Told: !w.told.IsZero() && time.Since(w.told) > patience}
-	if j := w.Judge(time.Now(), confidence.None, confidence.Threshold); j.Verdict == confidence.Stuck {
+	j := w.Judge(time.Now(), confidence.None, Threshold(d.settings))
+	if err := d.report(ctx, f, a, w, j); err != nil {
+		return err
+	}
+	if j.Verdict == confidence.Stuck {
 		known.Stuck = j.Reason
 	} else {
 		w.told = time.Time{}
@@ -149,12 +164,32 @@ func (d *Driver) look(ctx context.Context, f *book.Feature, a *book.Attempt) err
 		return d.tell(ctx, f, a,
 			"You seem to be stuck: "+v.Reason+". Try a different approach, or commit what you have and say what is in the way.")
 	case v.act == renew:
-		d.begin(ctx, f.ID, func(ctx context.Context) error {
-			d.stop(ctx, folder)
-			return d.settle(ctx, f, a)
-		})
+		d.begin(ctx, f.ID, end)
 	}
 	return nil
+}
+
+// Threshold is the confidence below which a worker of a session is reported.
+func Threshold(s book.Settings) int {
+	if s.Threshold != nil {
+		return *s.Threshold
+	}
+	return confidence.Threshold
+}
+
+// report records that the confidence in a worker has fallen below the threshold, once until it is above it again.
+func (d *Driver) report(ctx context.Context, f *book.Feature, a *book.Attempt, w *watch, j confidence.Judgement) error {
+	low := j.Score < Threshold(d.settings)
+	if low == w.low || d.settings.Quiet {
+		return nil
+	}
+	w.low = low
+	if !low {
+		return nil
+	}
+	return d.changeAttempt(ctx, f.ID, a.N, func(*book.Feature, *book.Attempt) book.Event {
+		return book.Event{Kind: "alert", Text: fmt.Sprintf("confidence %d, below %d: %s", j.Score, Threshold(d.settings), j.Reason)}
+	})
 }
 
 // tell leaves a message for a worker, on record.
@@ -195,7 +230,13 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 		}
 		known.Commits, known.Dirty, tip, touched = git.Commits, git.Uncommitted, git.Head, git.Touched
 	}
+	if c := a.Claim; c != nil && ended != nil && ended.Stop == agent.StopAborted { // it was stopped for that
+		ended.Stop = agent.StopEnd
+	}
 	v := judge(known)
+	if c := a.Claim; c != nil && c.Failed {
+		v = verdict{renew, cmp.Or(c.Why, "it was said to have failed")}
+	}
 	if v.act == check {
 		known.Checked = true
 		if absent := ground.Missing(expected(f), touched); len(absent) > 0 {

@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"slices"
 	"time"
 
 	"mycelium/internal/swarm/book"
@@ -34,6 +35,7 @@ func ScheduleOf(s *book.Session) *schedule.Schedule {
 func (d *Driver) ready(s *book.Session) []string {
 	now := time.Now()
 	state := schedule.State{Workers: s.Settings.Workers, Elapsed: map[string]time.Duration{}, Attempts: map[string]int{}}
+	var wanted, others []string
 	for _, f := range s.Features {
 		a := f.Live()
 		switch {
@@ -44,10 +46,24 @@ func (d *Driver) ready(s *book.Session) []string {
 			state.Done = append(state.Done, f.ID)
 		case f.State != book.Pending || now.Before(f.Retry) || d.busy(f.ID):
 			state.Held = append(state.Held, f.ID)
+		case f.Wanted.IsZero():
+			others = append(others, f.ID)
+		default:
+			wanted = append(wanted, f.ID)
 		}
 		state.Attempts[f.ID] = f.Tried
 	}
-	return ScheduleOf(s).Next(state)
+	order, held := ScheduleOf(s), state.Held
+	var first []string
+	if len(wanted) > 0 {
+		state.Held = slices.Concat(held, others)
+		first = order.Next(state)
+	}
+	if s.Settings.Manual {
+		return first
+	}
+	state.Held, state.Running = held, slices.Concat(state.Running, first)
+	return append(first, order.Next(state)...)
 }
 
 // ownChecks are the commands that a feature itself must pass.

@@ -72,6 +72,11 @@ type Settings struct {
 	Model    string     `json:"model,omitempty"`
 	Verify   [][]string `json:"verify,omitempty"` // argument vectors that each landing must pass
 	Strategy string     `json:"strategy,omitempty"`
+	// Manual: only features that were asked for are started; see Feature.Wanted.
+	Manual bool `json:"manual,omitzero"`
+	// Threshold is the confidence below which a worker is reported, 0 to 100; nil: that of package confidence.
+	Threshold *int `json:"threshold,omitempty"`
+	Quiet     bool `json:"quiet,omitzero"` // such a worker is not reported
 }
 
 // Landing is the intent to move the branch of a session.
@@ -93,6 +98,9 @@ type Feature struct {
 	// Accepted is the tip of an attempt that a person lets land although it changes files that govern agents.
 	Accepted string     `json:"accepted,omitempty"`
 	Attempts []*Attempt `json:"attempts,omitempty"`
+	Wanted   time.Time  `json:"wanted,omitzero"`   // when it was asked to be started; what was asked for is started first
+	Asked    string     `json:"asked,omitempty"`   // what its worker is asked besides
+	Retries  *int       `json:"retries,omitempty"` // how often it is tried again; nil: as the session says
 }
 
 // Attempt is the work of one worker on a feature.
@@ -113,6 +121,13 @@ type Attempt struct {
 	Cost      float64   `json:"costUSD,omitzero"`
 	Turns     int       `json:"turns,omitzero"`
 	Result    string    `json:"result,omitempty"` // what it said at the end
+	Claim     *Claim    `json:"claim,omitempty"`  // what was said of it while its worker was at work; nil: nothing
+}
+
+// Claim is what somebody says of an attempt whose worker is at work. It has the worker stopped, and the facts looked at.
+type Claim struct {
+	Failed bool   `json:"failed,omitzero"` // it is to be given up, whatever it made; else it is said to be done
+	Why    string `json:"why,omitempty"`
 }
 
 // Live reports whether the worker of an attempt may be at work.

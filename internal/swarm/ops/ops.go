@@ -157,7 +157,7 @@ func (o Ops) Retry(ctx context.Context, id, feature string, anew bool) error {
 		if f.State != book.Failed && f.State != book.Waiting {
 			return book.Event{}, fmt.Errorf("feature %s is %s: only what failed or waits is tried again", f.ID, f.State.Words())
 		}
-		f.State, f.Reason, f.Retry = book.Pending, "", time.Time{}
+		f.State, f.Reason, f.Retry, f.Wanted = book.Pending, "", time.Time{}, time.Now()
 		if anew {
 			f.Tried = 0
 		}

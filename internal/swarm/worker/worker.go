@@ -84,6 +84,14 @@ type Event struct {
 	Cost   float64   `json:"costUSD,omitzero"` // so far
 }
 
+// What is an event in a line: what was said, or the call with its arguments.
+func (e Event) What() string {
+	if e.Kind == Call {
+		return e.Tool + " " + e.Args
+	}
+	return e.Text
+}
+
 // Folder is the path of the folder of one attempt.
 type Folder string
 

@@ -85,6 +85,7 @@ type claudeOptions struct {
 	skills   []string // active at the start; nil: those of the role
 	ask      approval.WhenAsked
 	anywhere bool
+	worker   bool // of the swarm
 }
 
 // governable refuses arguments with which Claude Code would leave the session.

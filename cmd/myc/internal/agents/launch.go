@@ -85,6 +85,7 @@ type Start struct {
 	Skills   []string // active at the start; nil: those of the role
 	Ask      approval.WhenAsked
 	Anywhere bool   // a myc in a folder where an agent may write is accepted
+	Worker   bool   // it is a worker of the swarm
 	Dir      string // where it works: a linked worktree of the project; empty: the project's folder
 }
 
@@ -94,7 +95,7 @@ func StartClaude(ctx context.Context, b *base.App, s Start) (*Launch, error) {
 	if err := a.NeedPerson("start an agent"); err != nil {
 		return nil, failure.Hint(err, "an agent asks with --engine api")
 	}
-	l, err := a.launch(ctx, s.Program, claudeOptions{role: s.Role, skills: s.Skills, ask: s.Ask, anywhere: s.Anywhere})
+	l, err := a.launch(ctx, s.Program, claudeOptions{role: s.Role, skills: s.Skills, ask: s.Ask, anywhere: s.Anywhere, worker: s.Worker})
 	if err != nil {
 		return nil, err
 	}

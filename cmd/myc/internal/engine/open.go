@@ -37,6 +37,7 @@ type Options struct {
 	Opened   func(ctx context.Context, e *Agent) error
 	Above    string // of a sub-agent: the id of the session that started it
 	Anywhere bool   // the engine claude runs a myc that lies where an agent may write
+	Worker   bool   // it is a worker of the swarm, which starts no swarm itself
 	Dir      string // where the engine claude works: a linked worktree of the project; empty: the project's folder
 }
 
@@ -162,7 +163,7 @@ func (out *Agent) openAPI(ctx context.Context, a *base.App, o Options, paths sta
 		return err
 	}
 	out.close = append(out.close, client.Close)
-	p := api.SessionParams{Name: "myc", Role: o.Role, Skills: o.Skills, Ask: o.Ask, Token: a.Getenv(hook.TokenVar),
+	p := api.SessionParams{Name: "myc", Role: o.Role, Skills: o.Skills, Ask: o.Ask, Token: a.Getenv(hook.TokenVar), Worker: o.Worker,
 		Environ: hook.Places(a.Environ)}
 	if role := a.Getenv("MYCELIUM_CURRENT_ROLE"); p.Role == "" && role != "" {
 		p.Role, p.Narrow = role, true // as for myc mcp

@@ -1,12 +1,10 @@
 package swarm
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +12,6 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
@@ -39,25 +36,42 @@ func autoCmd(a *app) *cobra.Command {
 			})
 		}}
 	c.Flags().BoolVar(&dry, "dry-run", false, "show the schedule, and start nothing")
-	c.Flags().BoolVar(&a.anywhere, "unsafe-program", false, "run a myc that lies where an agent may write")
+	a.anywhereFlag(c)
 	return c
 }
 
-// auto drives the session, and tells what happens.
-func (a *app) auto(ctx context.Context, o *opened, s *book.Session) error {
+// unsafeProgram is the flag by which a person accepts that agents could change this program.
+const unsafeProgram = "unsafe-program"
+
+func (a *app) anywhereFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&a.anywhere, unsafeProgram, false, "run a myc that lies where an agent may write")
+}
+
+// drivable refuses a session that nobody can drive.
+func drivable(s *book.Session) error {
 	if !s.Open() {
 		return failure.Hint(fmt.Errorf("session %s has ended: %s", s.ID, words(s.State)), "myc swarm retry FEATURE opens it again")
 	}
 	if s.State == book.Paused {
 		return failure.Hint(errors.New("the session is paused"), "myc swarm resume")
 	}
+	return nil
+}
+
+// auto drives the session, and tells what happens.
+func (a *app) auto(ctx context.Context, o *opened, s *book.Session) error {
+	if err := drivable(s); err != nil {
+		return err
+	}
+	if err := o.Auto(ctx, s.ID, "", 0); err != nil { // all of it, also what an agent began to start one by one
+		return err
+	}
 	options, err := a.options(ctx, o, s)
 	if err != nil {
 		return err
 	}
-	if _, err := a.verify(ctx, o, o.Dir, []string{"true"}); err != nil {
-		return failure.Hint(fmt.Errorf("the swarm starts no workers where the sandbox cannot be built: %w", err),
-			"myc sandbox capabilities says what is missing")
+	if err := a.walled(ctx, o); err != nil {
+		return err
 	}
 	told := make(chan struct{})
 	follow, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -78,13 +92,27 @@ func (a *app) auto(ctx context.Context, o *opened, s *book.Session) error {
 	return a.outcome(ctx, o, s.ID)
 }
 
+// walled refuses to drive where the sandbox cannot be built.
+func (a *app) walled(ctx context.Context, o *opened) error {
+	if _, err := a.verify(ctx, o, o.Dir, []string{"true"}); err != nil {
+		return failure.Hint(fmt.Errorf("the swarm starts no workers where the sandbox cannot be built: %w", err),
+			"myc sandbox capabilities says what is missing")
+	}
+	return nil
+}
+
 // lockWithin is how long a driver waits for its lock. A process that the last driver was about to start when it was killed has the lock
 // until it has become a program of its own.
 const lockWithin = time.Second
 
 // drive drives a session. A lease of a driver that was killed does not hold this one up: its lock tells that it is gone.
 func drive(ctx context.Context, o *opened, options swarm.Options, id string) error {
-	lock, err := atomicfile.LockWait(o.DriverLock(), lockWithin)
+	return driveAfter(ctx, o, options, id, lockWithin)
+}
+
+// driveAfter is drive for one who waits for the driver before it to end.
+func driveAfter(ctx context.Context, o *opened, options swarm.Options, id string, within time.Duration) error {
+	lock, err := atomicfile.LockWait(o.DriverLock(), within)
 	if errors.Is(err, atomicfile.ErrLocked) {
 		err = failure.Hint(errors.New("another process drives the swarm of this project"), "myc swarm status says which")
 	}
@@ -141,48 +169,7 @@ func (a *app) startWorker(ctx context.Context, o *opened, self string, folder wo
 	return nil
 }
 
-// verifyWithin bounds one command of a verification (requirements, C13).
-const verifyWithin = 5 * time.Minute
-
-// maxOutput is how much of what a verification says is kept, in bytes (requirements, C13).
-const maxOutput = 10 << 20
-
 // verify runs a command in the sandbox on a working tree.
 func (a *app) verify(ctx context.Context, o *opened, tree string, argv []string) (swarm.Checked, error) {
-	c, err := sandboxed.Command(tree, o.paths, a.Getenv("HOME"), a.Environ)
-	if err != nil {
-		return swarm.Checked{}, err
-	}
-	p, ok := o.project.File.Sandbox.Find("project")
-	if !ok {
-		return swarm.Checked{}, errors.New("there is no profile project")
-	}
-	p.Seconds = verifyWithin.Seconds()
-	said := &bounded{}
-	c.Argv, c.Dir, c.Profile, c.In, c.Out, c.Err = argv, tree, p, bytes.NewReader(nil), said, said
-	r, err := sandboxed.Run(ctx, o.project, &c)
-	if err != nil {
-		return swarm.Checked{}, err
-	}
-	out := swarm.Checked{OK: r.ExitCode == 0 && !r.TimedOut, Output: text.Visible(said.String())}
-	if r.TimedOut {
-		out.Output += "\nit did not end within " + verifyWithin.String()
-	}
-	return out, nil
-}
-
-// bounded keeps the end of what is written to it.
-type bounded struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.Len()+len(p) > maxOutput {
-		b.Next(min(b.Len(), maxOutput/2))
-	}
-	_, _ = b.Buffer.Write(p[max(0, len(p)-maxOutput/2):])
-	return len(p), nil
+	return swarmed.Verify(ctx, swarmed.Place{Project: o.project, State: o.paths, Environ: a.Environ}, tree, argv)
 }
