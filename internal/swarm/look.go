@@ -188,17 +188,17 @@ func (d *Driver) report(ctx context.Context, f *book.Feature, a *book.Attempt, w
 		return nil
 	}
 	return d.changeAttempt(ctx, f.ID, a.N, func(*book.Feature, *book.Attempt) book.Event {
-		return book.Event{Kind: "alert", Text: fmt.Sprintf("confidence %d, below %d: %s", j.Score, Threshold(d.settings), j.Reason)}
+		return book.Event{Kind: book.Alert, Text: fmt.Sprintf("confidence %d, below %d: %s", j.Score, Threshold(d.settings), j.Reason)}
 	})
 }
 
-// tell leaves a message for a worker, on record.
+// tell leaves a message for a worker that looks stuck, on record.
 func (d *Driver) tell(ctx context.Context, f *book.Feature, a *book.Attempt, message string) error {
 	if err := worker.Folder(a.Folder).Tell(message); err != nil {
 		return err
 	}
 	return d.changeAttempt(ctx, f.ID, a.N, func(*book.Feature, *book.Attempt) book.Event {
-		return book.Event{Kind: "message", Text: message}
+		return book.Event{Kind: book.Stuck, Text: message}
 	})
 }
 

@@ -173,6 +173,12 @@ func (s *Session) Cost() (usd float64) {
 	return usd
 }
 
+// The kinds of events of workers that get on badly.
+const (
+	Stuck = "stuck" // it was told that it looks stuck
+	Alert = "alert" // its confidence is below the threshold
+)
+
 // Event is one thing that happened.
 type Event struct {
 	Seq     int64     `json:"seq"`

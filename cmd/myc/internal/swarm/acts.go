@@ -71,7 +71,7 @@ func (a *app) halted(ctx context.Context, o *opened, id string) error {
 	if err != nil {
 		return fmt.Errorf("wait for the driver to stop its workers: %w", err)
 	}
-	return drive(ctx, o, options, id)
+	return a.drive(ctx, o, options, id)
 }
 
 func resumeCmd(a *app) *cobra.Command {

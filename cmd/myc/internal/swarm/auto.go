@@ -79,7 +79,7 @@ func (a *app) auto(ctx context.Context, o *opened, s *book.Session) error {
 		defer close(told)
 		a.follow(follow, o, s.ID)
 	}()
-	err = drive(ctx, o, options, s.ID)
+	err = a.drive(ctx, o, options, s.ID)
 	stop()
 	<-told
 	if ctx.Err() != nil {
@@ -106,12 +106,12 @@ func (a *app) walled(ctx context.Context, o *opened) error {
 const lockWithin = time.Second
 
 // drive drives a session. A lease of a driver that was killed does not hold this one up: its lock tells that it is gone.
-func drive(ctx context.Context, o *opened, options swarm.Options, id string) error {
-	return driveAfter(ctx, o, options, id, lockWithin)
+func (a *app) drive(ctx context.Context, o *opened, options swarm.Options, id string) error {
+	return a.driveAfter(ctx, o, options, id, lockWithin)
 }
 
 // driveAfter is drive for one who waits for the driver before it to end.
-func driveAfter(ctx context.Context, o *opened, options swarm.Options, id string, within time.Duration) error {
+func (a *app) driveAfter(ctx context.Context, o *opened, options swarm.Options, id string, within time.Duration) error {
 	lock, err := atomicfile.LockWait(o.DriverLock(), within)
 	if errors.Is(err, atomicfile.ErrLocked) {
 		err = failure.Hint(errors.New("another process drives the swarm of this project"), "myc swarm status says which")
@@ -127,6 +127,7 @@ func driveAfter(ctx context.Context, o *opened, options swarm.Options, id string
 	if err != nil {
 		return err
 	}
+	defer a.tellPeople(ctx, o, id)()
 	return swarm.New(options, id).Run(ctx)
 }
 

@@ -57,5 +57,5 @@ func (a *app) driveAlone(ctx context.Context, o *opened, id string) error {
 	if err != nil {
 		return err
 	}
-	return driveAfter(ctx, o, options, id, nextWithin)
+	return a.driveAfter(ctx, o, options, id, nextWithin)
 }
