@@ -18,6 +18,8 @@ import (
 	"mycelium/internal/run"
 	"mycelium/internal/run/book"
 	"mycelium/internal/state"
+	swarm "mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/ops"
 )
 
 // Runs are the coding agents at work on the project, as their hooks tell of them.
@@ -35,6 +37,7 @@ func newRuns(n *Node) *Runs {
 		Book: book.Open(n.state.Agents(), n.logger, nil),
 		Shell: &agentshell.Gate{State: func() state.Paths { return files.Project().State },
 			Profiles: func() profiles.Section { return files.Project().File.Sandbox }},
+		Swarm: func(ctx context.Context) (string, bool, error) { return ops.Progress(ctx, swarm.New(n.db)) },
 		Notices: n.chats, Budget: n.judge.budget, Logger: n.logger,
 		Denials: &run.Denials{Limits: func() (int, int) { return files.Project().File.Agents.Denials.Limits() }},
 	})
