@@ -46,7 +46,8 @@ func TestNotices(t *testing.T) {
 	if told.Seq != 4 {
 		t.Errorf("the last event is %d", told.Seq)
 	}
-	look(session(book.Going, feature("a", book.Completed, ""), feature("b", book.Waiting, "it conflicts")), nil, Notice{Waits, "b", "it conflicts"})
+	look(session(book.Going, feature("a", book.Completed, ""), feature("b", book.Waiting, "it conflicts")), nil,
+		Notice{Waits, "b", "it conflicts"})
 	end := session(book.Faulty, feature("a", book.Completed, ""), feature("b", book.Failed, "no way"))
 	look(end, []book.Event{{Seq: 9, Kind: "session", Text: "1 of 2 features have landed"}},
 		Notice{Failed, "b", "no way"}, Notice{Failed, "", "1 of 2 features have landed"})

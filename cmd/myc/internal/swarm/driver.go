@@ -21,8 +21,9 @@ const driverEnded = "its driver ended: "
 // nextWithin is how long a driver waits for the one before it, which has given up its lease and is about to end.
 const nextWithin = 10 * time.Second
 
-// driverCmd is what runs in a terminal of the swarm's own: for `myc swarm start`, and where an agent asks for work through the tools. A session that is paused
-// has its workers stopped. How it fails is in the events of the session, because nobody looks at its terminal.
+// driverCmd is what runs in a terminal of the swarm's own: for `myc swarm start`, and where an agent asks for work through the
+// tools. A session that is paused has its workers stopped. How it fails is in the events of the session, because nobody looks at its
+// terminal.
 func driverCmd(a *app) *cobra.Command {
 	c := &cobra.Command{Use: swarmed.DriverCommand + " SESSION", Short: "Drive a session in the background", Hidden: true,
 		Args: base.ArgRange(1, 1, "a session"),

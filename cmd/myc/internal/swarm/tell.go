@@ -71,7 +71,8 @@ func (a *app) told(ctx context.Context, o *opened, id string) error {
 		if n.Feature != "" {
 			label = "swarm, " + n.Feature
 		}
-		if _, err := base.Call(ctx, c, api.Notify, approval.Notice{Kind: noticeKind(n.Kind), Label: label, Text: n.Text, Time: time.Now()}); err != nil {
+		notice := approval.Notice{Kind: noticeKind(n.Kind), Label: label, Text: n.Text, Time: time.Now()}
+		if _, err := base.Call(ctx, c, api.Notify, notice); err != nil {
 			return err
 		}
 	}
