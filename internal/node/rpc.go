@@ -175,10 +175,7 @@ func (n *Node) sessionMethods(to methods) {
 		}
 		return said.Hear(ctx, n.gate, live, p.Text)
 	})
-	handle(to, api.Notify, func(_ context.Context, _ daemon.Caller, p approval.Notice) (none api.None, _ error) {
-		n.chats.Post(p)
-		return none, nil
-	})
+	handle(to, api.Notify, n.chats.Notify)
 	handle(to, api.Runs, func(context.Context, daemon.Caller, api.None) ([]approval.AgentSession, error) {
 		return append(n.Runs.Sessions(), n.Runs.Past()...), nil
 	})

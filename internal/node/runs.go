@@ -15,11 +15,10 @@ import (
 	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/chat"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/swarmed"
 	"mycelium/internal/run"
 	"mycelium/internal/run/book"
 	"mycelium/internal/state"
-	swarm "mycelium/internal/swarm/book"
-	"mycelium/internal/swarm/ops"
 )
 
 // Runs are the coding agents at work on the project, as their hooks tell of them.
@@ -32,12 +31,10 @@ func newRuns(n *Node) *Runs {
 	files := n.files
 	registry := run.New(run.Options{
 		Gate: n.gate, Spec: func() session.Spec { return files.View().AgentSession() }, People: atWork{n.chats, n.Approvals},
-		Queue:   n.Approvals.queue,
 		Waiting: func() string { return waiting(files.Project()) }, Unanswered: unansweredIn(files.Project()),
-		Book: book.Open(n.state.Agents(), n.logger, nil),
+		Book: book.Open(n.state.Agents(), n.logger, nil), Queue: n.Approvals.queue, Swarm: swarmed.Progress(n.db),
 		Shell: &agentshell.Gate{State: func() state.Paths { return files.Project().State },
 			Profiles: func() profiles.Section { return files.Project().File.Sandbox }},
-		Swarm: func(ctx context.Context) (string, bool, error) { return ops.Progress(ctx, swarm.New(n.db)) },
 		Notices: n.chats, Budget: n.judge.budget, Logger: n.logger,
 		Denials: &run.Denials{Limits: func() (int, int) { return files.Project().File.Agents.Denials.Limits() }},
 	})

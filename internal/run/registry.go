@@ -139,9 +139,7 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 	case harness.SessionStart, harness.Prompt:
 		g.Denials.Forget(r.boundKey()) // a person has said something to the run
 		g.tellStart(r, e)
-		a := g.brief(ctx, r, e)
-		g.tellLeader(ctx, r, e, &a)
-		return a
+		return tellLeader(ctx, g, r, e, g.brief(ctx, r, e))
 	case harness.Stop:
 		g.checkBudget(r, e) // what the agent said after its last call has cost too
 		return g.stop(ctx, r, e)

@@ -15,7 +15,7 @@ const maxHeld = 20
 
 // leads says how the session of the swarm stands that a run leads, and whether its workers have something to do; "": it leads none. A run
 // leads the swarm if it sees its tools, which no worker does.
-func (g *Registry) leads(ctx context.Context, r *run) (line string, unfinished bool) {
+func leads(ctx context.Context, g *Registry, r *run) (line string, unfinished bool) {
 	if g.Swarm == nil || !r.gateSession().Shows(nil, policy.Item{Server: worker.Server, Name: "orchestrator_status"}) {
 		return "", false
 	}
@@ -27,20 +27,21 @@ func (g *Registry) leads(ctx context.Context, r *run) (line string, unfinished b
 }
 
 // tellLeader tells an agent that begins of the session that it leads, and its person.
-func (g *Registry) tellLeader(ctx context.Context, r *run, e harness.Event, a *harness.Answer) {
+func tellLeader(ctx context.Context, g *Registry, r *run, e harness.Event, a harness.Answer) harness.Answer {
 	if e.Kind != harness.SessionStart {
-		return
+		return a
 	}
-	if line, _ := g.leads(ctx, r); line != "" {
+	if line, _ := leads(ctx, g, r); line != "" {
 		a.Context = strings.TrimSpace(a.Context + "\n\nA session of the swarm is open. " + line)
 		a.Message = strings.TrimSpace(a.Message + "\nmycelium: " + line)
 	}
+	return a
 }
 
 // hold keeps an agent that leads a swarm from ending its turn while its workers have something to do. It is let go when it was kept
 // maxHeld times, or when nothing has changed since it was kept last.
-func (g *Registry) hold(ctx context.Context, r *run, e harness.Event) (why string, held bool) {
-	line, unfinished := g.leads(ctx, r)
+func hold(ctx context.Context, g *Registry, r *run, e harness.Event) (why string, held bool) {
+	line, unfinished := leads(ctx, g, r)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !unfinished || r.halted != "" || r.held >= maxHeld || e.StopHookActive && line == r.heldAt {

@@ -43,8 +43,8 @@ func TestShipped(t *testing.T) {
 	}
 	// B29 and safe-code-exec, then those that projects had before.
 	listed := strings.Fields("adhoc-tools algorithmic-art brand-guidelines browser-testing canvas-design code-reviewer common data-analyst " +
-		"data-analyzer doc-coauthoring docx docx-handler frontend-design internal-comms mcp-builder orchestrator pdf pptx session-management swarm " +
-		"skill-admin skill-creator slack-gif-creator theme-factory web-artifacts-builder webapp-testing xlsx build-check code-modifier " +
+		"data-analyzer doc-coauthoring docx docx-handler frontend-design internal-comms mcp-builder orchestrator pdf pptx session-management " +
+		"swarm skill-admin skill-creator slack-gif-creator theme-factory web-artifacts-builder webapp-testing xlsx build-check code-modifier " +
 		"doc-updater git-workflow test-runner safe-code-exec " +
 		"admin-access coding-agent developer-tools editor guest-access reader")
 	slices.Sort(listed)
@@ -64,7 +64,8 @@ func TestShipped(t *testing.T) {
 	want := map[string][]string{
 		"guest": {"common", "guest-access", "reader"},
 		"developer": slices.DeleteFunc(slices.Clone(names), func(n string) bool {
-			return slices.Contains([]string{"admin-access", "adhoc-tools", "guest-access", "skill-admin", "swarm"}, n)
+			return slices.Contains([]string{"admin-access", "adhoc-tools", "guest-access", "skill-admin",
+				"swarm"}, n)
 		}),
 		"admin":       admin,
 		"researcher":  {"common", "reader"},

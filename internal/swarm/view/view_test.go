@@ -25,8 +25,8 @@ func stage(o Options) *Screen {
 		return &book.Feature{Feature: plan.Feature{ID: id, Description: description, DependsOn: after}, State: state}
 	}
 	s := &book.Session{ID: "s1", State: book.Going, Began: at, Settings: book.Settings{Workers: 3}}
-	s.Features = []*book.Feature{feature("parser", "Read dates\x1b[31m", book.Completed), feature("printer", "日付を表示する"+strings.Repeat("長い", 80),
-		book.Going, "parser"), feature("queue", "Q", book.Queued), feature("hard", "H", book.Waiting), feature("bad", "B", book.Failed),
+	s.Features = []*book.Feature{feature("parser", "Read dates\x1b[31m", book.Completed),
+		feature("printer", "日付を表示する"+strings.Repeat("長い", 80), book.Going, "parser"), feature("queue", "Q", book.Queued), feature("hard", "H", book.Waiting), feature("bad", "B", book.Failed),
 		feature("last", "L", book.Pending, "printer", "queue")}
 	s.Features[1].Attempts = []*book.Attempt{{N: 1, State: book.Running, Cost: 0.5}}
 	s.Features[3].Reason = "it conflicts with\nwhat landed"
@@ -97,7 +97,8 @@ func TestScreenFits(t *testing.T) {
 					}
 				}
 				if plain && size[0] >= 80 && !log {
-					for _, want := range []string{"1 of 6 landed · $0.75 · 25m", "✓ parser", "▸ └─ ● printer  日付を表示する", "at work", "waits for you",
+					for _, want := range []string{"1 of 6 landed · $0.75 · 25m", "✓ parser", "▸ └─ ● printer  日付を表示する", "at work",
+						"waits for you",
 						"✗ bad", "after printer", "━━━━━━━─  88 working", "Edit 日付.go", "lands: parser", "q quit"} {
 						if !strings.Contains(drawn, want) && size[1] >= 24 {
 							t.Errorf("%v: %q is not on the screen:\n%s", size, want, drawn)

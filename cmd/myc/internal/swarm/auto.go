@@ -36,14 +36,14 @@ func autoCmd(a *app) *cobra.Command {
 			})
 		}}
 	c.Flags().BoolVar(&dry, "dry-run", false, "show the schedule, and start nothing")
-	a.anywhereFlag(c)
+	anywhereFlag(a, c)
 	return c
 }
 
 // unsafeProgram is the flag by which a person accepts that agents could change this program.
 const unsafeProgram = "unsafe-program"
 
-func (a *app) anywhereFlag(c *cobra.Command) {
+func anywhereFlag(a *app, c *cobra.Command) {
 	c.Flags().BoolVar(&a.anywhere, unsafeProgram, false, "run a myc that lies where an agent may write")
 }
 

@@ -42,7 +42,7 @@ func driverCmd(a *app) *cobra.Command {
 			})
 			return errors.Join(err, told)
 		}}
-	a.anywhereFlag(c)
+	anywhereFlag(a, c)
 	return c
 }
 

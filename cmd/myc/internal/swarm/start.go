@@ -23,7 +23,7 @@ func startCmd(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), "drive the swarm", func(o *opened, s *book.Session) error { return a.start(c.Context(), o, s, args) })
 		}}
-	a.anywhereFlag(c)
+	anywhereFlag(a, c)
 	return c
 }
 
