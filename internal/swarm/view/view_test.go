@@ -25,16 +25,18 @@ func stage(o Options) *Screen {
 		return &book.Feature{Feature: plan.Feature{ID: id, Description: description, DependsOn: after}, State: state}
 	}
 	s := &book.Session{ID: "s1", State: book.Going, Began: at, Settings: book.Settings{Workers: 3}}
-	s.Features = []*book.Feature{feature("parser", "Read dates\x1b[31m", book.Completed),
+	s.Features = []*book.Feature{
+		feature("parser", "Read dates\x1b[31m", book.Completed),
 		feature("printer", "日付を表示する"+strings.Repeat("長い", 80), book.Going, "parser"), feature("queue", "Q", book.Queued), feature("hard", "H", book.Waiting), feature("bad", "B", book.Failed),
-		feature("last", "L", book.Pending, "printer", "queue")}
+		feature("last", "L", book.Pending, "printer", "queue"),
+	}
 	s.Features[1].Attempts = []*book.Attempt{{N: 1, State: book.Running, Cost: 0.5}}
 	s.Features[3].Reason = "it conflicts with\nwhat landed"
 	events := []book.Event{{Seq: 1, At: at, Feature: "printer", Text: "its worker has begun"}, {Seq: 2, At: at, Text: "lands: parser"}}
 	if o.Look == nil {
 		o.Look = func(_ context.Context, log string) (Seen, error) {
-			seen := Seen{Session: s, Driver: "d", Events: events, Workers: []Worker{{Feature: "printer", Attempt: 1, Began: at, Cost: 0.75,
-				Doing: "Edit 日付.go", Judgement: confidence.Judgement{Score: 88, Verdict: confidence.Working}}}}
+			seen := Seen{Session: s, Driver: "d", Events: events, Workers: []Worker{{Feature: "printer", Attempt: 1,
+				Began: at, Cost: 0.75, Doing: "Edit 日付.go", Judgement: confidence.Judgement{Score: 88, Verdict: confidence.Working}}}}
 			if log == "printer" {
 				seen.Log = []worker.Event{{At: at, Kind: worker.Call, Tool: "Bash", Args: `{"command":"go test ./..."}`},
 					{At: at, Kind: worker.Done, Text: "FAIL\x1b[2J", Failed: true}}
@@ -97,7 +99,8 @@ func TestScreenFits(t *testing.T) {
 					}
 				}
 				if plain && size[0] >= 80 && !log {
-					for _, want := range []string{"1 of 6 landed · $0.75 · 25m", "✓ parser", "▸ └─ ● printer  日付を表示する", "at work",
+					for _, want := range []string{"1 of 6 landed · $0.75 · 25m", "✓ parser",
+						"▸ └─ ● printer  日付を表示する", "at work",
 						"waits for you",
 						"✗ bad", "after printer", "━━━━━━━─  88 working", "Edit 日付.go", "lands: parser", "q quit"} {
 						if !strings.Contains(drawn, want) && size[1] >= 24 {
