@@ -27,7 +27,8 @@ func stage(o Options) *Screen {
 	s := &book.Session{ID: "s1", State: book.Going, Began: at, Settings: book.Settings{Workers: 3}}
 	s.Features = []*book.Feature{
 		feature("parser", "Read dates\x1b[31m", book.Completed),
-		feature("printer", "日付を表示する"+strings.Repeat("長い", 80), book.Going, "parser"), feature("queue", "Q", book.Queued), feature("hard", "H", book.Waiting), feature("bad", "B", book.Failed),
+		feature("printer", "日付を表示する"+strings.Repeat("長い", 80), book.Going, "parser"),
+		feature("queue", "Q", book.Queued), feature("hard", "H", book.Waiting), feature("bad", "B", book.Failed),
 		feature("last", "L", book.Pending, "printer", "queue"),
 	}
 	s.Features[1].Attempts = []*book.Attempt{{N: 1, State: book.Running, Cost: 0.5}}
