@@ -98,8 +98,8 @@ type Feature struct {
 	// Accepted is the tip of an attempt that a person lets land although it changes files that govern agents.
 	Accepted string     `json:"accepted,omitempty"`
 	Attempts []*Attempt `json:"attempts,omitempty"`
-	Wanted   time.Time  `json:"wanted,omitzero"`   // when it was asked to be started; what was asked for is started first
-	Asked    string     `json:"asked,omitempty"`   // what its worker is asked besides
+	Wanted   time.Time  `json:"wanted,omitzero"`  // when it was asked to be started; what was asked for is started first
+	Asked    string     `json:"asked,omitempty"`  // what its worker is asked besides
 	Retries  *int       `json:"retries,omitzero"` // how often it is tried again; nil: as the session says
 }
 
@@ -121,7 +121,7 @@ type Attempt struct {
 	Cost      float64   `json:"costUSD,omitzero"`
 	Turns     int       `json:"turns,omitzero"`
 	Result    string    `json:"result,omitempty"` // what it said at the end
-	Claim     *Claim    `json:"claim,omitzero"`  // what was said of it while its worker was at work; nil: nothing
+	Claim     *Claim    `json:"claim,omitzero"`   // what was said of it while its worker was at work; nil: nothing
 }
 
 // Claim is what somebody says of an attempt whose worker is at work. It has the worker stopped, and the facts looked at.
