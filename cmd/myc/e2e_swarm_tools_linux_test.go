@@ -21,7 +21,7 @@ const leadPlan = `features:
   - {id: done, description: Commit and wait, details: "stub: echo d > d.txt; git add -A; git commit -qm 'feat: done'; exec sleep 3600"}
 `
 
-// leadWorld is a project in git with a session of the swarm that a person has begun, in which the role lead may have the tools of the swarm.
+// leadWorld is a project in git in which the role lead may have the tools of the swarm.
 func leadWorld(t *testing.T, over map[string]string) *project {
 	t.Helper()
 	_, err := exec.LookPath("tmux")
@@ -223,12 +223,14 @@ func TestFailClosedSpawn(t *testing.T) {
 		"a role without grant": {nil, []string{"--role", "guest"}, "Unknown tool"},
 		"no grant of the tools": {map[string]string{"skills/swarming/SKILL.yaml": strings.ReplaceAll(swarming, "swarm__*",
 			"swarm__orchestrator_status")}, asLead, "Unknown tool"},
-		"a rule that denies": {map[string]string{"rules.yaml": "version: 1\nrules:\n  - {name: no, action: deny, tool: \"mycelium-swarm__*\"}\n"},
+		"a rule that denies": {map[string]string{"rules.yaml": "version: 1\nrules:\n" +
+			"  - {name: no, action: deny, tool: \"mycelium-swarm__*\"}\n"},
 			asLead, "Unknown tool"},
 		"a rule that asks, and nobody there": {map[string]string{"rules.yaml": "version: 1\nrules:\n  - {name: asks, action: ask, tool: " +
 			"\"mycelium-swarm__*\", reason: a person decides}\n", "mycelium.yaml": "session: {defaultRole: lead, roles: [lead], agentRole: dev}\n" +
 			"approval: {deadline: 100ms}\n"}, asLead, "a person decides"},
-		"a role that may not be started": {map[string]string{"roles/lead.yaml": "description: Leads.\nallowedSkills: [coding, swarming]\n"}, asLead,
+		"a role that may not be started": {map[string]string{"roles/lead.yaml": "description: Leads.\nallowedSkills: [coding, swarming]\n"},
+			asLead,
 			`the role "dev", which this session may not start`},
 	} {
 		t.Run(name, func(t *testing.T) {

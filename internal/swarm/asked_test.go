@@ -63,7 +63,8 @@ func TestWantedIsFirst(t *testing.T) {
 // A claim has the worker stopped and the facts looked at: what is committed lands if it is said to be done, and nothing does of what is
 // said to have failed, which is tried again as often as was said.
 func TestClaims(t *testing.T) {
-	f := begin(t, &book.Session{Settings: book.Settings{Workers: 2, Retries: 3}, Features: []*book.Feature{feature("done"), feature("failed")}})
+	f := begin(t, &book.Session{Settings: book.Settings{Workers: 2, Retries: 3},
+		Features: []*book.Feature{feature("done"), feature("failed")}})
 	none := 0
 	hangs := func(id string, c book.Claim) func(*hand) {
 		return func(h *hand) {
