@@ -281,14 +281,19 @@ func (d *Driver) check(ctx context.Context, tree string, commands [][]string) (o
 // grace is how long a worker has to end by itself.
 const grace = 10 * time.Second
 
-// stop ends a worker, and returns when it is gone.
+// stop ends a worker, and returns when it is gone. One that has not begun never will.
 func (d *Driver) stop(ctx context.Context, folder worker.Folder) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		if err := folder.Signal(sig); err != nil {
 			d.Logger.Warn("a worker is not ended", "folder", folder, "error", err)
 		}
-		if folder.Gone(ctx, grace) {
+		if !folder.Gone(ctx, grace) {
+			continue
+		}
+		err := folder.Shut()
+		if err == nil {
 			return
 		}
+		d.Logger.Warn("a worker may still begin", "folder", folder, "error", err)
 	}
 }

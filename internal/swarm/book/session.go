@@ -75,7 +75,7 @@ type Settings struct {
 	// Manual: only features that were asked for are started; see Feature.Wanted.
 	Manual bool `json:"manual,omitzero"`
 	// Threshold is the confidence below which a worker is reported, 0 to 100; nil: that of package confidence.
-	Threshold *int `json:"threshold,omitempty"`
+	Threshold *int `json:"threshold,omitzero"`
 	Quiet     bool `json:"quiet,omitzero"` // such a worker is not reported
 }
 
@@ -98,9 +98,9 @@ type Feature struct {
 	// Accepted is the tip of an attempt that a person lets land although it changes files that govern agents.
 	Accepted string     `json:"accepted,omitempty"`
 	Attempts []*Attempt `json:"attempts,omitempty"`
-	Wanted   time.Time  `json:"wanted,omitzero"`   // when it was asked to be started; what was asked for is started first
-	Asked    string     `json:"asked,omitempty"`   // what its worker is asked besides
-	Retries  *int       `json:"retries,omitempty"` // how often it is tried again; nil: as the session says
+	Wanted   time.Time  `json:"wanted,omitzero"`  // when it was asked to be started; what was asked for is started first
+	Asked    string     `json:"asked,omitempty"`  // what its worker is asked besides
+	Retries  *int       `json:"retries,omitzero"` // how often it is tried again; nil: as the session says
 }
 
 // Attempt is the work of one worker on a feature.
@@ -121,7 +121,7 @@ type Attempt struct {
 	Cost      float64   `json:"costUSD,omitzero"`
 	Turns     int       `json:"turns,omitzero"`
 	Result    string    `json:"result,omitempty"` // what it said at the end
-	Claim     *Claim    `json:"claim,omitempty"`  // what was said of it while its worker was at work; nil: nothing
+	Claim     *Claim    `json:"claim,omitzero"`   // what was said of it while its worker was at work; nil: nothing
 }
 
 // Claim is what somebody says of an attempt whose worker is at work. It has the worker stopped, and the facts looked at.

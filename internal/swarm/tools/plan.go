@@ -165,7 +165,8 @@ func confidenceOf(ctx context.Context, c *call, a args) (string, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s#%d: confidence %d of 100 (%s), %s: %s\n", f.ID, t.N, j.Score, j.Level, j.Verdict, j.Reason)
-	fmt.Fprintf(&b, "activity %d, output %d, own report %s; the threshold is %d\n", j.Activity, j.Output, reported(j.Report), swarm.Threshold(s.Settings))
+	fmt.Fprintf(&b, "activity %d, output %d, own report %s; the threshold is %d\n", j.Activity, j.Output, reported(j.Report),
+		swarm.Threshold(s.Settings))
 	for _, alert := range j.Alerts {
 		fmt.Fprintf(&b, "alert: %s\n", alert.Message)
 	}
