@@ -46,7 +46,7 @@ hook                 : harness daemon rpc rawjson text state atomicfile worktree
 run                  : policy approval gate hook harness audit store atomicfile text credential tmux keeper
 agent                : policy skill approval gate model harness run transcript text atomicfile credential
 swarm                : policy skill gate run harness agent model sandbox protocol workflow store setup keeper text tmux worktree
-swarm                : atomicfile yamlfile credential rawjson
+swarm                : builtin atomicfile yamlfile credential rawjson
 config               : policy shell code skill audit approval backend sandbox protocol workflow secret state atomicfile yamlfile
 config               : text lazy
 node                 : rawjson text state atomicfile store telemetry model harness setup tmux worktree keeper policy credential rpc daemon

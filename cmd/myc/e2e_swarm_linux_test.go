@@ -27,7 +27,7 @@ func swarmWorld(t *testing.T) *project {
 	p := newProject(t, world(map[string]string{
 		"mycelium.yaml": "session: {defaultRole: guest, roles: [guest, developer], agentRole: developer}\n",
 		"skills/coding/SKILL.yaml": "name: coding\ndescription: Writes code.\nallowedRoles: [developer]\n" +
-			"allowedTools: [agent__Bash, agent__Read, agent__Edit, agent__Write]\n",
+			"allowedTools: [agent__Bash, agent__Read, agent__Edit, agent__Write, \"mycelium-swarm__*\"]\n",
 		"README.md": "# Things\n\nIt is about alpha.\n\ntoken: ghp_" + strings.Repeat("a1B2", 9) + "\n",
 		"rules.yaml": "version: 1\nrules:\n" +
 			"  - {name: no-touch, action: deny, tool: Bash, args: {command: ['touch denied.txt']}, reason: nothing is touched here}\n" +
@@ -187,6 +187,9 @@ func (p *project) worked(s *fake.Server, environ []string) {
 		id := featureOf(r)
 		if slices.Contains(r.ToolNames(), prefix+"mycelium-router__set_role") {
 			t.Errorf("the worker of %s is offered another role", id)
+		}
+		if strings.Contains(string(r.Raw), "start_worker") { // its role would have it
+			t.Errorf("the worker of %s hears of the tools of the swarm", id)
 		}
 		got := results(r)
 		switch r.Step {

@@ -20,6 +20,7 @@ const (
 	DenialAlert NoticeKind = "denial-alert" // several calls in a row were denied
 	BudgetAlert NoticeKind = "budget-alert" // a budget is nearly or fully used
 	Waits       NoticeKind = "waits"        // an agent asks at its own terminal
+	Stuck       NoticeKind = "stuck"        // a worker of the swarm goes in circles, or is silent
 	GuardAlert  NoticeKind = "guard-alert"  // what guards the agents was changed, or did not see a call
 )
 

@@ -25,10 +25,12 @@ var everything = mcpserver.Lists{Tools: true, Prompts: true, Resources: true}
 // Stdio serves one client over lines until r ends or ctx is done. It returns when every goroutine that it started has returned, except
 // for a read of r that cannot be interrupted (see [rpc.Interrupt]). When r ends, requests that still run have three seconds to be
 // answered. The error is nil if the client ended the stream.
-func (s *Server) Stdio(ctx context.Context, sess *session.Session, r io.Reader, w io.Writer) error {
+//
+// A client of one server only is served the tools of that server, under their bare names, and nothing else; empty: what the session sees.
+func (s *Server) Stdio(ctx context.Context, sess *session.Session, only string, r io.Reader, w io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c := &stdioConn{server: s, session: sess, cancel: cancel, out: newOutbox(w), slots: make(chan struct{}, maxRunning)}
+	c := &stdioConn{server: s, session: sess, only: only, cancel: cancel, out: newOutbox(w), slots: make(chan struct{}, maxRunning)}
 	c.client = mcpserver.NewClient(sess, surfaceStdio, c.out.notice)
 	defer c.client.Close()
 	listening, stop := context.WithCancel(ctx)
@@ -81,6 +83,7 @@ func (c *stdioConn) drain(ctx context.Context) {
 type stdioConn struct {
 	server    *Server
 	session   *session.Session
+	only      string            // the server whose tools it is served; empty: all
 	client    *mcpserver.Client // in the era with a handshake; modern requests bring their own
 	out       *outbox
 	cancel    context.CancelCauseFunc
@@ -163,7 +166,7 @@ func tooLarge(limit int) *rpc.Error {
 // request begins one request, and returns a function that serves it, to be called once, or nil if it is answered. The function releases
 // what the request holds.
 func (c *stdioConn) request(ctx context.Context, m rpc.Message, held *rpc.Claim) (serve func()) {
-	l := mcpserver.Link{Client: c.client, Notice: c.out.notice, Send: c.out.queue}
+	l := mcpserver.Link{Client: c.client, Only: c.only, Notice: c.out.notice, Send: c.out.queue}
 	if version, modern := mcpserver.Revision(m); modern {
 		client, bad := mcpserver.ModernClient(c.session, surfaceStdio, m, version)
 		if bad != nil {

@@ -30,6 +30,7 @@ import (
 	"mycelium/internal/node/roleprompt"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/node/spawned"
+	"mycelium/internal/node/swarmed"
 	"mycelium/internal/node/talks"
 	"mycelium/internal/node/ungoverned"
 	"mycelium/internal/policy"
@@ -156,10 +157,8 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 func (n *Node) openServices(ctx context.Context, view *project.View) (err error) {
 	n.judge = newJudge(n)
 	n.onClose(n.judge.close)
-	queue, err := approval.New(ctx, approval.Options{
-		DB: n.db, Deadline: view.Project.File.Approval.Wait(), Judge: n.judge, Logger: n.logger, WriteRule: n.files.writeRule,
-		Overruled: func(ctx context.Context, r approval.Request) string { return n.gate.Overruled(ctx, r) },
-	})
+	queue, err := approval.New(ctx, approval.Options{DB: n.db, Deadline: view.Project.File.Approval.Wait(), Judge: n.judge, Logger: n.logger,
+		WriteRule: n.files.writeRule, Overruled: func(ctx context.Context, r approval.Request) string { return n.gate.Overruled(ctx, r) }})
 	if err != nil {
 		return err
 	}
@@ -168,10 +167,9 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 		BaseURL: n.judge.baseURL, Config: n.files.Project, Charge: func(s *session.Session, usd float64) { n.Runs.Charge(s, usd) }}
 	n.gate, err = gate.New(gate.Options{
 		Backends: n.pool, Log: n.log, DB: n.db, World: view.World(), Dir: n.dir, Home: view.Project.Home, Written: n.state.Written(),
-		Limits:  limit.Options{Folder: n.state.Limits()},
+		Limits: limit.Options{Folder: n.state.Limits()}, Agents: n.agents.Run, Gone: n.place.Gone, Reload: n.files.Reload, Logger: n.logger,
 		Scripts: sandboxed.Scripts(view.Sandbox.Find, n.dir, n.state, view.Project.Home, n.options.Environ),
-		Agents:  n.agents.Run, Gone: n.place.Gone, Reload: n.files.Reload, Logger: n.logger, Meter: n.metrics.meter,
-		Tracer: n.metrics.tracer, Approvals: queue, Reach: n.reach,
+		Meter:   n.metrics.meter, Tracer: n.metrics.tracer, Approvals: queue, Reach: n.reach,
 		Row: func(s *session.Session, tool string, length int, reason string) (advice, halt string) {
 			return run.AtGateway(n.Runs.Registry, s, tool, length, reason)
 		},
@@ -183,12 +181,12 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	view.Files.Readable = n.gate.MaySearch
 	mask := func(said string) string { return n.log.Secrets().Text(said) }
 	view.Talks.Open(talks.Book(n.db, mask, filepath.Join(view.Project.State.Folder(), state.Talks)), n.judge.summaries().Summarize)
-	view.Memory.Open(n.db, func() *policy.Policy { return n.View().Policy }, noted.Guard(mask))
-	n.chats = chat.New(chat.Options{
-		Dir: n.dir, Project: n.files.Project, Policy: func() *policy.Policy { return n.View().Policy },
-		Expand: n.pool.Expand, Queue: queue, DB: n.db, Replies: n.judge,
-		State: n.state, Logger: n.logger,
-	})
+	inForce := func() *policy.Policy { return n.View().Policy }
+	view.Memory.Open(n.db, inForce, noted.Guard(mask))
+	view.Swarm.Open(swarmed.Daemon{DB: n.db, State: n.state, Environ: n.options.Environ, Project: n.files.Project, Policy: inForce,
+		Model: n.agents.ModelOf}.Host())
+	n.chats = chat.New(chat.Options{Dir: n.dir, Project: n.files.Project, Policy: inForce, Expand: n.pool.Expand, Queue: queue, DB: n.db,
+		Replies: n.judge, State: n.state, Logger: n.logger})
 	n.files.post = n.chats.Post
 	n.files.changed = func(next *project.View) {
 		n.gate.Swap(next.World())

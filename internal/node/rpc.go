@@ -175,6 +175,7 @@ func (n *Node) sessionMethods(to methods) {
 		}
 		return said.Hear(ctx, n.gate, live, p.Text)
 	})
+	handle(to, api.Notify, n.chats.Notify)
 	handle(to, api.Runs, func(context.Context, daemon.Caller, api.None) ([]approval.AgentSession, error) {
 		return append(n.Runs.Sessions(), n.Runs.Past()...), nil
 	})
@@ -197,7 +198,7 @@ func (n *Node) streamMCP(ctx context.Context, c daemon.Caller, params []byte) (a
 	}
 	return answer, func(ctx context.Context, conn net.Conn) error {
 		defer done()
-		return n.gateway.Stdio(ctx, s, conn, conn)
+		return n.gateway.Stdio(ctx, s, p.Only, conn, conn)
 	}, nil
 }
 

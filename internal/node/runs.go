@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/chat"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/swarmed"
 	"mycelium/internal/run"
 	"mycelium/internal/run/book"
 	"mycelium/internal/state"
@@ -30,9 +31,8 @@ func newRuns(n *Node) *Runs {
 	files := n.files
 	registry := run.New(run.Options{
 		Gate: n.gate, Spec: func() session.Spec { return files.View().AgentSession() }, People: atWork{n.chats, n.Approvals},
-		Queue:   n.Approvals.queue,
 		Waiting: func() string { return waiting(files.Project()) }, Unanswered: unansweredIn(files.Project()),
-		Book: book.Open(n.state.Agents(), n.logger, nil),
+		Book: book.Open(n.state.Agents(), n.logger, nil), Queue: n.Approvals.queue, Swarm: swarmed.Progress(n.db),
 		Shell: &agentshell.Gate{State: func() state.Paths { return files.Project().State },
 			Profiles: func() profiles.Section { return files.Project().File.Sandbox }},
 		Notices: n.chats, Budget: n.judge.budget, Logger: n.logger,

@@ -34,8 +34,8 @@ type Sessions struct {
 
 // New mints a session with a credential. Only the reply has its token.
 func (s *Sessions) New(ctx context.Context, p api.SessionParams) (api.Session, error) {
-	spec := session.Spec{Name: p.Name, Role: p.Role, Roles: p.May, Skills: p.Skills, TTL: time.Duration(p.TTL), Asks: p.Ask,
-		Writes: p.Writes}
+	spec := p.Spec("")
+	spec.TTL = time.Duration(p.TTL)
 	switch {
 	case p.Card != "":
 		if p.Role != "" || len(p.May) > 0 {
@@ -106,7 +106,7 @@ func describe(live *session.Session) api.Session {
 // session.roles only (decision 9), and so does who names a role by the environment.
 func (s *Sessions) spec(c daemon.Caller, p api.SessionParams) (session.Spec, error) {
 	conf := s.files.Project().File.Session
-	spec := session.Spec{Name: p.Name, Principal: project.LocalPrincipal, Role: p.Role, Roles: p.May, Skills: p.Skills, Asks: p.Ask}
+	spec := p.Spec(project.LocalPrincipal)
 	agent := fence.AgentBehind(c.PID) != ""
 	if p.Role == "" && p.May == nil {
 		spec.Role, spec.Roles = conf.DefaultRole, conf.Roles
@@ -195,7 +195,7 @@ func (s *Sessions) Serve(ctx context.Context, p api.SessionParams, in io.Reader,
 		return err
 	}
 	defer done()
-	return s.gateway().Stdio(ctx, live, in, out)
+	return s.gateway().Stdio(ctx, live, p.Only, in, out)
 }
 
 // end ends a session whose client has gone. When the daemon itself ends, the session stays, so that the client finds it again.

@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 	"strings"
+
+	"mycelium/internal/policy/worker"
 )
 
 // maxAncestors bounds the chain of parents. A longer chain, or a circle, is denied.
@@ -49,14 +51,8 @@ func (v *view) set(p *Policy, s *Scope, who *Principal) {
 // activate adds a skill by name, if it is open to the role. Scopes usually name skills in order, so the search starts at from, and activate
 // returns where the next search should start.
 func (r *role) activate(active bits, name string, from int) int {
-	for i := from; i < len(r.names); i++ {
-		if r.names[i].name == name {
-			active.set(r.names[i].skill)
-			return i + 1
-		}
-	}
-	for i := range min(from, len(r.names)) {
-		if r.names[i].name == name {
+	for n := range r.names {
+		if i := (from + n) % len(r.names); r.names[i].name == name {
 			active.set(r.names[i].skill)
 			return i + 1
 		}
@@ -72,6 +68,8 @@ func (v *view) sees(e *entry, c *Call) (why, by string, ok bool) {
 		if e.item.Name == "set_role" && e.item.Server == RouterServer && !v.maySwitch() {
 			return "there is no other role to take", "", false
 		}
+	case e.item.Server == worker.Server && worker.Is(v.id):
+		return "a worker starts no swarm", "", false
 	case p.broken != "":
 		return p.broken, "", false
 	case r == p.nobody:
@@ -135,7 +133,7 @@ func (p *Policy) ViewKey(s Scope) string {
 		return ""
 	}
 	var b strings.Builder
-	for _, list := range [...][]string{{s.Principal.Role, s.Stage}, s.Principal.Roles, s.Skills} {
+	for _, list := range [...][]string{{s.Principal.Role, s.Stage, worker.Mark(s.Principal.ID)}, s.Principal.Roles, s.Skills} {
 		for _, text := range list {
 			b.WriteString(text)
 			b.WriteByte(0)

@@ -45,7 +45,7 @@ func (g *Registry) brief(ctx context.Context, r *run, e harness.Event) harness.A
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e.Kind == harness.Prompt {
-		r.retries = 0
+		r.retries, r.held, r.heldAt = 0, 0, ""
 	}
 	fresh := r.briefing == "" || e.Kind == harness.SessionStart && e.Reason != "resume"
 	if change := changeOf(r.active, b.Active); r.briefing != "" && change != "" {

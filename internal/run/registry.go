@@ -57,6 +57,9 @@ type Options struct {
 	Unanswered func(ctx context.Context, session string) ([]audit.Record, error)
 	// Abstains reports whether a call about which only the fallback would decide is left to the agent; nil: it is not
 	Abstains func(policy.Item) bool
+	// Swarm says in a line how the open session of the swarm stands, and whether its workers have something to do; "": none is open; nil:
+	// there is no swarm
+	Swarm func(ctx context.Context) (line string, unfinished bool, err error)
 }
 
 // Registry keeps the runs of agents and answers their events. It is safe for concurrent use.
@@ -136,7 +139,7 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 	case harness.SessionStart, harness.Prompt:
 		g.Denials.Forget(r.boundKey()) // a person has said something to the run
 		g.tellStart(r, e)
-		return g.brief(ctx, r, e)
+		return tellLeader(ctx, g, r, e, g.brief(ctx, r, e))
 	case harness.Stop:
 		g.checkBudget(r, e) // what the agent said after its last call has cost too
 		return g.stop(ctx, r, e)

@@ -63,6 +63,8 @@ type run struct {
 	briefing string   // what its model was told about its session
 	active   []string // the skills that were active at the briefing
 	pending  string   // the files that wait for a person, as it was told
+	held     int      // stops of the leader of a swarm that were answered with its state, since the last prompt
+	heldAt   string   // that state
 	retries  int      // stops answered with "try a different approach" since the last prompt
 }
 

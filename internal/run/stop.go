@@ -43,6 +43,9 @@ func (g *Registry) stop(ctx context.Context, r *run, e harness.Event) harness.An
 		r.state = approval.Active
 	}
 	r.mu.Unlock()
+	if why, held := hold(ctx, g, r, e); held && !retry {
+		return harness.Answer{Verdict: harness.Pass, Block: true, Reason: why}
+	}
 	switch {
 	case retry:
 		return harness.Answer{Verdict: harness.Pass, Block: true, Reason: fmt.Sprintf(

@@ -44,7 +44,7 @@ func TestShipped(t *testing.T) {
 	// B29 and safe-code-exec, then those that projects had before.
 	listed := strings.Fields("adhoc-tools algorithmic-art brand-guidelines browser-testing canvas-design code-reviewer common data-analyst " +
 		"data-analyzer doc-coauthoring docx docx-handler frontend-design internal-comms mcp-builder orchestrator pdf pptx session-management " +
-		"skill-admin skill-creator slack-gif-creator theme-factory web-artifacts-builder webapp-testing xlsx build-check code-modifier " +
+		"swarm skill-admin skill-creator slack-gif-creator theme-factory web-artifacts-builder webapp-testing xlsx build-check code-modifier " +
 		"doc-updater git-workflow test-runner safe-code-exec " +
 		"admin-access coding-agent developer-tools editor guest-access reader")
 	slices.Sort(listed)
@@ -64,13 +64,14 @@ func TestShipped(t *testing.T) {
 	want := map[string][]string{
 		"guest": {"common", "guest-access", "reader"},
 		"developer": slices.DeleteFunc(slices.Clone(names), func(n string) bool {
-			return slices.Contains([]string{"admin-access", "adhoc-tools", "guest-access", "skill-admin"}, n)
+			return slices.Contains([]string{"admin-access", "adhoc-tools", "guest-access", "skill-admin",
+				"swarm"}, n)
 		}),
 		"admin":       admin,
 		"researcher":  {"common", "reader"},
 		"implementer": {"build-check", "code-modifier", "common", "editor", "reader", "test-runner"},
 		"reviewer":    {"code-reviewer", "common", "reader"},
-		"controller":  {"common", "orchestrator", "reader"},
+		"controller":  {"common", "orchestrator", "reader", "swarm"},
 		"orchestrator": {"common", "data-analyst", "docx", "docx-handler", "pptx", "slack-gif-creator", "theme-factory",
 			"web-artifacts-builder", "xlsx"}, // those with scripts
 		"adhoc": {"adhoc-tools", "common"},
@@ -114,6 +115,7 @@ func TestShippedSuggestions(t *testing.T) {
 		"save this conversation": "session-management", "会話を保存して": "session-management", "ポスターを作って": "canvas-design",
 		"make algorithmic art": "algorithmic-art", "use our brand colors": "brand-guidelines", "失敗の原因を調べて": "adhoc-tools",
 		"split the task between helpers": "orchestrator", "手分けして進めよう": "orchestrator",
+		"start a swarm for plan.md": "swarm", "複数のエージェントで開発したい": "swarm",
 		"bundle it into one file": "web-artifacts-builder",
 	} {
 		got := lib.Intent(text, all).Wanted

@@ -22,6 +22,14 @@ func program() Catalog {
 	c := builtin()
 	c.Definitions = append(c.Definitions, catalog("mycelium-skills__run_script", "mycelium-sandbox__bash", "mycelium-sandbox__sandbox_exec",
 		"mycelium-sandbox__sandbox_exec_script", "mycelium-sandbox__sandbox_capabilities", "mycelium-sandbox__sandbox_profiles").Definitions...)
+	for _, name := range folders(Shipped()) { // the tools of the swarm are those that its skill grants; TestSkillOfTheSwarm has the table
+		skills, _ := loadOne(Shipped(), name, "s", "shipped", nil)
+		for _, tool := range skills[0].AllowedTools {
+			if strings.HasPrefix(tool, "mycelium-swarm__") {
+				c.Definitions = append(c.Definitions, catalog(tool).Definitions...)
+			}
+		}
+	}
 	return c
 }
 

@@ -78,7 +78,7 @@ func (d *Driver) start(ctx context.Context, seen *book.Session) error {
 // goOn makes an attempt ready for another worker in the same worktree, with a folder of its own.
 func goOn(a *book.Attempt) {
 	a.Asked++
-	a.State, a.Ended = book.Starting, time.Time{}
+	a.State, a.Ended, a.Claim = book.Starting, time.Time{}, nil
 	a.Folder = string(folderAt(a.Folder, a.Asked))
 	a.Window, _, _ = strings.Cut(a.Window, "+")
 	a.Window += "+" + strconv.Itoa(a.Asked)
@@ -294,7 +294,7 @@ func (d *Driver) giveUp(ctx context.Context, f *book.Feature, a *book.Attempt, v
 		live.State, live.Reason, live.Ended = book.Failed, v.Reason, time.Now()
 		of.Tried++
 		of.Reason = v.Reason
-		if v.act == refuse || of.Tried > s.Settings.Retries {
+		if v.act == refuse || of.Tried > *cmp.Or(of.Retries, &s.Settings.Retries) {
 			of.State = book.Failed
 			return []book.Event{{Kind: "feature", Feature: f.ID, Attempt: a.N, Text: "it failed: " + v.Reason}}, nil
 		}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -52,9 +53,10 @@ type Options struct {
 type Driver struct {
 	Options
 
-	id      string
-	watches map[worker.Folder]*watch
-	adopted bool // the workers that another driver left are looked after
+	id       string
+	watches  map[worker.Folder]*watch
+	settings book.Settings // as they were when it looked last
+	adopted  bool          // the workers that another driver left are looked after
 
 	mu   sync.Mutex
 	jobs map[string]bool // what is under way, by feature, and landJob
@@ -103,6 +105,9 @@ func (d *Driver) Run(ctx context.Context) (err error) {
 	defer look.Stop()
 	for {
 		over, err := d.step(ctx)
+		if over && err == nil {
+			over, err = d.leave(ctx)
+		}
 		if err = d.bear(ctx, err); err != nil || over {
 			return err
 		}
@@ -127,6 +132,7 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 	if err != nil || !s.Open() {
 		return true, err
 	}
+	d.settings = s.Settings
 	if s.Landing != nil && !d.busy(landJob) {
 		if err := d.recover(ctx, s.Landing); err != nil {
 			return false, err
@@ -163,6 +169,15 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 		return false, err
 	}
 	return d.finish(ctx, s)
+}
+
+// leave gives the lease back, and looks once more: who asks for something after that sees that nobody drives the session.
+func (d *Driver) leave(ctx context.Context) (over bool, err error) {
+	if err := d.Book.Release(ctx, d.id, d.Holder); err != nil {
+		return true, err
+	}
+	s, err := d.Book.Read(ctx, d.id)
+	return err != nil || s.State != book.Going || rests(s), err
 }
 
 // watch has the next step come at once when a worker says that it has ended. Without it, that is seen at the next look.
@@ -288,7 +303,7 @@ func (d *Driver) finish(ctx context.Context, seen *book.Session) (over bool, err
 	d.mu.Lock()
 	idle := len(d.jobs) == 0
 	d.mu.Unlock()
-	if !idle || seen.Busy() || seen.State == book.Reviewing && reviewing(seen) {
+	if !idle || !rests(seen) || seen.State == book.Reviewing && reviewing(seen) {
 		return false, nil
 	}
 	tip, err := d.Ground.Tip(ctx)
@@ -297,10 +312,13 @@ func (d *Driver) finish(ctx context.Context, seen *book.Session) (over bool, err
 	}
 	_, err = d.change(ctx, func(s *book.Session) (events []book.Event, err error) {
 		over = false
-		if s.State != book.Going && s.State != book.Reviewing || s.Busy() || s.Landing != nil {
+		switch {
+		case s.State != book.Going && s.State != book.Reviewing || !rests(s):
 			return nil, nil
-		}
-		if !s.Has(book.Waiting) && !reviewing(s) {
+		case s.Busy(): // nobody has asked for what is left
+			over = true
+			return nil, nil
+		case !s.Has(book.Waiting) && !reviewing(s):
 			events = review.Due(s, string(tip))
 		}
 		if reviewing(s) {
@@ -310,6 +328,17 @@ func (d *Driver) finish(ctx context.Context, seen *book.Session) (over bool, err
 		return end(s), nil
 	})
 	return over, err
+}
+
+// rests reports whether a driver has nothing to do for the features of a session that goes on.
+func rests(s *book.Session) bool {
+	if s.Landing != nil {
+		return false
+	}
+	return !slices.ContainsFunc(s.Features, func(f *book.Feature) bool {
+		asked := !s.Settings.Manual || !f.Wanted.IsZero()
+		return f.Live() != nil || f.State == book.Queued || f.State == book.Designing || f.State == book.Pending && asked && s.Startable(f)
+	})
 }
 
 // end ends a session of which nothing more becomes by itself.

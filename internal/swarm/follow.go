@@ -3,6 +3,7 @@ package swarm
 import (
 	"time"
 
+	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
 	"mycelium/internal/swarm/worker"
 )
@@ -35,7 +36,7 @@ func (f *Follower) Look() error {
 // Cost is what the worker has cost, in US dollars.
 func (f *Follower) Cost() float64 { return f.w.cost }
 
-// Judge is what the events amount to.
-func (f *Follower) Judge(now time.Time) confidence.Judgement {
-	return f.w.Judge(now, confidence.None, confidence.Threshold)
+// Judge is what the events amount to, in a session with these settings.
+func (f *Follower) Judge(s book.Settings, now time.Time) confidence.Judgement {
+	return f.w.Judge(now, confidence.None, Threshold(s))
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"mycelium/internal/agent"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
 	"mycelium/internal/swarm/ground"
@@ -24,6 +25,7 @@ type watch struct {
 	waits  string // a call waits for a person
 	cost   float64
 	told   time.Time // when it was told that it looks stuck
+	low    bool      // its confidence is below the threshold, and that is on record
 	seen   bool      // its folder is watched
 	since  time.Time // when this driver looked at it first
 	tried  time.Time // when its worker was started, as far as this driver knows
@@ -88,11 +90,11 @@ func actOf(tool string) confidence.Act {
 	return confidence.Other
 }
 
-// Judge is what the stream of a worker amounts to now.
-func Judge(f worker.Folder) (confidence.Judgement, error) {
+// Judge is what the stream of a worker of a session amounts to now.
+func Judge(s book.Settings, f worker.Folder) (confidence.Judgement, error) {
 	w := &watch{}
 	err := w.read(f)
-	return w.Judge(time.Now(), confidence.None, confidence.Threshold), err
+	return w.Judge(time.Now(), confidence.None, Threshold(s)), err
 }
 
 // patience is how long a worker has to do something else once it was told that it looks stuck.
@@ -183,8 +185,20 @@ func (d *Driver) look(ctx context.Context, c charge) error {
 		d.begin(ctx, c.job, c.settle)
 		return nil
 	}
+	end := func(ctx context.Context) error {
+		d.stop(ctx, folder)
+		return c.settle(ctx)
+	}
+	if c.attempt.Claim != nil {
+		d.begin(ctx, c.job, end)
+		return nil
+	}
 	known := facts{Alive: true, Begun: w.begun, Waits: w.waits, Told: !w.told.IsZero() && time.Since(w.told) > patience}
-	if j := w.Judge(time.Now(), confidence.None, confidence.Threshold); j.Verdict == confidence.Stuck {
+	j := w.Judge(time.Now(), confidence.None, Threshold(d.settings))
+	if err := d.report(ctx, c, w, j); err != nil {
+		return err
+	}
+	if j.Verdict == confidence.Stuck {
 		known.Stuck = j.Reason
 	} else {
 		w.told = time.Time{}
@@ -195,20 +209,40 @@ func (d *Driver) look(ctx context.Context, c charge) error {
 		return d.tell(ctx, c,
 			"You seem to be stuck: "+v.Reason+". Try a different approach, or commit what you have and say what is in the way.")
 	case v.act == renew:
-		d.begin(ctx, c.job, func(ctx context.Context) error {
-			d.stop(ctx, folder)
-			return c.settle(ctx)
-		})
+		d.begin(ctx, c.job, end)
 	}
 	return nil
 }
 
-// tell leaves a message for a worker, on record.
+// Threshold is the confidence below which a worker of a session is reported.
+func Threshold(s book.Settings) int {
+	if s.Threshold != nil {
+		return *s.Threshold
+	}
+	return confidence.Threshold
+}
+
+// report records that the confidence in a worker has fallen below the threshold, once until it is above it again.
+func (d *Driver) report(ctx context.Context, c charge, w *watch, j confidence.Judgement) error {
+	low := j.Score < Threshold(d.settings)
+	if low == w.low || d.settings.Quiet {
+		return nil
+	}
+	w.low = low
+	if !low {
+		return nil
+	}
+	return c.note(ctx, func(*book.Attempt) book.Event {
+		return book.Event{Kind: book.Alert, Text: fmt.Sprintf("confidence %d, below %d: %s", j.Score, Threshold(d.settings), j.Reason)}
+	})
+}
+
+// tell leaves a message for a worker that looks stuck, on record.
 func (d *Driver) tell(ctx context.Context, c charge, message string) error {
 	if err := worker.Folder(c.attempt.Folder).Tell(message); err != nil {
 		return err
 	}
-	return c.note(ctx, func(*book.Attempt) book.Event { return book.Event{Kind: "message", Text: message} })
+	return c.note(ctx, func(*book.Attempt) book.Event { return book.Event{Kind: book.Stuck, Text: message} })
 }
 
 // ended returns how a worker ended (nil: it did not say so) and its stream, once it is gone. over is false while it runs.
@@ -260,7 +294,13 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 		known.Commits, known.Dirty, tip, touched = git.Commits, git.Uncommitted, git.Head, git.Touched
 		proof = proofOf(git)
 	}
+	if c := a.Claim; c != nil && ended != nil && ended.Stop == agent.StopAborted { // it was stopped for that
+		ended.Stop = agent.StopEnd
+	}
 	v := judge(known)
+	if c := a.Claim; c != nil && c.Failed {
+		v = verdict{renew, cmp.Or(c.Why, "it was said to have failed")}
+	}
 	if v.act == check {
 		if criteria, err = d.own(ctx, f, t.Project, touched); err != nil {
 			return err
@@ -343,14 +383,19 @@ func (d *Driver) check(ctx context.Context, tree string, commands [][]string) (o
 // grace is how long a worker has to end by itself.
 const grace = 10 * time.Second
 
-// stop ends a worker, and returns when it is gone.
+// stop ends a worker, and returns when it is gone. One that has not begun never will.
 func (d *Driver) stop(ctx context.Context, folder worker.Folder) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		if err := folder.Signal(sig); err != nil {
 			d.Logger.Warn("a worker is not ended", "folder", folder, "error", err)
 		}
-		if folder.Gone(ctx, grace) {
+		if !folder.Gone(ctx, grace) {
+			continue
+		}
+		err := folder.Shut()
+		if err == nil {
 			return
 		}
+		d.Logger.Warn("a worker may still begin", "folder", folder, "error", err)
 	}
 }

@@ -20,6 +20,9 @@ func promptOf(s *book.Session, f *book.Feature) string {
 	if len(f.Files) > 0 {
 		fmt.Fprintf(&b, "\nThe plan names these files: %s\n", strings.Join(f.Files, ", "))
 	}
+	if f.Asked != "" {
+		fmt.Fprintf(&b, "\n# What was asked besides\n\n%s\n", f.Asked)
+	}
 	if s.Task != "" {
 		fmt.Fprintf(&b, "\nThe larger task, for orientation only: %s\n", text.Truncate(s.Task, 2000))
 	}

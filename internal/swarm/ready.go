@@ -43,6 +43,7 @@ func (d *Driver) ready(s *book.Session) []string {
 		return nil
 	}
 	state := schedule.State{Workers: s.Settings.Workers, Elapsed: map[string]time.Duration{}, Attempts: map[string]int{}}
+	var wanted, others []string
 	for _, f := range s.Features {
 		a := f.Live()
 		switch {
@@ -55,10 +56,24 @@ func (d *Driver) ready(s *book.Session) []string {
 			state.Done = append(state.Done, f.ID)
 		case f.State != book.Pending || now.Before(f.Retry) || d.busy(f.ID) || grouped(s, f):
 			state.Held = append(state.Held, f.ID)
+		case f.Wanted.IsZero():
+			others = append(others, f.ID)
+		default:
+			wanted = append(wanted, f.ID)
 		}
 		state.Attempts[f.ID] = f.Tried
 	}
-	return ScheduleOf(s).Next(state)
+	order, held := ScheduleOf(s), state.Held
+	var first []string
+	if len(wanted) > 0 {
+		state.Held = slices.Concat(held, others)
+		first = order.Next(state)
+	}
+	if s.Settings.Manual {
+		return first
+	}
+	state.Held, state.Running = held, slices.Concat(state.Running, first)
+	return append(first, order.Next(state)...)
 }
 
 // grouped reports whether another feature of the same affinity group is to land first: its work is done, and waits to be merged.

@@ -286,7 +286,7 @@ func requestMessage(r approval.Request) message {
 // noticeMessage describes a notice.
 func noticeMessage(x approval.Notice) message {
 	urgent := slices.Contains([]approval.NoticeKind{approval.Errored, approval.DenialAlert, approval.BudgetAlert, approval.Waits,
-		approval.GuardAlert}, x.Kind)
+		approval.Stuck, approval.GuardAlert}, x.Kind)
 	title := approval.Short(cmp.Or(x.Label, x.Session, "An agent"), 60) + ": " + strings.ReplaceAll(string(x.Kind), "-", " ")
 	return message{title, approval.Short(x.Text, approval.NoticeLength), urgent}
 }

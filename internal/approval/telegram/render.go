@@ -294,7 +294,7 @@ func noticePage(n approval.Notice) *page {
 	words := map[approval.NoticeKind]string{
 		approval.Started: "▶️ Started", approval.Completed: "✅ Completed", approval.Errored: "❌ Ended with an error",
 		approval.Aborted: "⏹ Aborted", approval.DenialAlert: "🚧 Denied again and again",
-		approval.BudgetAlert: "💰 Budget", approval.Waits: "💬 Waits for you",
+		approval.BudgetAlert: "💰 Budget", approval.Waits: "💬 Waits for you", approval.Stuck: "🌀 Stuck",
 		approval.GuardAlert: "🛡 The guard of an agent",
 	}
 	p := &page{}

@@ -26,7 +26,7 @@ func (s *Server) renderPrompt(ctx context.Context, l Link, m rpc.Message) (resul
 
 // use serves tools/call, resources/read and prompts/get: it calls the gate.
 func (s *Server) use(ctx context.Context, l Link, m rpc.Message, kind policy.Kind) (result, refusal []byte) {
-	r, bad := s.request(m, kind)
+	r, bad := s.request(l, m, kind)
 	if bad != nil {
 		return nil, bad.Raw()
 	}
@@ -88,7 +88,7 @@ func (s *Server) call(ctx context.Context, l Link, r gate.Request) (reply gate.R
 }
 
 // request makes the gate's request of a message: it resolves the name, and takes our own members out of _meta.
-func (s *Server) request(m rpc.Message, kind policy.Kind) (gate.Request, *rpc.Error) {
+func (s *Server) request(l Link, m rpc.Message, kind policy.Kind) (gate.Request, *rpc.Error) {
 	r := gate.Request{Method: m.Method, Params: m.Params}
 	// We and the backend must read the same members (T1).
 	if err := rpc.CheckCase(m.Params, "name", "arguments", "uri", "_meta"); err != nil {
@@ -112,7 +112,7 @@ func (s *Server) request(m rpc.Message, kind policy.Kind) (gate.Request, *rpc.Er
 	if err != nil {
 		return r, err
 	}
-	r.Item = s.gate.Resolve(kind, asked)
+	r.Item = s.resolve(l, kind, asked)
 	switch known := r.Item.Server != ""; {
 	case known && taken:
 		r.Params = rawjson.SetBoth(r.Params, key, rawjson.Quote(r.Item.Name), "_meta", meta)

@@ -120,7 +120,7 @@ func (s *Server) subscribeAll(
 	ctx context.Context, l Link, m rpc.Message, uris []string, own *subscriptions, tell func(params []byte),
 ) (honoured []string) {
 	for _, uri := range uris {
-		r := gate.Request{Method: m.Method, Asked: uri, Surface: l.surface, Item: s.gate.Resolve(policy.Resource, uri)}
+		r := gate.Request{Method: m.Method, Asked: uri, Surface: l.surface, Item: s.resolve(l, policy.Resource, uri)}
 		if err := s.subscribeTo(ctx, l, r, own, tell); err == nil {
 			honoured = append(honoured, uri)
 		}

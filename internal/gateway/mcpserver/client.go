@@ -61,6 +61,7 @@ func (c *Client) Streams(m rpc.Message) bool {
 // Link is where the notices and questions of one request go while it is served.
 type Link struct {
 	*Client
+	Only   string                             // the one server that is served, with bare names; empty: all
 	Notice func(method string, params []byte) // nil: the answer is all that can be sent
 	Send   func(rpc.Message) bool             // sends a question or its cancellation; nil: the client cannot be asked here
 	Gone   <-chan struct{}                    // closed when the client no longer reads its questions; may be nil

@@ -39,7 +39,7 @@ func (s *Server) complete(ctx context.Context, l Link, m rpc.Message) (result, r
 	if taken {
 		r.Params = rawjson.Set(r.Params, "_meta", meta)
 	}
-	r.Item = s.gate.Resolve(kind, asked)
+	r.Item = s.resolve(l, kind, asked)
 	r.Params = rawjson.Set(r.Params, "ref", rawjson.Set(ref, key, rawjson.Quote(r.Item.Name)))
 	reply, err := s.gate.Call(ctx, l.session, r)
 	switch {

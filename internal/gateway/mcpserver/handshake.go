@@ -46,6 +46,9 @@ func (s *Server) discover(_ context.Context, l Link, _ rpc.Message) (result, ref
 // describe appends the capabilities and the instructions: those of our own, and those of the visible servers that we pass on. We serve
 // only what is declared here.
 func (s *Server) describe(b []byte, l Link) []byte {
+	if l.Only != "" {
+		return append(b, `,"capabilities":{"tools":{"listChanged":true},"logging":{}}`...)
+	}
 	shared := s.withSkills(l.session.Capabilities(), l)
 	b = append(b, `,"capabilities":{"tools":{"listChanged":true},"resources":{`...)
 	if rawjson.Member(shared, "subscribe") != nil {

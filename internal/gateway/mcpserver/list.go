@@ -15,19 +15,19 @@ const pageSize = 1000
 
 func (s *Server) listTools(ctx context.Context, l Link, m rpc.Message) (result, refusal []byte) {
 	l.session.Await(ctx, "") // most clients list once
-	return s.list(l, m, "tools", l.session.Tools(l.searches()))
+	return s.list(l, m, "tools", l.listed(policy.Tool, l.session.Tools(l.searches())))
 }
 
 func (s *Server) listResources(_ context.Context, l Link, m rpc.Message) (result, refusal []byte) {
-	return s.list(l, m, "resources", l.session.List(policy.Resource))
+	return s.list(l, m, "resources", l.listed(policy.Resource, l.session.List(policy.Resource)))
 }
 
 func (s *Server) listTemplates(_ context.Context, l Link, m rpc.Message) (result, refusal []byte) {
-	return s.list(l, m, "resourceTemplates", l.session.Templates())
+	return s.list(l, m, "resourceTemplates", l.listed(policy.Resource, l.session.Templates()))
 }
 
 func (s *Server) listPrompts(_ context.Context, l Link, m rpc.Message) (result, refusal []byte) {
-	return s.list(l, m, "prompts", l.session.List(policy.Prompt))
+	return s.list(l, m, "prompts", l.listed(policy.Prompt, l.session.List(policy.Prompt)))
 }
 
 // list serves one page of a list.

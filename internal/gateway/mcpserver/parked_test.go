@@ -135,7 +135,7 @@ func BenchmarkFront(b *testing.B) {
 	for b.Loop() {
 		m, bad := rpc.Parse(bytes.Clone(line))
 		if bad == nil {
-			_, bad = s.request(m, policy.Tool)
+			_, bad = s.request(Link{}, m, policy.Tool)
 		}
 		if bad != nil {
 			b.Fatal(bad)

@@ -88,7 +88,7 @@ func (u *subscriptions) end() {
 
 // subscribe serves resources/subscribe. Notices of changes go where the client's other notices go.
 func (s *Server) subscribe(ctx context.Context, l Link, m rpc.Message) (result, refusal []byte) {
-	r, bad := s.request(m, policy.Resource)
+	r, bad := s.request(l, m, policy.Resource)
 	if bad != nil {
 		return nil, bad.Raw()
 	}
@@ -119,7 +119,7 @@ func (s *Server) subscribeTo(ctx context.Context, l Link, r gate.Request, u *sub
 
 // unsubscribe serves resources/unsubscribe. A subscription that does not exist is no error: the answer tells nothing about the resource.
 func (s *Server) unsubscribe(_ context.Context, l Link, m rpc.Message) (result, refusal []byte) {
-	r, bad := s.request(m, policy.Resource)
+	r, bad := s.request(l, m, policy.Resource)
 	if bad != nil {
 		return nil, bad.Raw()
 	}

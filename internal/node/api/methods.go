@@ -59,6 +59,8 @@ var (
 
 	Runs = Method[None, []approval.AgentSession]{"runs", "list the agents at work"} // and those that ended lately
 
+	Notify = Method[approval.Notice, None]{"notify", "tell people something"} // on every channel that the files name
+
 	Hook = Method[hook.Request, hook.Reply]{Name: hook.Method}
 )
 

@@ -6,8 +6,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/audit"
 	"mycelium/internal/backend"
 	"mycelium/internal/gate/session"
+	"mycelium/internal/policy/worker"
 	"mycelium/internal/scan"
 )
 
@@ -93,6 +95,10 @@ type SessionParams struct {
 	Skills []string `json:"skills,omitempty"`
 	TTL    int64    `json:"ttl,omitzero"` // nanoseconds
 	Own    bool     `json:"own,omitzero"` // the session ends with this connection
+	// Only is of a stdio client: it is served the tools of this server only, under their bare names. Empty: those of all.
+	Only string `json:"only,omitempty"`
+	// Worker: the session is that of a worker of the swarm, which starts no swarm itself.
+	Worker bool `json:"worker,omitzero"`
 	// Ask says what becomes of the calls of a new credential that need an approval; empty: what each caller says.
 	Ask approval.WhenAsked `json:"ask,omitempty"`
 	// Writes is the only file that the calls of a new credential may change, absolute, links resolved; empty: what the policy says.
@@ -101,6 +107,14 @@ type SessionParams struct {
 	Model Model `json:"model,omitzero"`
 	// Environ is of a stdio client: what its environment says of where files are (hook.Places).
 	Environ []string `json:"environ,omitempty"`
+}
+
+// Spec is the session that the parameters describe, of a principal; empty: of its own. Each worker of the swarm is one of its own.
+func (p *SessionParams) Spec(principal string) session.Spec {
+	if p.Worker {
+		principal = worker.Prefix + audit.NewID()
+	}
+	return session.Spec{Name: p.Name, Principal: principal, Role: p.Role, Roles: p.May, Skills: p.Skills, Asks: p.Ask, Writes: p.Writes}
 }
 
 // Model is a way to ask models of Anthropic. The zero value is none.

@@ -19,6 +19,8 @@ import (
 	"mycelium/internal/approval/telegram"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config"
+	"mycelium/internal/daemon"
+	"mycelium/internal/node/api"
 	"mycelium/internal/node/presence"
 	"mycelium/internal/policy"
 	"mycelium/internal/run"
@@ -113,6 +115,12 @@ func (c *Chats) Renew() {
 
 // Post shows people a notice.
 func (c *Chats) Post(n approval.Notice) { c.board.Post(n) }
+
+// Notify is Post for a client of the node, which only a person may be.
+func (c *Chats) Notify(_ context.Context, _ daemon.Caller, n approval.Notice) (none api.None, _ error) {
+	c.Post(n)
+	return none, nil
+}
 
 // Chat reports whether people can be asked in a chat.
 func (c *Chats) Chat() bool { return c.Project().File.Approval.Telegram != nil }

@@ -20,10 +20,12 @@ import (
 	"mycelium/internal/node/fence"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/worker"
 	"mycelium/internal/rpc"
 	"mycelium/internal/sandbox/served"
 	"mycelium/internal/secret"
 	"mycelium/internal/state"
+	"mycelium/internal/swarm/tools"
 	"mycelium/internal/text"
 	"mycelium/internal/transcript"
 	"mycelium/internal/worktree"
@@ -222,11 +224,14 @@ func (l *Loader) newPool(v *View) (*backend.Pool, error) {
 	if v.Talks, err = transcript.NewServer(); err != nil {
 		return nil, err
 	}
+	if v.Swarm, err = tools.NewServer(); err != nil {
+		return nil, err
+	}
 	return backend.New(p.Servers, backend.Options{
 		Dir: p.Dir, Catalogs: paths.Catalogs(), Logs: paths.ServerLogs(), Pins: paths.Pins(),
 		Tokens: paths.ServerTokens(),
 		Builtins: map[string]backend.Builtin{"files": v.Files, served.Name: v.Sandbox, transcript.Name: v.Talks,
-			policy.MemoryServer: v.Memory},
+			policy.MemoryServer: v.Memory, worker.Server: v.Swarm},
 		MayStart: p.MayStart, Confine: sandboxed.Confine(v.Sandbox.Find, p.Dir, paths, p.Home),
 		Secrets: secret.New(p.SecretOptions()), Environ: l.Environ, Keeper: []string{self, "keeper"}, Version: l.Version,
 		Keepers: paths.Keepers(), Memory: rpc.NewMemory(max(rpc.DefaultMemory, largestMessages*p.File.Server.MaxBody)),

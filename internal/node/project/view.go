@@ -18,6 +18,7 @@ import (
 	"mycelium/internal/policy/remote"
 	"mycelium/internal/sandbox/served"
 	"mycelium/internal/skill"
+	"mycelium/internal/swarm/tools"
 	"mycelium/internal/transcript"
 )
 
@@ -37,6 +38,7 @@ type View struct {
 	Sandbox  *served.Server
 	Talks    *transcript.Server // saved conversations
 	Memory   *memory.Server
+	Swarm    *tools.Server
 	Close    func()
 	// RolePrompt is as in view.World; nil: no server is asked.
 	RolePrompt func(role string, r *remote.Instruction) string
@@ -49,8 +51,8 @@ type View struct {
 
 // With returns a view of other files on the same servers. It has to be compiled.
 func (v *View) With(p *config.Project) *View {
-	return &View{Project: p, Pool: v.Pool, Files: v.Files, Root: v.Root, Sandbox: v.Sandbox, Talks: v.Talks, Memory: v.Memory, Close: v.Close,
-		RolePrompt: v.RolePrompt}
+	return &View{Project: p, Pool: v.Pool, Files: v.Files, Root: v.Root, Sandbox: v.Sandbox, Talks: v.Talks, Memory: v.Memory, Swarm: v.Swarm,
+		Close: v.Close, RolePrompt: v.RolePrompt}
 }
 
 // Compile validates the files and compiles their policy with the present catalog.

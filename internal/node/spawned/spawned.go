@@ -90,6 +90,18 @@ func (x *Agents) model(s *session.Session) api.Model {
 	return api.Model{}
 }
 
+// ModelOf is with what the clients of a principal ask their models. The zero value: none of them has a key.
+func (x *Agents) ModelOf(principal string) api.Model {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for s, m := range x.models {
+		if s.Principal.ID == principal {
+			return m
+		}
+	}
+	return api.Model{}
+}
+
 // The bounds of a sub-agent's process.
 const (
 	stopWithin = 2 * time.Second  // from the end of its call to SIGKILL

@@ -110,6 +110,11 @@ type Settings struct {
 	Judge    string     `json:"planJudge,omitempty"`    // of their plans: rubric or model
 	Bare     bool       `json:"bare,omitzero"`          // workers are given no documents and files of the project
 	Reviews  Reviews    `json:"reviews,omitzero"`
+	// Manual: only features that were asked for are started; see Feature.Wanted.
+	Manual bool `json:"manual,omitzero"`
+	// Threshold is the confidence below which a worker is reported, 0 to 100; nil: that of package confidence.
+	Threshold *int `json:"threshold,omitzero"`
+	Quiet     bool `json:"quiet,omitzero"` // such a worker is not reported
 }
 
 // Landing is the intent to move the branch of a session.
@@ -138,6 +143,9 @@ type Feature struct {
 	Planning *Planning        `json:"planning,omitempty"`
 	Context  material.Context `json:"context,omitzero"` // what its worker is given to read besides
 	Attempts []*Attempt       `json:"attempts,omitempty"`
+	Wanted   time.Time        `json:"wanted,omitzero"`  // when it was asked to be started; what was asked for is started first
+	Asked    string           `json:"asked,omitempty"`  // what its worker is asked besides
+	Retries  *int             `json:"retries,omitzero"` // how often it is tried again; nil: as the session says
 }
 
 // Attempt is the work of one worker on a feature.
@@ -163,6 +171,13 @@ type Attempt struct {
 	Cost      float64     `json:"costUSD,omitzero"`
 	Turns     int         `json:"turns,omitzero"`
 	Result    string      `json:"result,omitempty"` // what it said at the end
+	Claim     *Claim      `json:"claim,omitzero"`   // what was said of it while its worker was at work; nil: nothing
+}
+
+// Claim is what somebody says of an attempt whose worker is at work. It has the worker stopped, and the facts looked at.
+type Claim struct {
+	Failed bool   `json:"failed,omitzero"` // it is to be given up, whatever it made; else it is said to be done
+	Why    string `json:"why,omitempty"`
 }
 
 // Criterion is one thing that must hold before a feature is complete.
@@ -297,6 +312,12 @@ func (s *Session) Cost() (usd float64) {
 	}
 	return usd
 }
+
+// The kinds of events of workers that get on badly.
+const (
+	Stuck = "stuck" // it was told that it looks stuck
+	Alert = "alert" // its confidence is below the threshold
+)
 
 // Event is one thing that happened.
 type Event struct {

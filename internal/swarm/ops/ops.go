@@ -167,7 +167,7 @@ func (o Ops) Retry(ctx context.Context, id, feature string, anew bool) error {
 		if err := s.Reopen(); err != nil {
 			return book.Event{}, err
 		}
-		f.State, f.Reason, f.Retry = book.Pending, "", time.Time{}
+		f.State, f.Reason, f.Retry, f.Wanted = book.Pending, "", time.Time{}, time.Now()
 		if anew {
 			f.Tried = 0
 		}

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mycelium/internal/agent/ink"
+	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
 	"mycelium/internal/swarm/schedule"
@@ -225,7 +226,7 @@ func (s *Screen) workers(width int) []ink.Line {
 	for _, w := range s.seen.Workers {
 		style := ink.Green
 		switch {
-		case w.Verdict == confidence.Stuck || w.Score < confidence.Threshold:
+		case w.Verdict == confidence.Stuck || w.Score < swarm.Threshold(s.seen.Session.Settings):
 			style = ink.Red
 		case w.Verdict == confidence.Waiting || w.Score < 60:
 			style = ink.Yellow
@@ -282,7 +283,7 @@ func (s *Screen) worked(height int) []ink.Line {
 		}
 		lead := ink.Line{{Style: ink.Faint, Text: " " + e.At.Local().Format(time.TimeOnly) + "  " + cell(e.Kind, 8)}}
 		rest := ink.Text(ink.Plain, strings.Repeat(" ", lead.Width()))
-		all = append(all, ink.Wrap(ink.Text(style, text.Cell(What(e), 600)), s.width, lead, rest)...)
+		all = append(all, ink.Wrap(ink.Text(style, text.Cell(what(e), 600)), s.width, lead, rest)...)
 	}
 	if len(all) == 0 {
 		all = []ink.Line{ink.Text(ink.Faint, " no worker has done anything here yet")}

@@ -97,7 +97,7 @@ func (e *Eye) workers(log string, now time.Time) error {
 		}
 		if a.Live() {
 			e.seen.Workers = append(e.seen.Workers, Worker{f.ID, a.N, a.Began, a.Cost + follow.Cost(), doing(follow.Events),
-				follow.Judge(now)})
+				follow.Judge(e.seen.Session.Settings, now)})
 		}
 	}
 	e.follows = follows
@@ -109,14 +109,14 @@ func doing(events []worker.Event) string {
 	for i := len(events) - 1; i >= 0; i-- {
 		switch e := events[i]; e.Kind {
 		case worker.Call, worker.Says, worker.Waits, worker.Heard:
-			return What(e)
+			return what(e)
 		}
 	}
 	return "it begins"
 }
 
-// What is an event of a worker on one line: a tool with what the call is about, or what was said.
-func What(e worker.Event) string {
+// what is an event of a worker on one line: a tool with what the call is about, or what was said.
+func what(e worker.Event) string {
 	if e.Kind == worker.Call {
 		return text.OneLine(e.Tool) + " " + screen.Gist([]byte(e.Args))
 	}

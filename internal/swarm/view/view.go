@@ -201,9 +201,14 @@ func (s *Screen) command(name string) tea.Cmd {
 			return s.act(feature+" hears it when its turn is over", func(ctx context.Context) error { return s.o.Tell(ctx, feature, message) })
 		}}
 	case "p":
-		if s.seen.Session.State == book.Paused {
+		switch s.seen.Session.State {
+		case book.Going:
+		case book.Paused:
 			s.busy = true
-			return s.act("the session goes on; without a driver: myc swarm start", s.o.Resume)
+			return s.act("the session goes on; if nobody drives it: myc swarm start", s.o.Resume)
+		default:
+			s.said = "the session has ended"
+			return nil
 		}
 		s.typed = &line{label: "Stop the workers? What they did is kept. [y/N]", asks: true, done: func(string) tea.Cmd {
 			s.busy, s.said = true, "the workers are being stopped …"

@@ -95,6 +95,14 @@ type Event struct {
 	Until  time.Time `json:"until,omitzero"`
 }
 
+// What is an event in a line: what was said, or the call with its arguments.
+func (e Event) What() string {
+	if e.Kind == Call {
+		return e.Tool + " " + e.Args
+	}
+	return e.Text
+}
+
 // Folder is the path of the folder of one attempt.
 type Folder string
 
@@ -292,6 +300,24 @@ func (f Folder) Begin() (*Work, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// Shut keeps a worker from beginning that was started and has not come to it. It does nothing about one that has begun. The error is
+// [atomicfile.ErrLocked] while a worker is at work.
+func (f Folder) Shut() error {
+	lock, err := atomicfile.LockWait(f.file("worker.lock"), takeWithin)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }()
+	if _, err := os.Stat(f.file("events.jsonl")); err == nil {
+		return nil
+	}
+	b, err := json.Marshal(Ended{At: time.Now(), Stop: "aborted", Error: "it was stopped before it began"}, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(f.file(endedFile), b, 0o600)
 }
 
 // Bounds of what an event keeps, in bytes: enough to see what is done, not to repeat it.

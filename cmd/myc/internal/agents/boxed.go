@@ -90,7 +90,7 @@ func OpenBox(ctx context.Context, b *base.App, o Box) (x *Boxed, err error) {
 		return x, err
 	}
 	x.close = append(x.close, c.Close) // an automatic daemon does not end while a client is attached
-	if x.Session, err = a.mintFor(ctx, c, claudeOptions{role: o.Role, skills: o.Skills, ask: o.Ask, writes: o.Writes}); err != nil {
+	if x.Session, err = a.mintFor(ctx, c, claudeOptions{role: o.Role, skills: o.Skills, ask: o.Ask, writes: o.Writes, worker: true}); err != nil {
 		return x, err
 	}
 	x.close = append(x.close, func() { a.endFor(ctx, x.Session.ID) })

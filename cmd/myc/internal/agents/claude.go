@@ -88,6 +88,7 @@ type claudeOptions struct {
 	within   string // profile of the sandbox for commands that no rule has in one; empty: they run outside
 	dir      string // where it works: a linked worktree of the project; empty: the project's folder
 	writes   string // the only file that it may change; empty: what the policy says
+	worker   bool   // of the swarm
 }
 
 // governable refuses arguments with which Claude Code would leave the session.

@@ -47,7 +47,8 @@ const agentTTL = 7 * 24 * time.Hour
 
 // mintFor mints the session of an agent that a person starts.
 func (a *app) mintFor(ctx context.Context, c *base.Client, o claudeOptions) (api.Session, error) {
-	p := api.SessionParams{Name: "claude", Role: o.role, Skills: o.skills, TTL: int64(agentTTL), Ask: o.ask, Writes: o.writes}
+	p := api.SessionParams{Name: "claude", Role: o.role, Skills: o.skills, TTL: int64(agentTTL), Ask: o.ask, Writes: o.writes,
+		Worker: o.worker}
 	if o.role == "" {
 		project, err := a.Load()
 		if err != nil {

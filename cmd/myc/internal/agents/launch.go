@@ -90,6 +90,7 @@ type Start struct {
 	Skills   []string // active at the start; nil: those of the role
 	Ask      approval.WhenAsked
 	Anywhere bool   // a myc in a folder where an agent may write is accepted
+	Worker   bool   // it is a worker of the swarm
 	Dir      string // where it works: a linked worktree of the project; empty: the project's folder
 	Within   string // profile of the sandbox for commands that no rule has in one; empty: they run outside
 	Writes   string // the only file that it may change, absolute, links resolved; empty: what the policy says
@@ -114,7 +115,7 @@ func StartClaude(ctx context.Context, b *base.App, s Start) (*Launch, error) {
 		return nil, err
 	}
 	l, err := a.launch(ctx, s.Program, claudeOptions{role: s.Role, skills: s.Skills, ask: s.Ask, anywhere: s.Anywhere,
-		within: s.Within, writes: s.Writes, dir: tree})
+		within: s.Within, writes: s.Writes, dir: tree, worker: s.Worker})
 	if err != nil {
 		return nil, err
 	}

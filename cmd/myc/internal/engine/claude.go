@@ -24,7 +24,7 @@ func AnywhereFlag(f *pflag.FlagSet, o *Options) {
 // openClaude opens the engine that drives an installed Claude Code. It is started when something is said.
 func (out *Agent) openClaude(ctx context.Context, a *base.App, o Options, paths state.Paths, old *journal.Talk) error {
 	l, err := agents.StartClaude(ctx, a, agents.Start{Program: out.Choice.Path, Role: o.Role, Skills: o.Skills, Ask: o.Ask,
-		Anywhere: o.Anywhere, Dir: o.Dir, Within: o.Within, Writes: o.Writes})
+		Anywhere: o.Anywhere, Worker: o.Worker, Dir: o.Dir, Within: o.Within, Writes: o.Writes})
 	if err != nil {
 		return err
 	}

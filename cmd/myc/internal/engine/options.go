@@ -31,6 +31,7 @@ type Options struct {
 	Within string
 	Dir    string // where the engine claude works: a linked worktree of the project; empty: the project's folder
 	Writes string // the only file that the engine claude may change, absolute, links resolved; empty: what the policy says
+	Worker bool   // it is a worker of the swarm, which starts no swarm itself
 	// Toolless says that it has no tools: it answers from what it is told.
 	Toolless bool
 }

@@ -27,7 +27,8 @@ func Dial(a *base.App, p api.SessionParams, told func(api.Attached)) func(contex
 			c.Close()
 			return nil, err
 		}
-		p = api.SessionParams{Token: got.Token, Own: p.Token == "" || p.Own, Environ: p.Environ, Model: p.Model}
+		p = api.SessionParams{Token: got.Token, Own: p.Token == "" || p.Own, Environ: p.Environ, Model: p.Model,
+			Only: p.Only}
 		told(got)
 		return conn, nil
 	}

@@ -18,8 +18,8 @@ import (
 // forAgents are the commands that an agent may run: what they tell or do is decided by the policy, or is no secret.
 var forAgents = []string{"", "call", "claude", "completion", "demo", "help", "hook", "hook status", "keeper", "man", "mcp", "mcp start",
 	"sandbox", "sandbox capabilities", "sandbox profiles",
-	"skill templates", "skill validate", "sub-agent", "swarm", "tools", "tools list", "version", "audit", "policy", "config", "config mcp",
-	"config validate", "serve"}
+	"skill templates", "skill validate", "sub-agent", "swarm", "swarm mcp", "tools", "tools list", "version", "audit", "policy", "config",
+	"config mcp", "config validate", "serve"}
 
 // TestCommandsForAgents classes every command of the tree: what is not for agents refuses one, whatever it would do, with the exit code of
 // a denial.

@@ -15,6 +15,31 @@ import (
 	"mycelium/internal/node/failure"
 )
 
+// Front is a command `mcp` of a family that has a built-in server: it serves just the tools of that server, under their bare names, to one
+// client over stdio. The session and the policy are as for `myc mcp`.
+func Front(b *base.App, server string) *cobra.Command {
+	a := &app{b}
+	p := api.SessionParams{Only: server}
+	c := &cobra.Command{
+		Use: "mcp", Short: "Serve just these tools to one MCP client over stdio",
+		Long: "As myc mcp, with the tools of the built-in server " + server + " only, under their bare names. A tool is there if a\n" +
+			"skill of the session's role grants it, and each call is decided and recorded as everywhere.",
+		Args: base.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.mcp(c.Context(), p, false) },
+	}
+	sessionFlags(c, &p)
+	return c
+}
+
+// sessionFlags are the flags that describe the session of a client.
+func sessionFlags(c *cobra.Command, p *api.SessionParams) {
+	f := c.Flags()
+	f.StringVar(&p.Role, "role", "", "first role of the session")
+	f.StringSliceVar(&p.May, "may", nil, "further roles that the session may take")
+	f.StringSliceVar(&p.Skills, "skill", nil, "active skills (default: those that are active at the start)")
+	f.StringVar(&p.Token, "token", "", "join the session of this token ("+hook.TokenVar+" does the same)")
+}
+
 func (a *app) mcpCmd() *cobra.Command {
 	var p api.SessionParams
 	var alone, dev, background bool
@@ -32,12 +57,8 @@ func (a *app) mcpCmd() *cobra.Command {
 		return a.mcp(c.Context(), p, alone)
 	}
 	flags := func(c *cobra.Command) *cobra.Command {
-		f := c.Flags()
-		f.StringVar(&p.Role, "role", "", "first role of the session")
-		f.StringSliceVar(&p.May, "may", nil, "further roles that the session may take")
-		f.StringSliceVar(&p.Skills, "skill", nil, "active skills (default: those that are active at the start)")
-		f.StringVar(&p.Token, "token", "", "join the session of this token ("+hook.TokenVar+" does the same)")
-		f.BoolVar(&alone, "alone", false, "own the project in this process instead of attaching to its daemon")
+		sessionFlags(c, &p)
+		c.Flags().BoolVar(&alone, "alone", false, "own the project in this process instead of attaching to its daemon")
 		return c
 	}
 	cmd := flags(&cobra.Command{

@@ -10,6 +10,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm/book"
 )
 
@@ -51,7 +52,7 @@ func pauseCmd(a *app) *cobra.Command {
 }
 
 // haltWithin is how long a driver may take to stop its workers: it gives each ten seconds twice, and a verification its time.
-const haltWithin = verifyWithin + time.Minute
+const haltWithin = swarmed.VerifyWithin + time.Minute
 
 // halted stops the workers of a paused session, and returns when they are gone.
 func (a *app) halted(ctx context.Context, o *opened, id string) error {
@@ -70,7 +71,7 @@ func (a *app) halted(ctx context.Context, o *opened, id string) error {
 	if err != nil {
 		return fmt.Errorf("wait for the driver to stop its workers: %w", err)
 	}
-	return drive(ctx, o, options, id)
+	return a.drive(ctx, o, options, id)
 }
 
 func resumeCmd(a *app) *cobra.Command {

@@ -1,7 +1,6 @@
 package swarm
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/keeper"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
@@ -39,24 +37,39 @@ func autoCmd(a *app) *cobra.Command {
 			})
 		}}
 	c.Flags().BoolVar(&dry, "dry-run", false, "show the schedule, and start nothing")
+	anywhereFlag(a, c)
 	c.Flags().BoolVar(&unsandboxed, "unsandboxed", false, "run workers without the sandbox; only a person at a terminal, on record")
-	c.Flags().BoolVar(&a.anywhere, "unsafe-program", false, "run a myc that lies where an agent may write")
 	return c
 }
 
-// auto drives the session, and tells what happens.
-func (a *app) auto(ctx context.Context, o *opened, s *book.Session, unsandboxed bool) error {
+// unsafeProgram is the flag by which a person accepts that agents could change this program.
+const unsafeProgram = "unsafe-program"
+
+func anywhereFlag(a *app, c *cobra.Command) {
+	c.Flags().BoolVar(&a.anywhere, unsafeProgram, false, "run a myc that lies where an agent may write")
+}
+
+// drivable refuses a session that nobody can drive here.
+func (a *app) drivable(s *book.Session) error {
 	if !s.Open() {
 		return failure.Hint(fmt.Errorf("session %s has ended: %s", s.ID, words(s.State)), "myc swarm retry FEATURE opens it again")
 	}
 	if s.State == book.Paused {
 		return failure.Hint(errors.New("the session is paused"), "myc swarm resume")
 	}
-	if err := present(a.Environ, s.Settings.Runner); err != nil {
+	return present(a.Environ, s.Settings.Runner)
+}
+
+// auto drives the session, and tells what happens.
+func (a *app) auto(ctx context.Context, o *opened, s *book.Session, unsandboxed bool) error {
+	if err := a.drivable(s); err != nil {
 		return err
 	}
 	s, err := a.bounds(ctx, o, s, unsandboxed)
 	if err != nil {
+		return err
+	}
+	if err := o.Auto(ctx, s.ID, "", 0); err != nil { // all of it, also what an agent began to start one by one
 		return err
 	}
 	options, err := a.options(ctx, o, s)
@@ -72,7 +85,7 @@ func (a *app) auto(ctx context.Context, o *opened, s *book.Session, unsandboxed 
 		defer close(told)
 		a.follow(follow, o, s.ID)
 	}()
-	err = drive(ctx, o, options, s.ID)
+	err = a.drive(ctx, o, options, s.ID)
 	stop()
 	<-told
 	if ctx.Err() != nil {
@@ -90,8 +103,13 @@ func (a *app) auto(ctx context.Context, o *opened, s *book.Session, unsandboxed 
 const lockWithin = time.Second
 
 // drive drives a session. A lease of a driver that was killed does not hold this one up: its lock tells that it is gone.
-func drive(ctx context.Context, o *opened, options swarm.Options, id string) error {
-	lock, err := atomicfile.LockWait(o.DriverLock(), lockWithin)
+func (a *app) drive(ctx context.Context, o *opened, options swarm.Options, id string) error {
+	return a.driveAfter(ctx, o, options, id, lockWithin)
+}
+
+// driveAfter is drive for one who waits for the driver before it to end.
+func (a *app) driveAfter(ctx context.Context, o *opened, options swarm.Options, id string, within time.Duration) error {
+	lock, err := atomicfile.LockWait(o.DriverLock(), within)
 	if errors.Is(err, atomicfile.ErrLocked) {
 		err = failure.Hint(errors.New("another process drives the swarm of this project"), "myc swarm status says which")
 	}
@@ -106,6 +124,7 @@ func drive(ctx context.Context, o *opened, options swarm.Options, id string) err
 	if err != nil {
 		return err
 	}
+	defer a.tellPeople(ctx, o, id)()
 	return swarm.New(options, id).Run(ctx)
 }
 
@@ -157,32 +176,11 @@ func (a *app) startWorker(ctx context.Context, o *opened, self string, folder wo
 	return nil
 }
 
-// verifyWithin bounds one command of a verification (requirements, C13).
-const verifyWithin = 5 * time.Minute
-
-// maxOutput is how much of what a verification says is kept, in bytes (requirements, C13).
-const maxOutput = 10 << 20
-
 // verify runs a command on a working tree, in the sandbox or without.
 func (a *app) verify(ctx context.Context, o *opened, tree string, argv []string, without bool) (swarm.Checked, error) {
-	c, err := sandboxed.Command(tree, o.paths, a.Getenv("HOME"), a.Environ)
-	if err != nil {
-		return swarm.Checked{}, err
+	at := swarmed.Place{Project: o.project, State: o.paths, Environ: a.Environ}
+	if without {
+		at.Run = unconfined
 	}
-	p, ok := o.project.File.Sandbox.Find("project")
-	if !ok {
-		return swarm.Checked{}, errors.New("there is no profile project")
-	}
-	p.Seconds = verifyWithin.Seconds()
-	said := &keeper.Tail{Most: maxOutput}
-	c.Argv, c.Dir, c.Profile, c.In, c.Out, c.Err = argv, tree, p, bytes.NewReader(nil), said, said
-	r, err := confined(ctx, o.project, &c, without)
-	if err != nil {
-		return swarm.Checked{}, err
-	}
-	out := swarm.Checked{OK: r.ExitCode == 0 && !r.TimedOut, Output: text.Visible(said.String())}
-	if r.TimedOut {
-		out.Output += "\nit did not end within " + verifyWithin.String()
-	}
-	return out, nil
+	return swarmed.Verify(ctx, at, tree, argv)
 }

@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
 )
@@ -46,7 +47,7 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 			return end, err
 		}
 	}
-	said := &keeper.Tail{Most: maxOutput}
+	said := &keeper.Tail{Most: swarmed.MaxOutput}
 	t := &telling{app: a, work: w}
 	t.write(worker.Event{Kind: worker.Began, Text: strings.Join(o.Command, " ")})
 	c.Argv, c.Dir, c.Profile, c.In = o.Command, o.Tree, profile, strings.NewReader(prompt)

@@ -12,7 +12,6 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ops"
-	"mycelium/internal/swarm/view"
 	"mycelium/internal/swarm/worker"
 )
 
@@ -82,6 +81,6 @@ func (a *app) did(e worker.Event) error {
 	if a.JSON {
 		return a.PrintLine(e)
 	}
-	fmt.Fprintf(a.Out, "%s  %s%s\n", a.Paint(base.Faint, e.At.Local().Format(time.TimeOnly)), pad(e.Kind, 9), a.line(view.What(e), 20))
+	fmt.Fprintf(a.Out, "%s  %s%s\n", a.Paint(base.Faint, e.At.Local().Format(time.TimeOnly)), pad(e.Kind, 9), a.line(e.What(), 20))
 	return nil
 }

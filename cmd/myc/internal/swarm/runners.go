@@ -52,7 +52,7 @@ func (a *app) openRunner(ctx context.Context, t *telling, o worker.Order) (*runn
 	}
 	e, err := engine.Open(ctx, a.App, engine.Options{Role: o.Role, Skills: o.Skills, Model: o.Model, Engine: engine.Claude,
 		Ask: approval.AskReached, Resume: o.Resume, Budget: o.Budget, MaxTurns: o.MaxTurns, Dir: o.Tree, Anywhere: o.Anywhere,
-		Writes: o.Writes, Prove: true, Within: within(o), Messages: t.messages})
+		Writes: o.Writes, Worker: true, Prove: true, Within: within(o), Messages: t.messages})
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (a *app) openTerminal(ctx context.Context, o worker.Order) (*running, error
 		return nil, failure.Hint(err, "install it: npm install -g "+known.Package)
 	}
 	l, err := agents.StartClaude(ctx, a.App, agents.Start{Program: program, Role: o.Role, Skills: o.Skills, Ask: approval.AskReached,
-		Anywhere: o.Anywhere, Dir: o.Tree, Within: within(o), Writes: o.Writes})
+		Anywhere: o.Anywhere, Dir: o.Tree, Within: within(o), Writes: o.Writes, Worker: true})
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func (a *app) show(ctx context.Context, o *opened, s *book.Session) error {
 		if f.State == book.Completed {
 			done++
 		}
-		rows = append(rows, a.row(f))
+		rows = append(rows, a.row(s, f))
 	}
 	who := driver
 	if who == "" && s.Open() {
@@ -122,13 +122,13 @@ func (a *app) show(ctx context.Context, o *opened, s *book.Session) error {
 }
 
 // row is a feature in the table.
-func (a *app) row(f *book.Feature) []string {
+func (a *app) row(s *book.Session, f *book.Feature) []string {
 	sure, cost, what := "-", f.Planning.Spent(), text.Flatten(f.Description)
 	for _, t := range f.Attempts {
 		cost += t.Cost
 	}
 	if t := f.Live(); t != nil {
-		if j, err := swarm.Judge(worker.Folder(t.Folder)); err == nil {
+		if j, err := swarm.Judge(s.Settings, worker.Folder(t.Folder)); err == nil {
 			sure = strconv.Itoa(j.Score) + " " + string(j.Verdict)
 			if j.Verdict == confidence.Waiting {
 				what = j.Reason

@@ -8,10 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/serve"
 	"mycelium/internal/config"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/swarmed"
+	"mycelium/internal/policy/worker"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
 	"mycelium/internal/swarm/book"
@@ -37,8 +39,9 @@ func Command(b *base.App) *cobra.Command {
 			"  myc swarm merge",
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(initCmd(a), planCmd(a), autoCmd(a), statusCmd(a), featureCmd(a), statsCmd(a), watchCmd(a), logsCmd(a), attachCmd(a),
-		messageCmd(a), pauseCmd(a), resumeCmd(a), retryCmd(a), reviewCmd(a), rollbackCmd(a), mergeCmd(a), resetCmd(a), workerCmd(a))
+	c.AddCommand(initCmd(a), planCmd(a), autoCmd(a), startCmd(a), statusCmd(a), featureCmd(a), statsCmd(a), watchCmd(a), logsCmd(a),
+		attachCmd(a), messageCmd(a), pauseCmd(a), resumeCmd(a), retryCmd(a), reviewCmd(a), rollbackCmd(a), mergeCmd(a), resetCmd(a),
+		workerCmd(a), driverCmd(a), serve.Front(b, worker.Server))
 	return c
 }
 

@@ -63,11 +63,16 @@ func (a *app) unbound(ctx context.Context, o *opened, s *book.Session) (*book.Se
 	})
 }
 
-// confined runs a command in the sandbox, or as it is where a person has accepted that: without secrets all the same.
+// confined runs a command in the sandbox, or as it is where a person has accepted that.
 func confined(ctx context.Context, p *config.Project, c *sandbox.Command, without bool) (*sandbox.Result, error) {
-	if !without {
-		return sandboxed.Run(ctx, p, c)
+	if without {
+		return unconfined(ctx, p, c)
 	}
+	return sandboxed.Run(ctx, p, c)
+}
+
+// unconfined runs a command as it is: without secrets all the same.
+func unconfined(ctx context.Context, _ *config.Project, c *sandbox.Command) (*sandbox.Result, error) {
 	run := ctx
 	if c.Profile.Seconds > 0 {
 		var cancel context.CancelFunc

@@ -1,0 +1,22 @@
+// Package worker tells the workers of the swarm by the ids of their principals.
+package worker
+
+import "strings"
+
+// Server is the built-in server that has several agents work at once. A worker starts no swarm, so it never sees the tools of this server.
+const Server = "mycelium-swarm"
+
+// Prefix begins the id of a principal that is a worker of the swarm. Whoever has such an id sees less, so it need not be guarded. A
+// sub-agent's id begins with that of its parent.
+const Prefix = "swarm-worker:"
+
+// Is reports whether an id is that of a worker.
+func Is(id string) bool { return strings.HasPrefix(id, Prefix) }
+
+// Mark is the same text for the ids of all workers, and another one for all others.
+func Mark(id string) string {
+	if Is(id) {
+		return Prefix
+	}
+	return ""
+}
