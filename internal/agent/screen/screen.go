@@ -55,7 +55,7 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, environ []string, o O
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c := newChat(ctx, o)
-	p := tea.NewProgram(c, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(environ),
+	p := terminal.NewProgram(c, out, tea.WithContext(ctx), tea.WithInput(in), tea.WithEnvironment(environ),
 		tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond))
 	c.send = p.Send
 	watching := make(chan struct{})
@@ -67,7 +67,7 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, environ []string, o O
 			}
 		}
 	}()
-	err := terminal.Run(p)
+	err := terminal.Run(p, out)
 	cancel()
 	<-watching
 	c.running.Wait()

@@ -64,7 +64,8 @@ func TestWindowThatGrowsAtTheStart(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	g := &grown{tty: tty}
-	if err := Run(tea.NewProgram(g, tea.WithContext(ctx), tea.WithInput(tty), tea.WithOutput(tty), tea.WithoutSignalHandler())); err != nil {
+	p := NewProgram(g, tty, tea.WithContext(ctx), tea.WithInput(tty), tea.WithoutSignalHandler())
+	if err := Run(p, tty); err != nil {
 		t.Error(err)
 	}
 	if g.err != nil || g.seen.Width != 200 || g.seen.Height != 50 {

@@ -36,7 +36,7 @@ func Watch(ctx context.Context, in io.Reader, out io.Writer, environ []string, o
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p := tea.NewProgram(&terminal{o: o, ctx: ctx, width: 80, height: 24}, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out),
+	p := NewProgram(&terminal{o: o, ctx: ctx, width: 80, height: 24}, out, tea.WithContext(ctx), tea.WithInput(in),
 		tea.WithEnvironment(environ), tea.WithoutSignalHandler())
 	watching := make(chan error, 1)
 	go func() {
@@ -46,7 +46,7 @@ func Watch(ctx context.Context, in io.Reader, out io.Writer, environ []string, o
 		}
 		watching <- err
 	}()
-	err := Run(p)
+	err := Run(p, out)
 	cancel()
 	if lost := <-watching; err == nil && lost != nil && !errors.Is(lost, context.Canceled) {
 		return lost
