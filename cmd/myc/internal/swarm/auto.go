@@ -11,7 +11,6 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/atomicfile"
-	"mycelium/internal/keeper"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm"

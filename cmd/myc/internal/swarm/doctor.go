@@ -3,15 +3,16 @@ package swarm
 import (
 	"context"
 	"os/exec"
+	"strings"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/harness"
 	"mycelium/internal/node/project"
 	"mycelium/internal/swarm/ground"
+	"mycelium/internal/swarm/runner"
 	"mycelium/internal/text"
 )
 
-// Check is what `myc doctor` says about the swarm: whether git, tmux and an agent are there. What is missing is no problem of a project
+// Check is what `myc doctor` says about the swarm: whether git, tmux and the programs of runners are there. What is missing is no problem of a project
 // that has no swarm.
 func Check(b *base.App) base.Check {
 	return func(ctx context.Context, v *project.View, add base.Report) {
@@ -26,14 +27,21 @@ func Check(b *base.App) base.Check {
 		if _, err := exec.LookPath("tmux"); err != nil {
 			lacks("there is no program tmux on the PATH", "install tmux")
 		}
-		claude, _ := harness.Named(runnerClaude)
-		switch _, err := claude.Find(b.Environ); {
-		case !ready:
-		case err != nil:
-			add("ok", "swarm", "git and tmux are there, and no agent", "install Claude Code, or have a program of yours work: myc swarm init "+
-				"--runner command --command PROGRAM")
-		default:
-			add("ok", "swarm", "git, tmux and an agent are there: myc swarm init PLAN.md", "")
+		if !ready {
+			return
 		}
+		var here, absent []string
+		for _, name := range runner.Names() {
+			if present(b.Environ, name) == nil {
+				here = append(here, name)
+			} else {
+				absent = append(absent, name)
+			}
+		}
+		said := "git and tmux are there, and workers can be " + strings.Join(here, ", ")
+		if len(absent) > 0 {
+			said += "; the programs of these are not installed: " + strings.Join(absent, ", ")
+		}
+		add("ok", "swarm", said, "")
 	}
 }

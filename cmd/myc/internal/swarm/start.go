@@ -68,7 +68,7 @@ func (a *app) start(ctx context.Context, o *opened, s *book.Session, features []
 	if err != nil {
 		return err
 	}
-	if err := swarmed.Launch(ctx, o.paths, a.Getenv("XDG_RUNTIME_DIR"), workerEnviron(a.Environ), s.ID, flags...); err != nil {
+	if err := swarmed.Launch(ctx, o.paths, a.Getenv("XDG_RUNTIME_DIR"), workerEnviron(a.Environ, s.Settings.Runner), s.ID, flags...); err != nil {
 		return err
 	}
 	if err := a.driving(ctx, o, s.ID, began[len(began)-1].Seq); err != nil {

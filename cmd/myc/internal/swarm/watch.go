@@ -75,8 +75,8 @@ func (a *app) watch(ctx context.Context, o *opened, s *book.Session) error {
 			return a.attach(ctx, o, s, feature)
 		},
 	})
-	err := terminal.Run(tea.NewProgram(sc, tea.WithContext(ctx), tea.WithInput(a.In), tea.WithOutput(a.Out),
-		tea.WithEnvironment(a.Environ), tea.WithoutSignalHandler()))
+	err := terminal.Run(terminal.NewProgram(sc, a.Out, tea.WithContext(ctx), tea.WithInput(a.In), tea.WithEnvironment(a.Environ),
+		tea.WithoutSignalHandler()), a.Out)
 	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
 		return nil
 	}
