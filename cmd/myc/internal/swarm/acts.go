@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm/book"
@@ -18,7 +19,7 @@ func attachCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "attach FEATURE", Short: "See the terminal of a worker", Args: base.ArgRange(1, 1, "a feature"),
 		Long: "Opens the terminal of the worker, in tmux. Ctrl-b d leaves it (in a tmux of yours: Ctrl-b Ctrl-b d), and the worker goes\non.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), "see a worker", func(o *opened, s *book.Session) error {
+			return a.With(c.Context(), "see a worker", func(o *open.Swarm, s *book.Session) error {
 				cmd, err := a.attach(c.Context(), o, s, args[0])
 				if err != nil {
 					return err
@@ -33,7 +34,7 @@ func messageCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "message FEATURE TEXT", Short: "Tell a worker something", Args: base.ArgRange(2, 2, "a feature and a text"),
 		Long: "The worker is given the message when its turn is over, before it ends. What it was told is on record.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), "tell a worker something", func(o *opened, s *book.Session) error {
+			return a.With(c.Context(), "tell a worker something", func(o *open.Swarm, s *book.Session) error {
 				return o.Tell(c.Context(), s, args[0], args[1])
 			})
 		}}
@@ -42,7 +43,7 @@ func messageCmd(a *app) *cobra.Command {
 func pauseCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "pause", Short: "Stop the workers; what they did is kept", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.with(c.Context(), "pause the swarm", func(o *opened, s *book.Session) error {
+			return a.With(c.Context(), "pause the swarm", func(o *open.Swarm, s *book.Session) error {
 				if err := o.Pause(c.Context(), s.ID); err != nil {
 					return err
 				}
@@ -55,7 +56,7 @@ func pauseCmd(a *app) *cobra.Command {
 const haltWithin = swarmed.VerifyWithin + time.Minute
 
 // halted stops the workers of a paused session, and returns when they are gone.
-func (a *app) halted(ctx context.Context, o *opened, id string) error {
+func (a *app) halted(ctx context.Context, o *open.Swarm, id string) error {
 	s, err := o.Read(ctx, id)
 	if err != nil {
 		return err
@@ -77,14 +78,14 @@ func (a *app) halted(ctx context.Context, o *opened, id string) error {
 func resumeCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "resume", Short: "Go on with a paused session", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.with(c.Context(), "resume the swarm", func(o *opened, s *book.Session) error { return o.Resume(c.Context(), s.ID) })
+			return a.With(c.Context(), "resume the swarm", func(o *open.Swarm, s *book.Session) error { return o.Resume(c.Context(), s.ID) })
 		}}
 }
 
 func retryCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "retry FEATURE", Short: "Try a feature again that failed or waits", Args: base.ArgRange(1, 1, "a feature"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), "try a feature again", func(o *opened, s *book.Session) error {
+			return a.With(c.Context(), "try a feature again", func(o *open.Swarm, s *book.Session) error {
 				return o.Retry(c.Context(), s.ID, args[0], true)
 			})
 		}}

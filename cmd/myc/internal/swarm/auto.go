@@ -1,23 +1,12 @@
 package swarm
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"os"
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/atomicfile"
-	"mycelium/internal/node/failure"
-	"mycelium/internal/node/swarmed"
-	"mycelium/internal/swarm"
+	"mycelium/cmd/myc/internal/swarm/drive"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/swarm/book"
-	"mycelium/internal/swarm/worker"
-	"mycelium/internal/text"
-	"mycelium/internal/tmux"
 )
 
 func autoCmd(a *app) *cobra.Command {
@@ -28,158 +17,18 @@ func autoCmd(a *app) *cobra.Command {
 			"`myc swarm auto` finds them. `myc swarm pause` stops them.",
 		Example: "  myc swarm auto --dry-run\n  myc swarm auto --json",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.with(c.Context(), "drive the swarm", func(o *opened, s *book.Session) error {
+			return a.With(c.Context(), "drive the swarm", func(o *open.Swarm, s *book.Session) error {
 				if dry {
 					return a.picture(s)
 				}
-				return a.auto(c.Context(), o, s, unsandboxed)
+				if err := drive.Auto(c.Context(), a.App, o, s, unsandboxed); err != nil {
+					return err
+				}
+				return a.outcome(c.Context(), o, s.ID)
 			})
 		}}
 	c.Flags().BoolVar(&dry, "dry-run", false, "show the schedule, and start nothing")
-	anywhereFlag(a, c)
+	drive.AnywhereFlag(a.App, c)
 	c.Flags().BoolVar(&unsandboxed, "unsandboxed", false, "run workers without the sandbox; only a person at a terminal, on record")
 	return c
-}
-
-// unsafeProgram is the flag by which a person accepts that agents could change this program.
-const unsafeProgram = "unsafe-program"
-
-func anywhereFlag(a *app, c *cobra.Command) {
-	c.Flags().BoolVar(&a.anywhere, unsafeProgram, false, "run a myc that lies where an agent may write")
-}
-
-// drivable refuses a session that nobody can drive here.
-func (a *app) drivable(s *book.Session) error {
-	if !s.Open() {
-		return failure.Hint(fmt.Errorf("session %s has ended: %s", s.ID, words(s.State)), "myc swarm retry FEATURE opens it again")
-	}
-	if s.State == book.Paused {
-		return failure.Hint(errors.New("the session is paused"), "myc swarm resume")
-	}
-	return present(a.Environ, s.Settings.Runner)
-}
-
-// auto drives the session, and tells what happens.
-func (a *app) auto(ctx context.Context, o *opened, s *book.Session, unsandboxed bool) error {
-	if err := a.drivable(s); err != nil {
-		return err
-	}
-	s, err := a.bounds(ctx, o, s, unsandboxed)
-	if err != nil {
-		return err
-	}
-	if err := o.Auto(ctx, s.ID, "", 0); err != nil { // all of it, also what an agent began to start one by one
-		return err
-	}
-	options, err := a.options(ctx, o, s)
-	if err != nil {
-		return err
-	}
-	if account := a.account(s); account != "" {
-		fmt.Fprintln(a.Err, "myc: "+accountLine(account))
-	}
-	told := make(chan struct{})
-	follow, stop := context.WithCancel(context.WithoutCancel(ctx))
-	go func() {
-		defer close(told)
-		a.follow(follow, o, s.ID)
-	}()
-	err = a.drive(ctx, o, options, s.ID)
-	stop()
-	<-told
-	if ctx.Err() != nil {
-		fmt.Fprintln(a.Err, "myc: the driver has ended; the workers go on\nhint: myc swarm auto drives them on, myc swarm pause stops them")
-		return base.Exit{Code: 1}
-	}
-	if err != nil {
-		return err
-	}
-	return a.outcome(ctx, o, s.ID)
-}
-
-// lockWithin is how long a driver waits for its lock. A process that the last driver was about to start when it was killed has the lock
-// until it has become a program of its own.
-const lockWithin = time.Second
-
-// drive drives a session. A lease of a driver that was killed does not hold this one up: its lock tells that it is gone.
-func (a *app) drive(ctx context.Context, o *opened, options swarm.Options, id string) error {
-	return a.driveAfter(ctx, o, options, id, lockWithin)
-}
-
-// driveAfter is drive for one who waits for the driver before it to end.
-func (a *app) driveAfter(ctx context.Context, o *opened, options swarm.Options, id string, within time.Duration) error {
-	lock, err := atomicfile.LockWait(o.DriverLock(), within)
-	if errors.Is(err, atomicfile.ErrLocked) {
-		err = failure.Hint(errors.New("another process drives the swarm of this project"), "myc swarm status says which")
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = lock.Unlock() }()
-	driver, err := o.Driver(ctx, id)
-	if err == nil && driver != "" {
-		err = o.Release(ctx, id, driver)
-	}
-	if err != nil {
-		return err
-	}
-	defer a.tellPeople(ctx, o, id)()
-	return swarm.New(options, id).Run(ctx)
-}
-
-// options are what the driver of a session stands on.
-func (a *app) options(ctx context.Context, o *opened, s *book.Session) (swarm.Options, error) {
-	g, err := o.Ground(ctx, s.ID)
-	if err != nil {
-		return swarm.Options{}, err
-	}
-	host, _ := os.Hostname()
-	self, err := os.Executable()
-	if err != nil {
-		return swarm.Options{}, fmt.Errorf("find this program: %w", err)
-	}
-	rights, err := a.rights(o)
-	if err != nil {
-		return swarm.Options{}, err
-	}
-	return swarm.Options{Book: o.Book, Rights: rights, Ask: a.ask(s.Settings.Role, s.Settings.Model), Ground: g, Folder: o.Folder,
-		Anywhere: a.anywhere, Logger: a.Logger(),
-		Holder: fmt.Sprintf("myc swarm auto, process %d on %s", os.Getpid(), host),
-		Start: func(ctx context.Context, folder worker.Folder, window string) error {
-			return a.startWorker(ctx, o, self, folder, window)
-		},
-		Verify: func(ctx context.Context, tree string, argv []string) (swarm.Checked, error) {
-			return a.verify(ctx, o, tree, argv, s.Unsandboxed != nil)
-		},
-		Governs: func(path string) bool { return governs(g.Prefix(), path) },
-	}, nil
-}
-
-// startWorker starts a worker in a terminal of its own.
-func (a *app) startWorker(ctx context.Context, o *opened, self string, folder worker.Folder, window string) error {
-	server, err := swarmed.Terminals(o.paths, a.Getenv("XDG_RUNTIME_DIR"))
-	if err != nil {
-		return err
-	}
-	order, _, err := folder.Order()
-	if err != nil {
-		return err
-	}
-	server.Env = workerEnviron(a.Environ, order.Runner)
-	argv := []string{self, "-C", o.Dir}
-	argv = append(append(argv, o.paths.Pin()...), "swarm", "worker", string(folder))
-	_, err = server.Open(ctx, tmux.Window{Session: window, Name: window, Dir: o.Dir, Command: argv})
-	if err != nil {
-		return text.Hinted(err, "the swarm needs tmux")
-	}
-	return nil
-}
-
-// verify runs a command on a working tree, in the sandbox or without.
-func (a *app) verify(ctx context.Context, o *opened, tree string, argv []string, without bool) (swarm.Checked, error) {
-	at := swarmed.Place{Project: o.project, State: o.paths, Environ: a.Environ}
-	if without {
-		at.Run = unconfined
-	}
-	return swarmed.Verify(ctx, at, tree, argv)
 }

@@ -7,6 +7,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/project"
+	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/runner"
 	"mycelium/internal/text"
@@ -32,7 +33,7 @@ func Check(b *base.App) base.Check {
 		}
 		var here, absent []string
 		for _, name := range runner.Names() {
-			if present(b.Environ, name) == nil {
+			if swarmed.Present(b.Environ, name) == nil {
 				here = append(here, name)
 			} else {
 				absent = append(absent, name)

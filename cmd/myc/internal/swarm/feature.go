@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ops"
 	"mycelium/internal/text"
@@ -18,7 +19,7 @@ func featureCmd(a *app) *cobra.Command {
 		Long: "What has landed is shown by its commits, files and lines, and the SHA-256 of the difference. Of work that has not\n" +
 			"landed, the files are shown that were not committed, and whether its branch was there.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), "see a feature", func(_ *opened, s *book.Session) error {
+			return a.With(c.Context(), "see a feature", func(_ *open.Swarm, s *book.Session) error {
 				f, err := ops.Find(s, args[0])
 				if err != nil {
 					return err

@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/swarm/review"
@@ -44,11 +46,11 @@ func initCmd(a *app) *cobra.Command {
 		Example: "  myc swarm init plan.md --verify \"go test ./...\"\n  myc swarm init --task \"- add a parser\n- add a printer\" " +
 			"--workers 2",
 		RunE: func(c *cobra.Command, args []string) error {
-			o, err := a.open(c.Context(), "begin a session of the swarm")
+			o, err := a.Open(c.Context(), "begin a session of the swarm")
 			if err != nil {
 				return err
 			}
-			defer o.close()
+			defer o.Close()
 			return a.begin(c.Context(), o, &b, args)
 		}}
 	f := c.Flags()
@@ -68,7 +70,7 @@ func initCmd(a *app) *cobra.Command {
 	f.StringVar(&b.settings.Judge, "judge", book.ByRubric, "rubric, or model: who says which of their plans is better")
 	f.BoolVar(&b.settings.Bare, "no-material", false, "give workers no documents and files of the project to read")
 	f.BoolVarP(&b.yes, "yes", "y", false, "with --task: take the features of the model without a question")
-	f.BoolVar(&a.anywhere, "unsafe-program", false, "with --task: run a myc that lies where an agent may write")
+	f.BoolVar(&a.Anywhere, "unsafe-program", false, "with --task: run a myc that lies where an agent may write")
 	f.StringVar(&b.command, "command", "", "the `COMMAND` of the runner command; it has its task on its input, and runs in the sandbox")
 	f.BoolVar(&b.quiet, "no-reviews", false, "do not review what has landed (default: its code and its architecture, at the end)")
 	return c
@@ -81,7 +83,7 @@ func allowFlag(c *cobra.Command, programs *[]string) {
 }
 
 // begin begins a session.
-func (a *app) begin(ctx context.Context, o *opened, b *begin, args []string) error {
+func (a *app) begin(ctx context.Context, o *open.Swarm, b *begin, args []string) error {
 	if err := b.check(); err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func (a *app) begin(ctx context.Context, o *opened, b *begin, args []string) err
 	if err := a.picture(s); err != nil {
 		return err
 	}
-	if err := present(a.Environ, s.Settings.Runner); err != nil {
+	if err := swarmed.Present(a.Environ, s.Settings.Runner); err != nil {
 		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", text.Visible(err.Error()), text.HintOf(err))
 	}
 	fmt.Fprintf(a.Out, "\nreviews: %s\nNext: myc swarm auto starts the workers\n", review.Settings(s.Settings.Reviews))
@@ -108,7 +110,7 @@ func (a *app) begin(ctx context.Context, o *opened, b *begin, args []string) err
 }
 
 // planFor is the plan that a session begins with.
-func (a *app) planFor(ctx context.Context, o *opened, b *begin, args []string) (plan.Plan, error) {
+func (a *app) planFor(ctx context.Context, o *open.Swarm, b *begin, args []string) (plan.Plan, error) {
 	if len(args) == 0 && b.task != "" && !plan.IsList(b.task) {
 		return a.divide(ctx, o, b)
 	}
@@ -146,7 +148,7 @@ func (b *begin) check() (err error) {
 			return failure.Usagef("--command: %w", cmp.Or(err, errors.New("it is empty")))
 		}
 	}
-	if err := affordable(s.Runner, s.Budget); err != nil && s.Runner != runner.Command {
+	if err := swarmed.Affordable(s.Runner, s.Budget); err != nil && s.Runner != runner.Command {
 		return err
 	}
 	if !b.quiet {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ops"
@@ -30,14 +31,14 @@ func logsCmd(a *app) *cobra.Command {
 			if n < 1 {
 				return failure.Usagef("-n is at least 1")
 			}
-			return a.with(c.Context(), "see the swarm", func(o *opened, s *book.Session) error {
+			return a.With(c.Context(), "see the swarm", func(o *open.Swarm, s *book.Session) error {
 				switch {
 				case len(args) > 0:
 					return a.workerLog(c.Context(), s, args[0], n, follow)
 				case follow:
-					return a.tail(c.Context(), o, s.ID, n)
+					return a.Tail(c.Context(), o, s.ID, n)
 				}
-				return a.from(c.Context(), o, s.ID, n, func() bool { return true })
+				return a.From(c.Context(), o, s.ID, n, func() bool { return true })
 			})
 		}}
 	c.Flags().IntVarP(&n, "lines", "n", tailShown, "the last lines")
@@ -52,7 +53,7 @@ func (a *app) workerLog(ctx context.Context, s *book.Session, feature string, n 
 		return err
 	}
 	folder, offset := worker.Folder(t.Folder), int64(0)
-	look := time.NewTicker(followEvery)
+	look := time.NewTicker(open.FollowEvery)
 	defer look.Stop()
 	for {
 		ended := !follow || ctx.Err() != nil || !folder.Alive() // before its stream, which is whole once it is dead
@@ -81,6 +82,6 @@ func (a *app) did(e worker.Event) error {
 	if a.JSON {
 		return a.PrintLine(e)
 	}
-	fmt.Fprintf(a.Out, "%s  %s%s\n", a.Paint(base.Faint, e.At.Local().Format(time.TimeOnly)), pad(e.Kind, 9), a.line(e.What(), 20))
+	fmt.Fprintf(a.Out, "%s  %s%s\n", a.Paint(base.Faint, e.At.Local().Format(time.TimeOnly)), open.Pad(e.Kind, 9), a.Line(e.What(), 20))
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/review"
@@ -31,7 +32,7 @@ func reviewImplementCmd(a *app) *cobra.Command {
 				}
 				choice.Indices = append(choice.Indices, n)
 			}
-			return a.with(c.Context(), "have issues mended", func(o *opened, s *book.Session) error {
+			return a.With(c.Context(), "have issues mended", func(o *open.Swarm, s *book.Session) error {
 				if !choice.All && len(choice.Indices) == 0 {
 					return a.issues(s, choice)
 				}
@@ -79,7 +80,7 @@ func reviewSettingsCmd(a *app) *cobra.Command {
 	c := &cobra.Command{Use: "settings", Short: "Show or change which reviews the session has", Args: base.NoArgs,
 		Example: "  myc swarm review settings\n  myc swarm review settings --architecture=false\n  myc swarm review settings --enabled=false",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.with(c.Context(), "change the reviews", func(o *opened, s *book.Session) (err error) {
+			return a.With(c.Context(), "change the reviews", func(o *open.Swarm, s *book.Session) (err error) {
 				if c.Flags().NFlag() > 0 {
 					if s, err = o.Change(c.Context(), s.ID, "", func(s *book.Session) ([]book.Event, error) {
 						return review.Configure(s, changedReviews(c, s.Settings.Reviews, to)), nil

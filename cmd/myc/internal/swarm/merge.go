@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm/book"
 )
@@ -18,7 +19,7 @@ func mergeCmd(a *app) *cobra.Command {
 		Long: "Without an argument your branch is moved forward to that of the session, if it has not moved since. A session that has\n" +
 			"ended is closed by that. With a feature that waits because it changes files that govern agents, that feature may land.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), "merge", func(o *opened, s *book.Session) error {
+			return a.With(c.Context(), "merge", func(o *open.Swarm, s *book.Session) error {
 				if session != "" {
 					var err error
 					if s, err = o.Read(c.Context(), session); err != nil {
@@ -40,7 +41,7 @@ func mergeCmd(a *app) *cobra.Command {
 }
 
 // handOver moves the person's branch forward.
-func (a *app) handOver(ctx context.Context, o *opened, s *book.Session, into string) error {
+func (a *app) handOver(ctx context.Context, o *open.Swarm, s *book.Session, into string) error {
 	if into == "" {
 		into = s.Target
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/plan"
 )
@@ -15,7 +16,7 @@ func planCmd(a *app) *cobra.Command {
 		Example: "  myc swarm plan plan.md\n  myc swarm plan add \"translate the messages\" --depends parser",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return a.with(c.Context(), "see the plan", func(_ *opened, s *book.Session) error { return a.picture(s) })
+				return a.With(c.Context(), "see the plan", func(_ *open.Swarm, s *book.Session) error { return a.picture(s) })
 			}
 			p, problems, err := a.plan("", args, programs)
 			if err == nil {
@@ -42,7 +43,7 @@ func planAddCmd(a *app) *cobra.Command {
 		Example: "  myc swarm plan add \"translate the messages\" --id i18n --depends parser,printer",
 		RunE: func(c *cobra.Command, args []string) error {
 			f.Description = args[0]
-			return a.with(c.Context(), "add a feature", func(o *opened, s *book.Session) error {
+			return a.With(c.Context(), "add a feature", func(o *open.Swarm, s *book.Session) error {
 				_, err := o.Add(c.Context(), s.ID, f, after)
 				return err
 			})
@@ -58,7 +59,7 @@ func planDependCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "depend FEATURE [ON]...", Short: "Say what must have landed before a feature; nothing: it waits for none",
 		Args: base.ArgRange(1, 1000, "a feature, and features"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), "change dependencies", func(o *opened, s *book.Session) error {
+			return a.With(c.Context(), "change dependencies", func(o *open.Swarm, s *book.Session) error {
 				return o.Depend(c.Context(), s.ID, args[0], args[1:])
 			})
 		}}

@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
@@ -28,7 +30,7 @@ func planCompeteCmd(a *app) *cobra.Command {
 			"for every feature whose complexity reaches --plan-threshold of myc swarm init; here it is asked for, or done anew.",
 		Example: "  myc swarm plan compete parser --force\n  myc swarm plan compete parser --judge model",
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), "have planners compete", func(on *opened, s *book.Session) error {
+			return a.With(c.Context(), "have planners compete", func(on *open.Swarm, s *book.Session) error {
 				return on.Compete(c.Context(), s.ID, args[0], o)
 			})
 		}}
@@ -45,7 +47,7 @@ func planChooseCmd(a *app) *cobra.Command {
 		Args:    base.ArgRange(2, 2, "a feature, and A, B or none"),
 		Example: "  myc swarm plan choose parser B --reason \"it keeps the old format\"",
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), "choose a plan", func(o *opened, s *book.Session) error {
+			return a.With(c.Context(), "choose a plan", func(o *open.Swarm, s *book.Session) error {
 				return o.Choose(c.Context(), s.ID, args[0], args[1], reason)
 			})
 		}}
@@ -57,7 +59,7 @@ func planShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "show FEATURE", Short: "Show how complex a feature is, and the plans for it", Args: base.ArgRange(1, 1,
 		"a feature"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), "see a plan", func(_ *opened, s *book.Session) error {
+			return a.With(c.Context(), "see a plan", func(_ *open.Swarm, s *book.Session) error {
 				f, err := ops.Find(s, args[0])
 				if err != nil {
 					return err
@@ -110,8 +112,8 @@ func planRouteCmd(a *app) *cobra.Command {
 			"worker has a process, a session and a worktree of its own.",
 		Example: "  myc swarm plan route migrate --parallel 1\n  myc swarm plan route schema --group database",
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), "route a feature", func(o *opened, s *book.Session) error {
-				rights, err := a.rights(o)
+			return a.With(c.Context(), "route a feature", func(o *open.Swarm, s *book.Session) error {
+				rights, err := a.Rights(o)
 				if err != nil {
 					return err
 				}
@@ -140,15 +142,15 @@ func planContextCmd(a *app) *cobra.Command {
 			"govern agents, and secrets are left out.",
 		Example: "  myc swarm plan context parser\n  myc swarm plan context parser --set context.json",
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), "see what a worker is given", func(o *opened, s *book.Session) error {
+			return a.With(c.Context(), "see what a worker is given", func(o *open.Swarm, s *book.Session) error {
 				if set != "" {
 					return a.setContext(c, o, s, args[0], set, !replace)
 				}
-				rights, err := a.rights(o)
+				rights, err := a.Rights(o)
 				if err != nil {
 					return err
 				}
-				m, err := o.Material(c.Context(), s, args[0], rights, func(g *ground.Repo, path string) bool { return governs(g.Prefix(), path) }, b)
+				m, err := o.Material(c.Context(), s, args[0], rights, func(g *ground.Repo, path string) bool { return swarmed.Governs(g.Prefix(), path) }, b)
 				if err != nil {
 					return err
 				}
@@ -166,7 +168,7 @@ func planContextCmd(a *app) *cobra.Command {
 }
 
 // setContext gives a feature what a file says.
-func (a *app) setContext(c *cobra.Command, o *opened, s *book.Session, feature, file string, merge bool) error {
+func (a *app) setContext(c *cobra.Command, o *open.Swarm, s *book.Session, feature, file string, merge bool) error {
 	data, err := a.input(file)
 	if err != nil {
 		return err

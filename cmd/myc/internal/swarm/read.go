@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
@@ -59,15 +60,15 @@ func (a *app) refuse(problems []policy.Problem) error {
 }
 
 // settle finds the roles of the workers, and refuses roles that do not exist.
-func (a *app) settle(o *opened, b *begin, p plan.Plan) error {
+func (a *app) settle(o *open.Swarm, b *begin, p plan.Plan) error {
 	if b.settings.Role == "" {
-		b.settings.Role = o.project.File.Session.RoleOfAgent()
+		b.settings.Role = o.Project.File.Session.RoleOfAgent()
 	}
-	rights, err := a.rights(o)
+	rights, err := a.Rights(o)
 	if err != nil {
 		return err
 	}
-	roles := o.view.Policy.Roles()
+	roles := o.View.Policy.Roles()
 	for _, f := range p.Features {
 		role := f.Role
 		if role == "" {

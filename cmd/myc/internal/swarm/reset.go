@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm/book"
 )
@@ -17,7 +18,7 @@ func resetCmd(a *app) *cobra.Command {
 	c := &cobra.Command{Use: "reset", Short: "Give the session up: stop its workers and end it", Args: base.NoArgs,
 		Long: "What has landed stays on the branch of the session, and what workers committed or left stays under refs/mycelium/.",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.with(c.Context(), "reset the swarm", func(o *opened, s *book.Session) error {
+			return a.With(c.Context(), "reset the swarm", func(o *open.Swarm, s *book.Session) error {
 				if !s.Open() {
 					return fmt.Errorf("session %s has ended: %s", s.ID, words(s.State))
 				}
@@ -32,7 +33,7 @@ func resetCmd(a *app) *cobra.Command {
 }
 
 // reset stops the workers, and ends the session.
-func (a *app) reset(ctx context.Context, o *opened, s *book.Session) error {
+func (a *app) reset(ctx context.Context, o *open.Swarm, s *book.Session) error {
 	if err := o.Abandon(ctx, s.ID); err != nil {
 		return err
 	}

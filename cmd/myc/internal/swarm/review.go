@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/review"
@@ -25,19 +26,19 @@ func reviewCmd(a *app) *cobra.Command {
 			"until they have ended, if nobody drives it. What they find changes nothing until you choose it: myc swarm review implement.",
 		Example: "  myc swarm review --type code\n  myc swarm review show\n  myc swarm review implement 0 2",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.with(c.Context(), "have the swarm reviewed", func(o *opened, s *book.Session) error {
+			return a.With(c.Context(), "have the swarm reviewed", func(o *open.Swarm, s *book.Session) error {
 				return a.review(c.Context(), o, s, types, force)
 			})
 		}}
 	c.Flags().StringSliceVar(&types, "type", nil, "code or architecture (default: those of the settings)")
 	c.Flags().BoolVar(&force, "force", false, "review again what was reviewed")
-	c.Flags().BoolVar(&a.anywhere, "unsafe-program", false, "run a myc that lies where an agent may write")
+	c.Flags().BoolVar(&a.Anywhere, "unsafe-program", false, "run a myc that lies where an agent may write")
 	c.AddCommand(reviewStatusCmd(a), reviewShowCmd(a), reviewImplementCmd(a), reviewSettingsCmd(a))
 	return c
 }
 
 // review has what has landed reviewed.
-func (a *app) review(ctx context.Context, o *opened, s *book.Session, types []string, force bool) error {
+func (a *app) review(ctx context.Context, o *open.Swarm, s *book.Session, types []string, force bool) error {
 	g, err := o.Ground(ctx, s.ID)
 	if err != nil {
 		return err
@@ -65,7 +66,7 @@ func (a *app) review(ctx context.Context, o *opened, s *book.Session, types []st
 func reviewStatusCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "status", Short: "Show how far the reviews are", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.with(c.Context(), "see the reviews", func(_ *opened, s *book.Session) error {
+			return a.With(c.Context(), "see the reviews", func(_ *open.Swarm, s *book.Session) error {
 				if a.JSON {
 					return a.PrintJSON(reviewed(s))
 				}
@@ -115,7 +116,7 @@ func reviewed(s *book.Session) reviews {
 func reviewShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "show", Short: "Show what the reviews found", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.with(c.Context(), "see the reviews", func(_ *opened, s *book.Session) error {
+			return a.With(c.Context(), "see the reviews", func(_ *open.Swarm, s *book.Session) error {
 				if a.JSON {
 					return a.PrintJSON(reviewed(s))
 				}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
@@ -28,7 +29,7 @@ func rollbackCmd(a *app) *cobra.Command {
 		Example: "  myc swarm rollback parser\n  myc swarm rollback parser internal/parse/lexer.go\n  myc swarm rollback parser --to " +
 			"4f2a9c01d3e7",
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), "roll back", func(o *opened, s *book.Session) error {
+			return a.With(c.Context(), "roll back", func(o *open.Swarm, s *book.Session) error {
 				return a.rollback(c.Context(), o, s, args[0], args[1:], r)
 			})
 		}}
@@ -46,7 +47,7 @@ type rollback struct {
 }
 
 // rollback takes a worktree back, and has its feature wait for a worker again; or it has the driver take back what has landed.
-func (a *app) rollback(ctx context.Context, o *opened, s *book.Session, feature string, files []string, r rollback) error {
+func (a *app) rollback(ctx context.Context, o *open.Swarm, s *book.Session, feature string, files []string, r rollback) error {
 	f, t, err := ops.Attempt(s, feature)
 	if err != nil {
 		return err
@@ -79,7 +80,7 @@ func (a *app) rollback(ctx context.Context, o *opened, s *book.Session, feature 
 }
 
 // takeBack has the driver take back what has landed, or have it land again.
-func (a *app) takeBack(ctx context.Context, o *opened, g *ground.Repo, s *book.Session, f *book.Feature, files []string, r rollback) error {
+func (a *app) takeBack(ctx context.Context, o *open.Swarm, g *ground.Repo, s *book.Session, f *book.Feature, files []string, r rollback) error {
 	if len(files) > 0 {
 		return failure.Usagef("what %s has landed is taken back whole: name no files", f.ID)
 	}

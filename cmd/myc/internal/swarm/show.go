@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
@@ -18,33 +20,8 @@ import (
 	"mycelium/internal/text"
 )
 
-// event prints one event, as a line.
-func (a *app) event(e book.Event) {
-	if a.JSON {
-		_ = a.PrintLine(e)
-		return
-	}
-	about := e.Feature
-	if e.Attempt > 0 {
-		about += "#" + strconv.Itoa(e.Attempt)
-	}
-	fmt.Fprintf(a.Out, "%s  %s%s\n", a.Paint(base.Faint, e.At.Local().Format(time.TimeOnly)), text.OneLine(pad(about, 16)),
-		a.line(e.Text, 28))
-}
-
-// line is a text in the rest of a line, behind so many columns; whole where there is no terminal.
-func (a *app) line(s string, used int) string {
-	if s = text.Flatten(s); a.Width() > 0 {
-		return text.Cell(s, max(40, a.Width()-used))
-	}
-	return text.Truncate(s, 1000)
-}
-
-// pad fills a word up to a width, with at least one space behind it.
-func pad(s string, n int) string { return s + strings.Repeat(" ", max(1, n-text.Width(s))) }
-
 // outcome says what became of the session.
-func (a *app) outcome(ctx context.Context, o *opened, id string) error {
+func (a *app) outcome(ctx context.Context, o *open.Swarm, id string) error {
 	s, err := o.Read(ctx, id)
 	if err != nil {
 		return err
@@ -75,7 +52,7 @@ func (a *app) outcome(ctx context.Context, o *opened, id string) error {
 }
 
 // show prints a session.
-func (a *app) show(ctx context.Context, o *opened, s *book.Session) error {
+func (a *app) show(ctx context.Context, o *open.Swarm, s *book.Session) error {
 	driver, err := o.Driver(ctx, s.ID)
 	if err != nil {
 		return err
@@ -85,7 +62,7 @@ func (a *app) show(ctx context.Context, o *opened, s *book.Session) error {
 		if err != nil {
 			return err
 		}
-		return a.PrintJSON(shown{s, driver, s.Cost(), s.Features, a.account(s), workers})
+		return a.PrintJSON(shown{s, driver, s.Cost(), s.Features, swarmed.AccountFor(s.Settings.Runner, a.Environ), workers})
 	}
 	done := 0
 	var rows [][]string

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/stats"
 )
@@ -15,7 +16,7 @@ import (
 func statsCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "stats", Short: "Show the figures of the session: times, workers, attempts, cost", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.with(c.Context(), "see the swarm", func(_ *opened, s *book.Session) error {
+			return a.With(c.Context(), "see the swarm", func(_ *open.Swarm, s *book.Session) error {
 				figures := stats.Of(s, time.Now())
 				if a.JSON {
 					return a.PrintJSON(figures)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 )
@@ -16,7 +17,7 @@ func statusCmd(a *app) *cobra.Command {
 	c := &cobra.Command{Use: "status", Short: "Show the features of the session and their workers", Args: base.NoArgs,
 		Example: "  myc swarm status --graph\n  myc swarm status --json",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.with(c.Context(), "see the swarm", func(o *opened, s *book.Session) error {
+			return a.With(c.Context(), "see the swarm", func(o *open.Swarm, s *book.Session) error {
 				if graph || compact {
 					return a.graph(s, compact)
 				}
@@ -40,7 +41,7 @@ type shown struct {
 }
 
 // heartbeats are those of the workers at work.
-func (o *opened) heartbeats(ctx context.Context, s *book.Session) (map[string]swarm.Heartbeat, error) {
+func (o *open.Swarm) heartbeats(ctx context.Context, s *book.Session) (map[string]swarm.Heartbeat, error) {
 	out := map[string]swarm.Heartbeat{}
 	for _, f := range s.Features {
 		t := f.Live()

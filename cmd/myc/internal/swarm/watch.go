@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/approval/terminal"
 	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm/book"
@@ -27,7 +28,7 @@ func watchCmd(a *app) *cobra.Command {
 			"session.",
 		Example: "  myc swarm watch\n  myc swarm watch --json | jq .text",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.with(c.Context(), "see the swarm", func(o *opened, s *book.Session) error {
+			return a.With(c.Context(), "see the swarm", func(o *open.Swarm, s *book.Session) error {
 				if a.JSON || !base.StdinIsTerminal(a.In) || !base.OutputIsTerminal(a.Out) {
 					return a.lines(c.Context(), o, s)
 				}
@@ -37,17 +38,17 @@ func watchCmd(a *app) *cobra.Command {
 }
 
 // lines prints the session, and then what happens, to its end.
-func (a *app) lines(ctx context.Context, o *opened, s *book.Session) error {
+func (a *app) lines(ctx context.Context, o *open.Swarm, s *book.Session) error {
 	if !a.JSON {
 		if err := a.show(ctx, o, s); err != nil || !s.Open() {
 			return err
 		}
 	}
-	return a.tail(ctx, o, s.ID, tailShown)
+	return a.Tail(ctx, o, s.ID, tailShown)
 }
 
 // watch shows the session on the whole screen.
-func (a *app) watch(ctx context.Context, o *opened, s *book.Session) error {
+func (a *app) watch(ctx context.Context, o *open.Swarm, s *book.Session) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	eye := &view.Eye{Book: o.Book, ID: s.ID}
@@ -84,7 +85,7 @@ func (a *app) watch(ctx context.Context, o *opened, s *book.Session) error {
 }
 
 // attach is the program that shows the terminal of the worker of a feature.
-func (a *app) attach(ctx context.Context, o *opened, s *book.Session, feature string) (*exec.Cmd, error) {
+func (a *app) attach(ctx context.Context, o *open.Swarm, s *book.Session, feature string) (*exec.Cmd, error) {
 	t, err := ops.Working(s, feature)
 	if err != nil && t != nil {
 		return nil, text.Hinted(err, "myc swarm logs "+feature+" shows what the last one did")
@@ -92,7 +93,7 @@ func (a *app) attach(ctx context.Context, o *opened, s *book.Session, feature st
 	if err != nil {
 		return nil, err
 	}
-	server, err := swarmed.Terminals(o.paths, a.Getenv("XDG_RUNTIME_DIR"))
+	server, err := swarmed.Terminals(o.Paths, a.Getenv("XDG_RUNTIME_DIR"))
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package swarm
+package drive
 
 import (
 	"context"
@@ -9,26 +9,29 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ops"
 )
 
-func startCmd(a *app) *cobra.Command {
+// StartCommand is `myc swarm start`.
+func StartCommand(program *open.App) *cobra.Command {
+	a := &app{program}
 	c := &cobra.Command{Use: "start [FEATURE]...", Short: "Drive the session in the background",
 		Long: "Does what `myc swarm auto` does, in a terminal of the swarm's own, and returns when the driver has begun. The features that\n" +
 			"are named are given to workers before others; a feature whose dependencies have not landed is refused.",
 		Example: "  myc swarm start\n  myc swarm start parser printer\n  myc swarm watch",
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), "drive the swarm", func(o *opened, s *book.Session) error { return a.start(c.Context(), o, s, args) })
+			return a.With(c.Context(), "drive the swarm", func(o *open.Swarm, s *book.Session) error { return a.start(c.Context(), o, s, args) })
 		}}
-	anywhereFlag(a, c)
+	AnywhereFlag(program, c)
 	return c
 }
 
 // start has a session driven in the background, these features first.
-func (a *app) start(ctx context.Context, o *opened, s *book.Session, features []string) error {
+func (a *app) start(ctx context.Context, o *open.Swarm, s *book.Session, features []string) error {
 	if err := a.drivable(s); err != nil {
 		return err
 	}
@@ -61,14 +64,14 @@ func (a *app) start(ctx context.Context, o *opened, s *book.Session, features []
 		return nil
 	}
 	var flags []string
-	if a.anywhere {
+	if a.Anywhere {
 		flags = append(flags, "--"+unsafeProgram)
 	}
 	began, err := o.Events(ctx, s.ID, 0, 1)
 	if err != nil {
 		return err
 	}
-	if err := swarmed.Launch(ctx, o.paths, a.Getenv("XDG_RUNTIME_DIR"), workerEnviron(a.Environ, s.Settings.Runner), s.ID, flags...); err != nil {
+	if err := swarmed.Launch(ctx, o.Paths, a.Getenv("XDG_RUNTIME_DIR"), swarmed.WorkerEnviron(a.Environ, s.Settings.Runner), s.ID, flags...); err != nil {
 		return err
 	}
 	if err := a.driving(ctx, o, s.ID, began[len(began)-1].Seq); err != nil {
@@ -82,10 +85,10 @@ func (a *app) start(ctx context.Context, o *opened, s *book.Session, features []
 const driveWithin = 30 * time.Second
 
 // driving returns when a driver that was started has begun, or has ended by now. after is the last event before that.
-func (a *app) driving(ctx context.Context, o *opened, id string, after int64) error {
+func (a *app) driving(ctx context.Context, o *open.Swarm, id string, after int64) error {
 	late := time.NewTimer(driveWithin)
 	defer late.Stop()
-	look := time.NewTicker(followEvery)
+	look := time.NewTicker(open.FollowEvery)
 	defer look.Stop()
 	for {
 		driven, err := o.Driven(ctx, id)

@@ -1,4 +1,4 @@
-package swarm
+package swarmed
 
 import (
 	"os"
@@ -9,7 +9,6 @@ import (
 	"mycelium/internal/config/source"
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/project"
-	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/runner"
 )
 
@@ -26,8 +25,8 @@ func varsOf(name string, environ []string) []string {
 	return modelVars
 }
 
-// workerEnviron is the environment of a worker of a runner.
-func workerEnviron(environ []string, name string) []string {
+// WorkerEnviron is the environment of a worker of a runner.
+func WorkerEnviron(environ []string, name string) []string {
 	out, vars := project.Kept(environ), varsOf(name, environ)
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
@@ -59,16 +58,16 @@ func accountOf(environ []string) string {
 	return byNothing
 }
 
-// account is with what the workers of a session reach their model; "" if the runner is none of ours to ask.
-func (a *app) account(s *book.Session) string {
-	if s.Settings.Runner != runner.Claude {
+// AccountFor is with what the workers of a runner reach their model; "" if the runner is none of ours to ask.
+func AccountFor(name string, environ []string) string {
+	if name != runner.Claude {
 		return ""
 	}
-	return accountOf(a.Environ)
+	return accountOf(environ)
 }
 
-// accountLine says which account workers use, and what that means.
-func accountLine(account string) string {
+// AccountLine says which account workers use, and what that means.
+func AccountLine(account string) string {
 	return map[string]string{
 		bySubscription: "workers use the subscription with which Claude Code is signed in; ANTHROPIC_API_KEY does not reach them",
 		byKey:          "workers use a key (ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN): each token costs money",

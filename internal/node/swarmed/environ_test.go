@@ -1,4 +1,4 @@
-package swarm
+package swarmed
 
 import (
 	"mycelium/internal/swarm/runner"
@@ -29,10 +29,10 @@ func TestWorkerEnviron(t *testing.T) {
 		"a token of a subscription":        {[]string{"HOME=" + home, "CLAUDE_CODE_OAUTH_TOKEN=t"}, false, bySubscription},
 		"signed in, and a service of ours": {[]string{"HOME=" + signedIn, "ANTHROPIC_BASE_URL=http://127.0.0.1:1"}, true, byService},
 	} {
-		if got := accountOf(append(c.environ, key)); got != c.account || accountLine(got) == "" {
+		if got := accountOf(append(c.environ, key)); got != c.account || AccountLine(got) == "" {
 			t.Errorf("%s: the account is %s", name, got)
 		}
-		got := workerEnviron(append(c.environ, key, "GITHUB_TOKEN=secret"), runner.Claude)
+		got := WorkerEnviron(append(c.environ, key, "GITHUB_TOKEN=secret"), runner.Claude)
 		if slices.Contains(got, key) != c.has || slices.Contains(got, "GITHUB_TOKEN=secret") || !slices.Contains(got, c.environ[0]) {
 			t.Errorf("%s: %q", name, got)
 		}

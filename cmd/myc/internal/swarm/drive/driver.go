@@ -1,4 +1,4 @@
-package swarm
+package drive
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/text"
@@ -21,19 +22,20 @@ const driverEnded = "its driver ended: "
 // nextWithin is how long a driver waits for the one before it, which has given up its lease and is about to end.
 const nextWithin = 10 * time.Second
 
-// driverCmd is what runs in a terminal of the swarm's own: for `myc swarm start`, and where an agent asks for work through the
+// Command is what runs in a terminal of the swarm's own: for `myc swarm start`, and where an agent asks for work through the
 // tools. A session that is paused has its workers stopped. How it fails is in the events of the session, because nobody looks at its
 // terminal.
-func driverCmd(a *app) *cobra.Command {
+func Command(program *open.App) *cobra.Command {
+	a := &app{program}
 	c := &cobra.Command{Use: swarmed.DriverCommand + " SESSION", Short: "Drive a session in the background", Hidden: true,
 		Args: base.ArgRange(1, 1, "a session"),
 		RunE: func(c *cobra.Command, args []string) error {
 			signal.Ignore(syscall.SIGHUP) // its terminal may go
-			o, err := a.open(c.Context(), "drive the swarm")
+			o, err := a.Open(c.Context(), "drive the swarm")
 			if err != nil {
 				return err
 			}
-			defer o.close()
+			defer o.Close()
 			if err = a.driveAlone(c.Context(), o, args[0]); err == nil {
 				return nil
 			}
@@ -42,11 +44,11 @@ func driverCmd(a *app) *cobra.Command {
 			})
 			return errors.Join(err, told)
 		}}
-	anywhereFlag(a, c)
+	AnywhereFlag(program, c)
 	return c
 }
 
-func (a *app) driveAlone(ctx context.Context, o *opened, id string) error {
+func (a *app) driveAlone(ctx context.Context, o *open.Swarm, id string) error {
 	s, err := o.Read(ctx, id)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package swarm
+package work
 
 import (
 	"crypto/sha256"

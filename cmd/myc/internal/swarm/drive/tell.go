@@ -1,4 +1,4 @@
-package swarm
+package drive
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/approval"
 	"mycelium/internal/approval/notify"
 	"mycelium/internal/node/api"
@@ -17,8 +18,8 @@ const tellEvery = time.Second
 
 // tellPeople tells people on the channels of the project what becomes of a session, until it is stopped; then what has happened by then.
 // What cannot be told is logged, and stops nobody.
-func (a *app) tellPeople(ctx context.Context, o *opened, id string) (stop func()) {
-	if c := o.project.File.Approval; c.Telegram == nil && !notify.Reaches(c.Notify, a.Getenv) {
+func (a *app) tellPeople(ctx context.Context, o *open.Swarm, id string) (stop func()) {
+	if c := o.Project.File.Approval; c.Telegram == nil && !notify.Reaches(c.Notify, a.Getenv) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -44,7 +45,7 @@ func (a *app) tellPeople(ctx context.Context, o *opened, id string) (stop func()
 }
 
 // told tells people what they were not told yet.
-func (a *app) told(ctx context.Context, o *opened, id string) error {
+func (a *app) told(ctx context.Context, o *open.Swarm, id string) error {
 	before, err := notices.Read(o.Folder, id)
 	if err != nil {
 		return err

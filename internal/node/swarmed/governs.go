@@ -1,4 +1,4 @@
-package swarm
+package swarmed
 
 import (
 	"slices"
@@ -8,9 +8,9 @@ import (
 	"mycelium/internal/policy"
 )
 
-// governs reports whether a path, from the top of a repository, is of a file that governs agents: in whatever folder it lies, or in the
+// Governs reports whether a path, from the top of a repository, is of a file that governs agents: in whatever folder it lies, or in the
 // folder of the project, which has a prefix from the top.
-func governs(prefix, path string) bool {
+func Governs(prefix, path string) bool {
 	if facts.Governs("/" + path) {
 		return true
 	}

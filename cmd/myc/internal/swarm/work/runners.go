@@ -1,4 +1,4 @@
-package swarm
+package work
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/harness"
 	"mycelium/internal/node"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm/runner"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/tmux"
@@ -125,7 +126,7 @@ func uuid() string {
 
 // openBoxed opens an agent that works in the sandbox as a whole.
 func (a *app) openBoxed(ctx context.Context, w *worker.Work, o worker.Order) (*running, error) {
-	if err := affordable(o.Runner, o.Budget); err != nil {
+	if err := swarmed.Affordable(o.Runner, o.Budget); err != nil {
 		return nil, err
 	}
 	// Every worker of an attempt has the same home, so that one goes on with the conversation of the last.
@@ -139,27 +140,6 @@ func (a *app) openBoxed(ctx context.Context, w *worker.Work, o worker.Order) (*r
 	c := &runner.Turns{Dialect: dialect, Start: box.Run, Model: o.Model, ID: o.Resume}
 	return &running{Runner: &proved{c, box.Title, box.Decided}, session: box.Session.ID, title: strings.TrimSpace(box.Title + " " + o.Model),
 		conversation: func() string { return c.ID }, close: box.Close}, nil
-}
-
-// present says what a runner lacks on this machine; nil: nothing.
-func present(environ []string, name string) error {
-	known, ok := harness.Named(runner.Program(name))
-	if !ok {
-		return nil
-	}
-	if _, err := known.Find(environ); err != nil {
-		return failure.Hint(fmt.Errorf("the runner %s: %w", name, err), "install it: npm install -g "+known.Package)
-	}
-	return nil
-}
-
-// affordable refuses a budget that a runner cannot keep, because it does not tell what it costs.
-func affordable(name string, budget float64) error {
-	if budget > 0 && !runner.Prices(name) {
-		return failure.Hint(fmt.Errorf("the runner %s does not tell what it costs, so no budget can stop it", name),
-			"leave out the budget, or use --runner claude")
-	}
-	return nil
 }
 
 // proved ends an agent that calls tools which no hook has decided about.

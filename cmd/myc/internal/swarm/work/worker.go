@@ -1,4 +1,5 @@
-package swarm
+// Package work has the worker of one attempt: what the swarm starts in a terminal of its own.
+package work
 
 import (
 	"cmp"
@@ -19,8 +20,12 @@ import (
 	"mycelium/internal/text"
 )
 
-// workerCmd is what the swarm starts in the terminal of a worker.
-func workerCmd(a *app) *cobra.Command {
+// app is the program as a worker.
+type app struct{ *base.App }
+
+// Command is what the swarm starts in the terminal of a worker.
+func Command(b *base.App) *cobra.Command {
+	a := &app{b}
 	return &cobra.Command{Use: "worker FOLDER", Short: "Work on the feature that a folder of the swarm orders", Hidden: true,
 		Args: base.ArgRange(1, 1, "the folder of an attempt"),
 		RunE: func(c *cobra.Command, args []string) error {

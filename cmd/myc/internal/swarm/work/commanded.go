@@ -1,4 +1,4 @@
-package swarm
+package work
 
 import (
 	"context"
@@ -56,7 +56,7 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 	agentshell.Identify("git", c.GitConfig, a.Environ)
 	out := io.MultiWriter(a.Out, said, lines{t})
 	c.Out, c.Err = out, out
-	r, err := confined(ctx, p, &c, o.Unsandboxed)
+	r, err := swarmed.Run(ctx, p, &c, o.Unsandboxed)
 	end.Text = text.Visible(said.String())
 	if r != nil {
 		end.Taken = r.Left.Quarantined

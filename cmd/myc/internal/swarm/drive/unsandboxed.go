@@ -1,27 +1,22 @@
-package swarm
+package drive
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"syscall"
 	"time"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/config"
+	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/acts"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/project"
-	"mycelium/internal/node/sandboxed"
-	"mycelium/internal/sandbox"
 	"mycelium/internal/swarm/book"
 )
 
 // bounds makes sure that workers run in the sandbox, or that a person at a terminal takes it on themselves that they do not. It returns the
 // session as it is then.
-func (a *app) bounds(ctx context.Context, o *opened, s *book.Session, without bool) (*book.Session, error) {
+func (a *app) bounds(ctx context.Context, o *open.Swarm, s *book.Session, without bool) (*book.Session, error) {
 	if without {
 		return a.unbound(ctx, o, s)
 	}
@@ -43,7 +38,7 @@ func (a *app) bounds(ctx context.Context, o *opened, s *book.Session, without bo
 }
 
 // unbound records that a person has workers run outside of the sandbox.
-func (a *app) unbound(ctx context.Context, o *opened, s *book.Session) (*book.Session, error) {
+func (a *app) unbound(ctx context.Context, o *open.Swarm, s *book.Session) (*book.Session, error) {
 	if !base.StdinIsTerminal(a.In) {
 		return s, failure.New(failure.Denied, errors.New("--unsandboxed: only a person at a terminal may do this"),
 			"leave it out: workers run in the sandbox")
@@ -53,7 +48,7 @@ func (a *app) unbound(ctx context.Context, o *opened, s *book.Session) (*book.Se
 	}
 	by := acts.User(os.Getuid())
 	note := fmt.Sprintf("workers of the swarm run without the sandbox, session %s, by %s", s.ID, by)
-	record, err := acts.Record(ctx, o.project, acts.Act{Act: "swarm auto --unsandboxed", Item: s.ID}, note)
+	record, err := acts.Record(ctx, o.Project, acts.Act{Act: "swarm auto --unsandboxed", Item: s.ID}, note)
 	if err != nil {
 		return s, err
 	}
@@ -61,32 +56,4 @@ func (a *app) unbound(ctx context.Context, o *opened, s *book.Session) (*book.Se
 		s.Unsandboxed = &book.Unsandboxed{At: time.Now(), By: by, Record: record}
 		return []book.Event{{Kind: "session", Text: "workers run without the sandbox, by " + by}}, nil
 	})
-}
-
-// confined runs a command in the sandbox, or as it is where a person has accepted that.
-func confined(ctx context.Context, p *config.Project, c *sandbox.Command, without bool) (*sandbox.Result, error) {
-	if without {
-		return unconfined(ctx, p, c)
-	}
-	return sandboxed.Run(ctx, p, c)
-}
-
-// unconfined runs a command as it is: without secrets all the same.
-func unconfined(ctx context.Context, _ *config.Project, c *sandbox.Command) (*sandbox.Result, error) {
-	run := ctx
-	if c.Profile.Seconds > 0 {
-		var cancel context.CancelFunc
-		run, cancel = context.WithTimeout(ctx, time.Duration(c.Profile.Seconds*float64(time.Second)))
-		defer cancel()
-	}
-	cmd := exec.CommandContext(run, c.Argv[0], c.Argv[1:]...) //nolint:gosec // a person wrote it
-	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Dir, project.Kept(c.Environ), c.In, c.Out, c.Err
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	err := cmd.Run()
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) && run.Err() == nil {
-		return nil, fmt.Errorf("run %s: %w", c.Argv[0], err)
-	}
-	return &sandbox.Result{ExitCode: cmd.ProcessState.ExitCode(), TimedOut: run.Err() != nil && ctx.Err() == nil}, nil
 }

@@ -1,4 +1,4 @@
-package swarm
+package swarmed
 
 import "testing"
 
@@ -9,11 +9,11 @@ func TestGoverns(t *testing.T) {
 		"rules.yaml": false, "skills/a": false, ".github/workflows/ci.yml": false, "sub/src/skills/a.go": false, "sub/rules.yaml.md": false,
 		"README.md": false, "sub/main.go": false,
 	} {
-		if governs("sub/", path) != want {
+		if Governs("sub/", path) != want {
 			t.Errorf("%s: %t", path, !want)
 		}
 	}
-	if !governs("", "rules.yaml") || !governs("", "skills/a/SKILL.md") || governs("", "sub/rules.yaml") {
+	if !Governs("", "rules.yaml") || !Governs("", "skills/a/SKILL.md") || Governs("", "sub/rules.yaml") {
 		t.Error("a project at the top")
 	}
 }
