@@ -1,17 +1,13 @@
 package swarm
 
 import (
-	"context"
-	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/drive"
 	"mycelium/cmd/myc/internal/swarm/open"
-	"mycelium/internal/atomicfile"
-	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm/book"
 )
 
@@ -47,32 +43,9 @@ func pauseCmd(a *app) *cobra.Command {
 				if err := o.Pause(c.Context(), s.ID); err != nil {
 					return err
 				}
-				return a.halted(c.Context(), o, s.ID)
+				return drive.Halt(c.Context(), a.App, o, s.ID)
 			})
 		}}
-}
-
-// haltWithin is how long a driver may take to stop its workers: it gives each ten seconds twice, and a verification its time.
-const haltWithin = swarmed.VerifyWithin + time.Minute
-
-// halted stops the workers of a paused session, and returns when they are gone.
-func (a *app) halted(ctx context.Context, o *open.Swarm, id string) error {
-	s, err := o.Read(ctx, id)
-	if err != nil {
-		return err
-	}
-	options, err := a.options(ctx, o, s)
-	if err != nil {
-		return err
-	}
-	lock, err := atomicfile.LockWait(o.DriverLock(), haltWithin) // the one who drives it stops them, and ends
-	if err == nil {
-		err = lock.Unlock()
-	}
-	if err != nil {
-		return fmt.Errorf("wait for the driver to stop its workers: %w", err)
-	}
-	return a.drive(ctx, o, options, id)
 }
 
 func resumeCmd(a *app) *cobra.Command {

@@ -1,6 +1,8 @@
 package swarm
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
@@ -21,14 +23,19 @@ func autoCmd(a *app) *cobra.Command {
 				if dry {
 					return a.picture(s)
 				}
-				if err := drive.Auto(c.Context(), a.App, o, s, unsandboxed); err != nil {
-					return err
-				}
-				return a.outcome(c.Context(), o, s.ID)
+				return a.auto(c.Context(), o, s, unsandboxed)
 			})
 		}}
 	c.Flags().BoolVar(&dry, "dry-run", false, "show the schedule, and start nothing")
 	drive.AnywhereFlag(a.App, c)
 	c.Flags().BoolVar(&unsandboxed, "unsandboxed", false, "run workers without the sandbox; only a person at a terminal, on record")
 	return c
+}
+
+// auto drives the session, and says what became of it.
+func (a *app) auto(ctx context.Context, o *open.Swarm, s *book.Session, unsandboxed bool) error {
+	if err := drive.Auto(ctx, a.App, o, s, unsandboxed); err != nil {
+		return err
+	}
+	return a.outcome(ctx, o, s.ID)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/drive"
 	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm/book"
@@ -37,7 +38,7 @@ func (a *app) reset(ctx context.Context, o *open.Swarm, s *book.Session) error {
 	if err := o.Abandon(ctx, s.ID); err != nil {
 		return err
 	}
-	if err := a.halted(ctx, o, s.ID); err != nil {
+	if err := drive.Halt(ctx, a.App, o, s.ID); err != nil {
 		return err
 	}
 	return o.GiveUp(ctx, s.ID)

@@ -58,7 +58,7 @@ func (a *app) show(ctx context.Context, o *open.Swarm, s *book.Session) error {
 		return err
 	}
 	if a.JSON {
-		workers, err := o.heartbeats(ctx, s)
+		workers, err := heartbeats(ctx, o, s)
 		if err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ type shown struct {
 }
 
 // heartbeats are those of the workers at work.
-func (o *open.Swarm) heartbeats(ctx context.Context, s *book.Session) (map[string]swarm.Heartbeat, error) {
+func heartbeats(ctx context.Context, o *open.Swarm, s *book.Session) (map[string]swarm.Heartbeat, error) {
 	out := map[string]swarm.Heartbeat{}
 	for _, f := range s.Features {
 		t := f.Live()

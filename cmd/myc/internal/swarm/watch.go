@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/drive"
 	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/approval/terminal"
 	"mycelium/internal/node/swarmed"
@@ -65,7 +66,7 @@ func (a *app) watch(ctx context.Context, o *open.Swarm, s *book.Session) error {
 			if err := o.Pause(ctx, s.ID); err != nil {
 				return err
 			}
-			return a.halted(ctx, o, s.ID)
+			return drive.Halt(ctx, a.App, o, s.ID)
 		},
 		Resume: func(ctx context.Context) error { return o.Resume(ctx, s.ID) },
 		Attach: func(feature string) (*exec.Cmd, error) {
