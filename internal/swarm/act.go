@@ -14,6 +14,7 @@ import (
 
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
+	"mycelium/internal/swarm/planning"
 	"mycelium/internal/swarm/worker"
 )
 
@@ -42,7 +43,7 @@ func (d *Driver) start(ctx context.Context, seen *book.Session) error {
 			if err != nil {
 				return nil, err
 			}
-			if Planned(s, f) {
+			if planning.Planned(s, f) {
 				contest{d}.compete(s, f, base)
 				planned = append(planned, f)
 				events = append(events, book.Event{Kind: "plan", Feature: f.ID, Text: "two planners begin"})
@@ -58,7 +59,7 @@ func (d *Driver) start(ctx context.Context, seen *book.Session) error {
 				continue
 			}
 			a := &book.Attempt{N: len(f.Attempts) + 1, State: book.Starting, Base: string(base), Began: time.Now()}
-			a.Folder = d.folderOf(s.ID, nameOf(f.ID, a.N))
+			a.Folder = d.folderOf(s.ID, book.NameOf(f.ID, a.N))
 			a.Window = "cc-worker-" + f.ID + "-" + strconv.FormatInt(a.Began.UnixMilli(), 36)
 			f.Attempts = append(f.Attempts, a)
 			events = append(events, book.Event{Kind: "feature", Feature: f.ID, Attempt: a.N, Text: "it is given to a worker"})
@@ -115,31 +116,9 @@ func (d *Driver) launch(ctx context.Context, f *book.Feature, a *book.Attempt) {
 // Start is the snapshot of a worktree as its first worker found it.
 const Start = "start"
 
-// nameOf is the name of an attempt in the ground.
-func nameOf(feature string, n int) string { return feature + "-" + strconv.Itoa(n) }
-
-// TreeOf is the worktree of an attempt; nil: it has none.
-func TreeOf(g *ground.Repo, feature string, n int) (*ground.Tree, error) {
-	return treeNamed(g, nameOf(feature, n))
-}
-
-// treeNamed is the worktree of a name in the ground; nil: there is none.
-func treeNamed(g *ground.Repo, name string) (*ground.Tree, error) {
-	all, err := g.List()
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range all {
-		if t.Attempt == name && !t.Half {
-			return &t, nil
-		}
-	}
-	return nil, nil
-}
-
 // place is the worktree of an attempt, which is made from a commit if there is none yet.
 func (d *Driver) place(ctx context.Context, attempt, from string) (*ground.Tree, error) {
-	t, err := treeNamed(d.Ground, attempt)
+	t, err := d.Ground.Named(attempt)
 	switch {
 	case err != nil:
 		return nil, err
@@ -156,7 +135,7 @@ func (d *Driver) place(ctx context.Context, attempt, from string) (*ground.Tree,
 // order makes the worktree of an attempt, if it has none, and writes what its worker is to do there.
 // again is said in the place of the prompt to a worker that goes on with the conversation of the one before.
 func (d *Driver) order(ctx context.Context, s *book.Session, f *book.Feature, a *book.Attempt, prompt, again string) error {
-	t, err := d.place(ctx, nameOf(f.ID, a.N), cmp.Or(a.Tip, a.Base))
+	t, err := d.place(ctx, book.NameOf(f.ID, a.N), cmp.Or(a.Tip, a.Base))
 	if err != nil {
 		return err
 	}
@@ -183,11 +162,11 @@ func (d *Driver) order(ctx context.Context, s *book.Session, f *book.Feature, a 
 
 // orderOf is the order of a worker of a feature, as far as it is the same for all of them.
 func (d *Driver) orderOf(s *book.Session, f *book.Feature) (worker.Order, error) {
-	role := RoleOf(s, f)
-	if err := CheckRoute(f.Feature, s.Settings, d.Rights); err != nil { // the policy may have changed
+	role := planning.RoleOf(s, f)
+	if err := planning.CheckRoute(f.Feature, s.Settings, d.Rights); err != nil { // the policy may have changed
 		return worker.Order{}, err
 	}
-	skills, err := skillsOf(f.Feature, role, d.Rights)
+	skills, err := planning.SkillsOf(f.Feature, role, d.Rights)
 	return worker.Order{Session: s.ID, Feature: f.ID, Runner: cmp.Or(f.Route.Worker, s.Settings.Runner), Command: s.Settings.Command,
 		Role: role, Skills: skills, Model: s.Settings.Model, Budget: f.Budget.USD, Seconds: f.Budget.Minutes.Duration().Seconds(),
 		Anywhere: d.Anywhere, Unsandboxed: s.Unsandboxed != nil}, err
@@ -345,7 +324,7 @@ func (d *Driver) sweep(ctx context.Context) error {
 // Clear removes the worktrees of a feature. What is committed there stays under refs/mycelium/, and what is not becomes a snapshot.
 func Clear(ctx context.Context, g *ground.Repo, f *book.Feature) error {
 	for _, a := range f.Attempts {
-		if err := clearOne(ctx, g, nameOf(f.ID, a.N)); err != nil {
+		if err := clearOne(ctx, g, book.NameOf(f.ID, a.N)); err != nil {
 			return err
 		}
 	}
@@ -353,7 +332,7 @@ func Clear(ctx context.Context, g *ground.Repo, f *book.Feature) error {
 }
 
 func clearOne(ctx context.Context, g *ground.Repo, name string) error {
-	t, err := treeNamed(g, name)
+	t, err := g.Named(name)
 	if err != nil || t == nil {
 		return err
 	}
@@ -398,9 +377,7 @@ func (d *Driver) halt(ctx context.Context, s *book.Session) (over bool) {
 			return c.halt(ctx)
 		})
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return over && len(d.jobs) == 0
+	return over && d.idle()
 }
 
 // revive has another worker go on with the conversation of one that died.

@@ -46,8 +46,11 @@ func Criteria(s *book.Session, f *book.Feature) (out []book.Criterion) {
 	return out
 }
 
+// checking is the driver where it verifies what a worker has made.
+type checking struct{ *Driver }
+
 // own checks the criteria of a feature itself on a working tree, except those that are looked at later.
-func (d *Driver) own(ctx context.Context, f *book.Feature, tree string, touched []ground.File) ([]book.Criterion, error) {
+func (d checking) own(ctx context.Context, f *book.Feature, tree string, touched []ground.File) ([]book.Criterion, error) {
 	v, all := validation(f), Criteria(&book.Session{}, f)
 	if v == nil {
 		return nil, nil
@@ -81,7 +84,7 @@ func (d *Driver) own(ctx context.Context, f *book.Feature, tree string, touched 
 }
 
 // measure runs the command of a feature. It returns what the command said if it failed, and what is wrong with the coverage.
-func (d *Driver) measure(ctx context.Context, v *plan.Validation, tree string) (said, coverage string, err error) {
+func (d checking) measure(ctx context.Context, v *plan.Validation, tree string) (said, coverage string, err error) {
 	argv, within := []string(v.VerifyCommand), time.Duration(0)
 	if v.CoverageTarget > 0 {
 		if argv, err = verify.Measured(argv); err != nil {
@@ -111,7 +114,7 @@ func (d *Driver) measure(ctx context.Context, v *plan.Validation, tree string) (
 }
 
 // verifyWithin runs a command for as long as d at most; 0: as long as any verification.
-func (d *Driver) verifyWithin(ctx context.Context, tree string, argv []string, within time.Duration) (Checked, error) {
+func (d checking) verifyWithin(ctx context.Context, tree string, argv []string, within time.Duration) (Checked, error) {
 	if within == 0 {
 		return d.Verify(ctx, tree, argv)
 	}

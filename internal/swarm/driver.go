@@ -12,16 +12,15 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
+	"mycelium/internal/swarm/planning"
 	"mycelium/internal/swarm/review"
 	"mycelium/internal/swarm/worker"
-	"mycelium/internal/text"
 )
 
 // Checked is what came of a command that verifies a commit.
@@ -42,10 +41,10 @@ type Options struct {
 	Verify func(ctx context.Context, tree string, argv []string) (Checked, error)
 	// Governs reports whether a path, relative to the top of the tree, is of a file that governs agents.
 	Governs  func(path string) bool
-	Rights   Rights        // nil: workers have the skills of their role, and are given no files of the project
-	Ask      Ask           // nil: no model can be asked
-	Anywhere bool          // myc lies where an agent may write, and a person accepted that
-	Every    time.Duration // how often workers are looked at; 0: twice a second
+	Rights   planning.Rights // nil: workers have the skills of their role, and are given no files of the project
+	Ask      planning.Ask    // nil: no model can be asked
+	Anywhere bool            // myc lies where an agent may write, and a person accepted that
+	Every    time.Duration   // how often workers are looked at; 0: twice a second
 	Logger   *slog.Logger
 }
 
@@ -55,16 +54,10 @@ type Driver struct {
 
 	id       string
 	watches  map[worker.Folder]*watch
-	settings book.Settings // as they were when it looked last
-	adopted  bool          // the workers that another driver left are looked after
-
-	mu   sync.Mutex
-	jobs map[string]bool // what is under way, by feature, and landJob
-	work sync.WaitGroup
-	wake chan struct{}
-	eyes *fsnotify.Watcher // on the folders of workers; nil: there is none, and they are looked at in turn
-	err  error             // the first of a job
-	errs int               // errors in a row
+	settings book.Settings     // as they were when it looked last
+	adopted  bool              // the workers that another driver left are looked after
+	eyes     *fsnotify.Watcher // on the folders of workers; nil: there is none, and they are looked at in turn
+	*jobs
 }
 
 // The lease of a driver, and how often it looks.
@@ -81,7 +74,7 @@ func New(o Options, session string) *Driver {
 	if o.Every == 0 {
 		o.Every = every
 	}
-	return &Driver{Options: o, id: session, watches: map[worker.Folder]*watch{}, jobs: map[string]bool{}, wake: make(chan struct{}, 1)}
+	return &Driver{Options: o, id: session, watches: map[worker.Folder]*watch{}, jobs: newJobs(o.Logger)}
 }
 
 // Run drives the session until nothing more becomes of it by itself, or ctx ends. Workers go on without a driver. The error is a
@@ -134,7 +127,7 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 	}
 	d.settings = s.Settings
 	if s.Landing != nil && !d.busy(landJob) {
-		if err := d.recover(ctx, s.Landing); err != nil {
+		if err := (merging{d}).recover(ctx, s.Landing); err != nil {
 			return false, err
 		}
 		d.again()
@@ -160,7 +153,7 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 	}
 	d.adopted = true
 	if !d.busy(landJob) && len(queued(s)) > 0 {
-		d.begin(ctx, landJob, func(ctx context.Context) error { return d.land(ctx) })
+		d.begin(ctx, landJob, func(ctx context.Context) error { return merging{d}.land(ctx) })
 	}
 	if err := d.start(ctx, s); err != nil {
 		return false, err
@@ -202,73 +195,6 @@ func (d *Driver) watch() (stop func()) {
 	return func() { _ = eyes.Close() }
 }
 
-// again has the next step come at once.
-func (d *Driver) again() {
-	select {
-	case d.wake <- struct{}{}:
-	default:
-	}
-}
-
-// busy reports whether a job is under way.
-func (d *Driver) busy(job string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.jobs[job]
-}
-
-// failed takes the first error of a job. What was begun is begun again at the next look, as the next driver would.
-func (d *Driver) failed() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	err := d.err
-	d.err = nil
-	return err
-}
-
-// maxErrors is after how many errors in a row a driver stops (requirements, C65).
-const maxErrors = 5
-
-// bear returns the error that ends the driver: what passes by itself does not, such as a file that vanishes while its tree is looked at.
-func (d *Driver) bear(ctx context.Context, err error) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch {
-	case err == nil:
-		if len(d.jobs) == 0 && d.err == nil {
-			d.errs = 0
-		}
-		return nil
-	case ctx.Err() != nil, errors.As(err, new(*book.HeldError)):
-		return err
-	}
-	if d.errs++; d.errs >= maxErrors {
-		return fmt.Errorf("%s in a row, the last of which is: %w", text.Count(d.errs, "error"), err)
-	}
-	d.Logger.Warn("it is tried again", "error", err)
-	return nil
-}
-
-// begin runs a job beside the others.
-func (d *Driver) begin(ctx context.Context, name string, job func(context.Context) error) {
-	d.mu.Lock()
-	d.jobs[name] = true
-	d.mu.Unlock()
-	d.work.Go(func() {
-		err := job(ctx)
-		d.mu.Lock()
-		delete(d.jobs, name)
-		switch {
-		case err == nil:
-			d.errs = 0
-		case d.err == nil && ctx.Err() == nil:
-			d.err = err
-		}
-		d.mu.Unlock()
-		d.again()
-	})
-}
-
 // change is a change of the session by this driver.
 func (d *Driver) change(ctx context.Context, f func(*book.Session) ([]book.Event, error)) (*book.Session, error) {
 	return d.Book.Change(ctx, d.id, d.Holder, f)
@@ -300,10 +226,7 @@ func (d *Driver) changeAttempt(ctx context.Context, feature string, n int, f fun
 
 // finish ends the session when nothing more becomes of it by itself, and it was reviewed.
 func (d *Driver) finish(ctx context.Context, seen *book.Session) (over bool, err error) {
-	d.mu.Lock()
-	idle := len(d.jobs) == 0
-	d.mu.Unlock()
-	if !idle || !rests(seen) || seen.State == book.Reviewing && reviewing(seen) {
+	if !d.idle() || !rests(seen) || seen.State == book.Reviewing && reviewing(seen) {
 		return false, nil
 	}
 	tip, err := d.Ground.Tip(ctx)

@@ -393,7 +393,7 @@ func TestLandingIsRecovered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := begin(t, &book.Session{Features: []*book.Feature{feature("a")}})
-			tree, err := f.Ground.Add(t.Context(), nameOf("a", 1), f.base)
+			tree, err := f.Ground.Add(t.Context(), book.NameOf("a", 1), f.base)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/monitor"
 	"mycelium/internal/swarm/worker"
 )
 
@@ -28,7 +29,7 @@ func TestHeartbeat(t *testing.T) {
 				}
 			}
 			of := f.session().Features[0]
-			b, err := HeartbeatOf(t.Context(), f.Ground, of, of.Last(), time.Now().Add(time.Minute))
+			b, err := monitor.HeartbeatOf(t.Context(), f.Ground, of, of.Last(), time.Now().Add(time.Minute))
 			if err != nil || b.Status != "working" || b.LastTool != "agent__Edit" || b.LastFile != "/t/b" || b.LinesWritten != 3 ||
 				!slices.Equal(b.FilesModified, []string{"a", "b"}) || b.RunningFor < 60 || b.LastActivity.IsZero() ||
 				b.Confidence.Report != 80 {

@@ -54,7 +54,7 @@ func (l *line) Verify(ctx context.Context, c ground.Commit) (ok bool, output str
 	if err != nil {
 		return false, "", err
 	}
-	output, err = l.check(ctx, t.Project, l.verify)
+	output, err = checking{l.Driver}.check(ctx, t.Project, l.verify)
 	for _, f := range own {
 		if err != nil || output != "" {
 			break
@@ -66,7 +66,7 @@ func (l *line) Verify(ctx context.Context, c ground.Commit) (ok bool, output str
 
 // passes runs the command of a feature on the branch, and returns what keeps the feature from landing.
 func (l *line) passes(ctx context.Context, f *book.Feature, tree string) (string, error) {
-	said, coverage, err := l.measure(ctx, f.Validation, tree)
+	said, coverage, err := checking{l.Driver}.measure(ctx, f.Validation, tree)
 	if !f.Validation.TestPassRequired {
 		said = ""
 	}
@@ -105,13 +105,16 @@ func (l *line) commits() map[string]string {
 	return out
 }
 
+// merging is the driver where it deals with the merge queue.
+type merging struct{ *Driver }
+
 // land runs one batch of the merge queue.
-func (d *Driver) land(ctx context.Context) error {
+func (d merging) land(ctx context.Context) error {
 	s, err := d.Book.Read(ctx, d.id)
 	if err != nil {
 		return err
 	}
-	l := &line{Driver: d, features: map[string]*book.Feature{}, verify: s.Settings.Verify, merged: map[ground.Commit][]string{}}
+	l := &line{Driver: d.Driver, features: map[string]*book.Feature{}, verify: s.Settings.Verify, merged: map[ground.Commit][]string{}}
 	var candidates []ground.Candidate
 	for _, f := range queued(s) {
 		l.features[f.ID] = f
@@ -153,7 +156,7 @@ func candidate(f *book.Feature, said string) ground.Candidate {
 }
 
 // landed records what has landed, and removes the worktrees that are not needed any more.
-func (d *Driver) landed(ctx context.Context, l *line, r ground.Round) error {
+func (d merging) landed(ctx context.Context, l *line, r ground.Round) error {
 	done := slices.Concat(r.Landed, r.Nothing)
 	if len(done) == 0 {
 		return nil
@@ -188,7 +191,7 @@ func (d *Driver) landed(ctx context.Context, l *line, r ground.Round) error {
 }
 
 // proofs are what git knows of the commits that have landed, by feature.
-func (d *Driver) proofs(ctx context.Context, landed []ground.Candidate, commits map[string]string) (map[string]*book.Proof, error) {
+func (d merging) proofs(ctx context.Context, landed []ground.Candidate, commits map[string]string) (map[string]*book.Proof, error) {
 	out := map[string]*book.Proof{}
 	for _, c := range landed {
 		before, files, sum, err := d.Ground.Brought(ctx, ground.Commit(commits[c.ID]))
@@ -222,7 +225,7 @@ func complete(s *book.Session, id string, p *book.Proof, text string) book.Event
 }
 
 // returned takes care of what did not land.
-func (d *Driver) returned(ctx context.Context, l *line, r ground.Round) error {
+func (d merging) returned(ctx context.Context, l *line, r ground.Round) error {
 	for _, c := range r.Conflicts {
 		if l.features[c.ID].Taking != nil {
 			if err := d.stays(ctx, c.ID, c.Conflict.Names, "others have changed the same lines since"); err != nil {
@@ -257,7 +260,7 @@ func (d *Driver) returned(ctx context.Context, l *line, r ground.Round) error {
 }
 
 // conflict sends a candidate back to its worker once, with both sides; then a person decides.
-func (d *Driver) conflict(ctx context.Context, f *book.Feature, c *ground.Conflict) error {
+func (d merging) conflict(ctx context.Context, f *book.Feature, c *ground.Conflict) error {
 	if f.Last().Conflicts > 0 {
 		return d.hold(ctx, f, "it conflicts with what has landed in "+text.Cell(strings.Join(c.Names, ", "), 200), false)
 	}
@@ -292,7 +295,7 @@ func Accept(ctx context.Context, b *book.Book, session, feature string) error {
 }
 
 // hold has a feature wait for a person. governs: because it changes files that govern agents.
-func (d *Driver) hold(ctx context.Context, f *book.Feature, why string, governs bool) error {
+func (d merging) hold(ctx context.Context, f *book.Feature, why string, governs bool) error {
 	_, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		f, err := s.Feature(f.ID)
 		if err != nil || f.State != book.Queued {
@@ -305,7 +308,7 @@ func (d *Driver) hold(ctx context.Context, f *book.Feature, why string, governs 
 }
 
 // recover finishes a landing that a driver before this one has begun. The ref says whether it took place.
-func (d *Driver) recover(ctx context.Context, i *book.Landing) error {
+func (d merging) recover(ctx context.Context, i *book.Landing) error {
 	whether, err := d.Ground.Landed(ctx, ground.Commit(i.Old), ground.Commit(i.New))
 	if err != nil {
 		return err

@@ -5,35 +5,26 @@ import (
 	"time"
 
 	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/monitor"
 )
 
-// provider is what the stream of a worker says about the limits of its provider.
-type provider struct {
-	limit    book.Limit
-	answered time.Time // when it last answered after a limit
-	news     bool      // what the account does not have on record yet
-}
-
-// over reports whether the limit is over because the provider has answered.
-func (p *provider) over() bool { return p.answered.After(p.limit.Since) }
-
 // account has every worker of an account wait for a limit that one of them was told of, or go on when one of them was answered.
-func (d *Driver) account(ctx context.Context, p *provider) error {
-	if !p.news {
+func (d *Driver) account(ctx context.Context, p *monitor.Provider) error {
+	if !p.News {
 		return nil
 	}
-	p.news = false
+	p.News = false
 	_, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		runner := s.Settings.Runner
 		known := s.Limited(runner, time.Now())
 		switch {
-		case p.over() && known != nil && known.Since.Before(p.answered):
+		case p.Over() && known != nil && known.Since.Before(p.Answered):
 			delete(s.Limits, runner)
 			return []book.Event{{Kind: "limit", Text: "the provider answers again"}}, nil
-		case p.over() || known != nil && !p.limit.Until.After(known.Until):
+		case p.Over() || known != nil && !p.Limit.Until.After(known.Until):
 			return nil, nil
 		}
-		return limitFor(s, runner, p.limit), nil
+		return limitFor(s, runner, p.Limit), nil
 	})
 	return err
 }

@@ -77,22 +77,22 @@ func TestLimitOfALiveWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, at := &watch{}, time.Now().Add(-time.Hour)
-	w.take(worker.Event{At: at, Kind: worker.Began})
-	w.take(worker.Event{At: at, Kind: worker.Limited, Text: "five hours", Until: at.Add(5 * time.Hour)})
+	w.Take(worker.Event{At: at, Kind: worker.Began})
+	w.Take(worker.Event{At: at, Kind: worker.Limited, Text: "five hours", Until: at.Add(5 * time.Hour)})
 	j := w.Judge(time.Now(), -1, 35)
 	if v := judge(facts{Alive: true, Begun: true}); v.act != leave || j.Verdict != "waiting" || !strings.Contains(j.Reason, "limit") {
 		t.Errorf("it is %s: %s", j.Verdict, j.Reason)
 	}
 	for range 2 {
-		if err := d.account(t.Context(), &w.provider); err != nil {
+		if err := d.account(t.Context(), &w.Provider); err != nil {
 			t.Fatal(err)
 		}
 		if s := f.session(); s.Limited("command", time.Now()) == nil || len(d.ready(s)) != 0 {
 			t.Errorf("limits %+v; ready: %v", s.Limits, d.ready(s))
 		}
 	}
-	w.take(worker.Event{At: time.Now(), Kind: worker.Limited})
-	if err := d.account(t.Context(), &w.provider); err != nil {
+	w.Take(worker.Event{At: time.Now(), Kind: worker.Limited})
+	if err := d.account(t.Context(), &w.Provider); err != nil {
 		t.Fatal(err)
 	}
 	if s := f.session(); s.Limited("command", time.Now()) != nil || len(d.ready(s)) != 1 {

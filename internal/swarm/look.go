@@ -12,89 +12,29 @@ import (
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
 	"mycelium/internal/swarm/ground"
+	"mycelium/internal/swarm/monitor"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
 )
 
-// watch follows the stream of a worker.
+// watch follows a worker that this driver looks after.
 type watch struct {
-	confidence.Watch
-	provider
-	offset int64
-	begun  bool
-	waits  string // a call waits for a person
-	cost   float64
-	told   time.Time // when it was told that it looks stuck
-	low    bool      // its confidence is below the threshold, and that is on record
-	seen   bool      // its folder is watched
-	since  time.Time // when this driver looked at it first
-	tried  time.Time // when its worker was started, as far as this driver knows
+	monitor.Watch
+	told  time.Time // when it was told that it looks stuck
+	low   bool      // its confidence is below the threshold, and that is on record
+	seen  bool      // its folder is watched
+	since time.Time // when this driver looked at it first
+	tried time.Time // when its worker was started, as far as this driver knows
 }
 
-// read takes what is new.
-func (w *watch) read(f worker.Folder) error {
-	events, offset, err := f.Follow(w.offset)
-	w.offset = offset
-	for _, e := range events {
-		w.begun = true
-		w.take(e)
+// watchOf is the watch over the worker of a folder.
+func (d *Driver) watchOf(folder worker.Folder) *watch {
+	w := d.watches[folder]
+	if w == nil {
+		w = &watch{since: time.Now(), tried: time.Now()}
+		d.watches[folder] = w
 	}
-	return err
-}
-
-// take takes one event.
-func (w *watch) take(e worker.Event) {
-	out := confidence.Event{At: e.At, ID: e.Call, Tool: e.Tool, Failed: e.Failed}
-	switch e.Kind {
-	case worker.Began:
-		out.Kind = confidence.Start
-	case worker.Call:
-		out.Kind, out.Act, out.Args = confidence.Call, actOf(e.Tool), e.Args+e.Sum
-	case worker.Done:
-		if w.waits != "" {
-			w.Add(confidence.Event{At: e.At, Kind: confidence.Answer})
-		}
-		out.Kind, out.Result, w.waits = confidence.Result, e.Text, ""
-	case worker.Says:
-		out.Kind, out.Text = confidence.Text, e.Text
-	case worker.Waits:
-		out.Kind, w.waits = confidence.Question, e.Text
-	case worker.Limited:
-		out.Kind, out.Until = confidence.Limit, cmp.Or(e.Until, e.At)
-		if w.news = true; e.Until.IsZero() {
-			w.answered = e.At
-		} else {
-			w.limit = book.Limit{Since: e.At, Until: e.Until, Why: e.Text}
-		}
-	case worker.Heard:
-		out.Kind = confidence.Told
-	case worker.Spent:
-		w.cost = e.Cost
-		return
-	default:
-		return
-	}
-	w.Add(out)
-}
-
-// actOf is what a tool of Claude Code does, as far as it concerns progress.
-func actOf(tool string) confidence.Act {
-	switch strings.TrimPrefix(tool, "agent__") {
-	case "Bash":
-		return confidence.Run
-	case "Edit", "Write", "MultiEdit", "NotebookEdit":
-		return confidence.Change
-	case "Read", "Glob", "Grep", "LS":
-		return confidence.Look
-	}
-	return confidence.Other
-}
-
-// Judge is what the stream of a worker of a session amounts to now.
-func Judge(s book.Settings, f worker.Folder) (confidence.Judgement, error) {
-	w := &watch{}
-	err := w.read(f)
-	return w.Judge(time.Now(), confidence.None, Threshold(s)), err
+	return w
 }
 
 // patience is how long a worker has to do something else once it was told that it looks stuck.
@@ -154,15 +94,11 @@ func (d *Driver) charges(s *book.Session) (out []charge) {
 func (d *Driver) look(ctx context.Context, c charge) error {
 	folder := worker.Folder(c.attempt.Folder)
 	alive := folder.Alive() // before its stream, which is whole once it is dead
-	w := d.watches[folder]
-	if w == nil {
-		w = &watch{since: time.Now(), tried: time.Now()}
-		d.watches[folder] = w
-	}
-	if err := w.read(folder); err != nil {
+	w := d.watchOf(folder)
+	if err := w.Read(folder); err != nil {
 		return err
 	}
-	if err := d.account(ctx, &w.provider); err != nil {
+	if err := d.account(ctx, &w.Provider); err != nil {
 		return err
 	}
 	if !w.seen && d.eyes != nil {
@@ -172,14 +108,14 @@ func (d *Driver) look(ctx context.Context, c charge) error {
 	if err != nil {
 		return err
 	}
-	if c.attempt.State == book.Starting && w.begun {
+	if c.attempt.State == book.Starting && w.Begun {
 		return c.note(ctx, func(a *book.Attempt) book.Event {
 			a.State = book.Running
 			return book.Event{Kind: "worker", Text: "its worker has begun"}
 		})
 	}
 	if !alive || ended != nil {
-		if ended == nil && !w.begun && d.await(ctx, c, w) {
+		if ended == nil && !w.Begun && d.await(ctx, c, w) {
 			return nil
 		}
 		d.begin(ctx, c.job, c.settle)
@@ -193,8 +129,8 @@ func (d *Driver) look(ctx context.Context, c charge) error {
 		d.begin(ctx, c.job, end)
 		return nil
 	}
-	known := facts{Alive: true, Begun: w.begun, Waits: w.waits, Told: !w.told.IsZero() && time.Since(w.told) > patience}
-	j := w.Judge(time.Now(), confidence.None, Threshold(d.settings))
+	known := facts{Alive: true, Begun: w.Begun, Waits: w.Waits, Told: !w.told.IsZero() && time.Since(w.told) > patience}
+	j := w.Judge(time.Now(), confidence.None, monitor.Threshold(d.settings))
 	if err := d.report(ctx, c, w, j); err != nil {
 		return err
 	}
@@ -214,17 +150,9 @@ func (d *Driver) look(ctx context.Context, c charge) error {
 	return nil
 }
 
-// Threshold is the confidence below which a worker of a session is reported.
-func Threshold(s book.Settings) int {
-	if s.Threshold != nil {
-		return *s.Threshold
-	}
-	return confidence.Threshold
-}
-
 // report records that the confidence in a worker has fallen below the threshold, once until it is above it again.
 func (d *Driver) report(ctx context.Context, c charge, w *watch, j confidence.Judgement) error {
-	low := j.Score < Threshold(d.settings)
+	low := j.Score < monitor.Threshold(d.settings)
 	if low == w.low || d.settings.Quiet {
 		return nil
 	}
@@ -233,7 +161,7 @@ func (d *Driver) report(ctx context.Context, c charge, w *watch, j confidence.Ju
 		return nil
 	}
 	return c.note(ctx, func(*book.Attempt) book.Event {
-		return book.Event{Kind: book.Alert, Text: fmt.Sprintf("confidence %d, below %d: %s", j.Score, Threshold(d.settings), j.Reason)}
+		return book.Event{Kind: book.Alert, Text: fmt.Sprintf("confidence %d, below %d: %s", j.Score, monitor.Threshold(d.settings), j.Reason)}
 	})
 }
 
@@ -246,7 +174,7 @@ func (d *Driver) tell(ctx context.Context, c charge, message string) error {
 }
 
 // ended returns how a worker ended (nil: it did not say so) and its stream, once it is gone. over is false while it runs.
-func (d *Driver) ended(ctx context.Context, folder worker.Folder) (e *worker.Ended, w *watch, over bool, err error) {
+func (d *Driver) ended(ctx context.Context, folder worker.Folder) (e *worker.Ended, w *monitor.Watch, over bool, err error) {
 	alive := folder.Alive()
 	if e, err = folder.Ended(); err != nil || e == nil && alive { // after that: what is dead has said how it ended, or never will
 		return nil, nil, false, err
@@ -254,16 +182,8 @@ func (d *Driver) ended(ctx context.Context, folder worker.Folder) (e *worker.End
 	if !folder.Gone(ctx, grace) {
 		d.stop(ctx, folder)
 	}
-	w = &watch{}
-	return e, w, true, w.read(folder)
-}
-
-// accounted adds what a worker cost to its attempt, and what it said.
-func accounted(a *book.Attempt, w *watch, e *worker.Ended) {
-	a.Cost += w.cost
-	if e != nil {
-		a.Session, a.Turns, a.Result = e.Session, a.Turns+e.Turns, text.Truncate(e.Text, 2000)
-	}
+	w = &monitor.Watch{}
+	return e, w, true, w.Read(folder)
 }
 
 // settle judges an attempt whose worker has ended, and does what becomes of it.
@@ -276,8 +196,8 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 	if err != nil {
 		return err
 	}
-	known := facts{Begun: w.begun, Ended: ended, Sent: a.Sent, Talks: conversation != "", Revived: a.Revived > 0}
-	t, err := TreeOf(d.Ground, f.ID, a.N)
+	known := facts{Begun: w.Begun, Ended: ended, Sent: a.Sent, Talks: conversation != "", Revived: a.Revived > 0}
+	t, err := d.Ground.Named(book.NameOf(f.ID, a.N))
 	if err != nil {
 		return err
 	}
@@ -302,7 +222,7 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 		v = verdict{renew, cmp.Or(c.Why, "it was said to have failed")}
 	}
 	if v.act == check {
-		if criteria, err = d.own(ctx, f, t.Project, touched); err != nil {
+		if criteria, err = (checking{d}).own(ctx, f, t.Project, touched); err != nil {
 			return err
 		}
 		known.Checked = true
@@ -318,7 +238,7 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 	}
 	return d.become(ctx, f, a, v, tip, func(a *book.Attempt) {
 		a.Proof, a.Criteria = cmp.Or(proof, a.Proof), criteria
-		accounted(a, w, ended)
+		spent(a, w.Cost, ended)
 	}, known)
 }
 
@@ -367,7 +287,7 @@ func (d *Driver) warn(ctx context.Context, f *book.Feature, a *book.Attempt, say
 }
 
 // check runs commands on a working tree, and returns what the first one said that failed.
-func (d *Driver) check(ctx context.Context, tree string, commands [][]string) (output string, err error) {
+func (d checking) check(ctx context.Context, tree string, commands [][]string) (output string, err error) {
 	for _, argv := range commands {
 		c, err := d.Verify(ctx, tree, argv)
 		if err != nil {

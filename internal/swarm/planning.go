@@ -16,7 +16,8 @@ import (
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
 	"mycelium/internal/swarm/ground"
-	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/monitor"
+	"mycelium/internal/swarm/planning"
 	"mycelium/internal/swarm/proposal"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
@@ -25,22 +26,8 @@ import (
 // maxPlanned is how often a planner is started that wrote no plan that can be read.
 const maxPlanned = 2
 
-// Planned reports whether two planners compete for a feature before a worker is given it: it is as complex as the session says, or a person
-// asked for it, and no plan is chosen yet.
-func Planned(s *book.Session, f *book.Feature) bool {
-	if f.Planning != nil {
-		return f.Planning.Winner == ""
-	}
-	return s.Settings.Planned > 0 && len(f.Attempts) == 0 && plan.Score(f.Feature).Total >= s.Settings.Planned
-}
-
 // treeOf is the name of the worktree of a planner. No attempt has it: those end in a number.
 func treeOf(feature, planner string) string { return feature + "-plan-" + strings.ToLower(planner) }
-
-// PlanFile is the file in the project of its worktree that a planner writes, and the only one that it may write.
-func PlanFile(feature, planner string) string {
-	return feature + ".plan-" + strings.ToLower(planner) + ".json"
-}
 
 // contest is the driver where it deals with planners.
 type contest struct{ *Driver }
@@ -109,13 +96,13 @@ func (d contest) lookPlanner(ctx context.Context, f *book.Feature, p *book.Plann
 	}
 	if alive && ended == nil {
 		j := w.Judge(time.Now(), confidence.None, confidence.Threshold)
-		if p.State == book.Starting && w.begun {
+		if p.State == book.Starting && w.Begun {
 			return d.changePlanner(ctx, f.ID, p, func(_ *book.Feature, p *book.Planner) string {
 				p.State = book.Running
 				return "planner " + p.Name + " has begun"
 			})
 		}
-		if j.Verdict == confidence.Stuck && w.waits == "" { // it has one task, which another start does better than a hint
+		if j.Verdict == confidence.Stuck && w.Waits == "" { // it has one task, which another start does better than a hint
 			d.begin(ctx, job, func(ctx context.Context) error {
 				d.stop(ctx, folder)
 				return d.failPlanner(ctx, f, p, "it was stuck: "+j.Reason)
@@ -123,7 +110,7 @@ func (d contest) lookPlanner(ctx context.Context, f *book.Feature, p *book.Plann
 		}
 		return nil
 	}
-	if ended == nil && !w.begun && time.Since(w.since) <= startWithin {
+	if ended == nil && !w.Begun && time.Since(w.since) <= startWithin {
 		if !d.adopted || time.Since(w.tried) > startAgain {
 			w.tried = time.Now()
 			d.launchPlanner(ctx, f, p)
@@ -136,11 +123,8 @@ func (d contest) lookPlanner(ctx context.Context, f *book.Feature, p *book.Plann
 
 // seen reads what is new of a worker, and how it ended.
 func (d contest) seen(folder worker.Folder) (w *watch, ended *worker.Ended, err error) {
-	if w = d.watches[folder]; w == nil {
-		w = &watch{since: time.Now(), tried: time.Now()}
-		d.watches[folder] = w
-	}
-	if err := w.read(folder); err != nil {
+	w = d.watchOf(folder)
+	if err := w.Read(folder); err != nil {
 		return nil, nil, err
 	}
 	if !w.seen && d.eyes != nil {
@@ -199,7 +183,7 @@ func (d contest) orderPlanner(ctx context.Context, s *book.Session, f *book.Feat
 		return fmt.Errorf("open the worktree of a planner: %w", err)
 	}
 	defer root.Close()
-	file := PlanFile(f.ID, p.Name)
+	file := planning.File(f.ID, p.Name)
 	if err := root.WriteFile(file, nil, 0o600); err != nil { // the sandbox makes a file writable that is there
 		return fmt.Errorf("make the plan file: %w", err)
 	}
@@ -208,16 +192,16 @@ func (d contest) orderPlanner(ctx context.Context, s *book.Session, f *book.Feat
 		return err
 	}
 	o.Tree, o.Writes = t.Project, path.Join(t.Project, file)
-	return worker.Folder(p.Folder).Give(o, planPrompt(s, f, p, d.material(ctx, s, f, ground.Commit(p.Base))))
+	return worker.Folder(p.Folder).Give(o, planning.Prompt(s, f, p, d.material(ctx, s, f, ground.Commit(p.Base))))
 }
 
 // settlePlanner reads what a planner wrote that has ended.
 func (d contest) settlePlanner(ctx context.Context, f *book.Feature, p *book.Planner, ended *worker.Ended) error {
-	folder, w := worker.Folder(p.Folder), &watch{}
+	folder, w := worker.Folder(p.Folder), &monitor.Watch{}
 	if !folder.Gone(ctx, grace) {
 		d.stop(ctx, folder)
 	}
-	if err := w.read(folder); err != nil {
+	if err := w.Read(folder); err != nil {
 		return err
 	}
 	wrote, why, err := d.planOf(ctx, f, p)
@@ -226,7 +210,7 @@ func (d contest) settlePlanner(ctx context.Context, f *book.Feature, p *book.Pla
 	}
 	if wrote == nil {
 		switch {
-		case ended == nil && w.begun:
+		case ended == nil && w.Begun:
 			why = "it died: " + why
 		case ended == nil:
 			why = "it did not begin within " + startWithin.String()
@@ -235,7 +219,7 @@ func (d contest) settlePlanner(ctx context.Context, f *book.Feature, p *book.Pla
 		}
 	}
 	account := func(p *book.Planner) {
-		p.Cost += w.cost
+		p.Cost += w.Cost
 		if ended != nil {
 			p.Session = ended.Session
 		}
@@ -243,7 +227,7 @@ func (d contest) settlePlanner(ctx context.Context, f *book.Feature, p *book.Pla
 	if wrote == nil {
 		return d.failPlanner(ctx, f, p, why, account)
 	}
-	t, err := treeNamed(d.Ground, treeOf(f.ID, p.Name))
+	t, err := d.Ground.Named(treeOf(f.ID, p.Name))
 	if err != nil || t == nil {
 		return err
 	}
@@ -266,14 +250,14 @@ func (d contest) settlePlanner(ctx context.Context, f *book.Feature, p *book.Pla
 // planOf is the plan that a planner wrote; nil, and why, if there is none that counts. One that changed anything else is none: a planner
 // only reads.
 func (d contest) planOf(ctx context.Context, f *book.Feature, p *book.Planner) (wrote *proposal.Proposal, why string, err error) {
-	t, err := treeNamed(d.Ground, treeOf(f.ID, p.Name))
+	t, err := d.Ground.Named(treeOf(f.ID, p.Name))
 	if err != nil {
 		return nil, "", err
 	}
 	if t == nil {
 		return nil, "it has no worktree", nil
 	}
-	file := PlanFile(f.ID, p.Name)
+	file := planning.File(f.ID, p.Name)
 	facts, err := t.Facts(ctx, ground.Commit(p.Base))
 	if err != nil {
 		return nil, "", fmt.Errorf("look at what a planner of %s did: %w", f.ID, err)
@@ -351,10 +335,7 @@ func (d contest) changePlanner(ctx context.Context, feature string, seen *book.P
 
 // decide compares the plans of a feature, and lets a worker begin with the better one. Without any plan a person has the next word.
 func (d contest) decide(ctx context.Context, f *book.Feature) error {
-	won := rubric(f.Planning)
-	if f.Planning.Judge == book.ByModel && won.Winner != "" && won.By == book.ByRubric && won.How != "" {
-		d.judgeByModel(ctx, f, &won)
-	}
+	won := planning.Decide(ctx, d.Ask, f)
 	if err := clearPlanners(ctx, d.Ground, f); err != nil {
 		d.Logger.Warn("the worktree of a planner stays", "feature", f.ID, "error", err)
 	}
@@ -377,25 +358,6 @@ func (d contest) decide(ctx context.Context, f *book.Feature) error {
 			nil
 	})
 	return err
-}
-
-// rubric is the outcome of a competition by the rubric. Without a winner no planner has a plan.
-func rubric(c *book.Planning) (won book.Planning) {
-	a, b := c.Planner(proposal.A), c.Planner(proposal.B)
-	won.By = book.ByRubric
-	switch {
-	case a.Plan != nil && b.Plan != nil:
-		v := proposal.Compare(*a.Score, *b.Score)
-		won.Winner, won.Margin, won.How = v.Winner, v.Margin, v.How
-		won.Reason = fmt.Sprintf("A has %d points and B has %d: %s", a.Score.Total, b.Score.Total, v.How)
-	case a.Plan != nil:
-		won.Winner, won.Reason = proposal.A, "planner B has no plan: "+b.Reason
-	case b.Plan != nil:
-		won.Winner, won.Reason = proposal.B, "planner A has no plan: "+a.Reason
-	default:
-		won.Reason = "A: " + a.Reason + "; B: " + b.Reason
-	}
-	return won
 }
 
 // clearPlanners removes the worktrees of the planners of a feature. Their plan files stay in snapshots.
@@ -444,44 +406,4 @@ func (d contest) haltPlanners(ctx context.Context, f *book.Feature) (live bool) 
 		return err
 	})
 	return true
-}
-
-// planPrompt is what a planner is asked to do.
-func planPrompt(s *book.Session, f *book.Feature, p *book.Planner, material string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "You plan one feature of a larger task, and implement nothing. Another planner plans the same feature without "+
-		"knowing of you, and\n"+
-		"the better plan is given to the one who implements it. Read what you need in this project: a git worktree of your own, of\n"+
-		"which you may change one file only, the plan.\n\n# Feature %s\n\n%s\n", f.ID, strings.TrimSpace(f.Description))
-	if f.Details != "" {
-		fmt.Fprintf(&b, "\n%s\n", f.Details)
-	}
-	if s.Task != "" {
-		fmt.Fprintf(&b, "\nThe larger task, for orientation only: %s\n", text.Truncate(s.Task, 2000))
-	}
-	if p.Name == proposal.B { // two plans of the same kind would be no choice
-		b.WriteString("\nLook for the way with the least change and the least risk.\n")
-	} else {
-		b.WriteString("\nLook for the way that leaves the program in the best shape.\n")
-	}
-	if more := f.Planning.Prompts[one(p.Name == proposal.B)]; more != "" {
-		fmt.Fprintf(&b, "\n%s\n", more)
-	}
-	fmt.Fprintf(&b, "\n# How the work ends\n\nWrite the plan into the file %s, which is there and empty. It is one JSON object of "+
-		"this form and has no\n"+
-		"other members; paths are relative to the project:\n\n%s\n\nEach step says which files it touches and how it is seen that it is "+
-		"done: a plan "+
-		"that can be tested is the better\none. Change nothing else, commit nothing, and then end your turn with one sentence.\n",
-		PlanFile(f.ID, p.Name), proposal.Form)
-	if p.Reason != "" {
-		fmt.Fprintf(&b, "\n# The planner before you\n\nIts plan was not taken: %s\n", p.Reason)
-	}
-	return b.String() + material
-}
-
-func one(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
 }

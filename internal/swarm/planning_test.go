@@ -13,6 +13,7 @@ import (
 
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/planning"
 	"mycelium/internal/swarm/proposal"
 	"mycelium/internal/swarm/worker"
 )
@@ -114,12 +115,12 @@ func TestPlannersOnlyRead(t *testing.T) {
 		})
 		return err
 	}
-	if err := act(func(s *book.Session) (book.Event, error) { return Choose(s, "x", "A", "better", "a person") }); err == nil ||
+	if err := act(func(s *book.Session) (book.Event, error) { return planning.Choose(s, "x", "A", "better", "a person") }); err == nil ||
 		!strings.Contains(err.Error(), "planner A has no plan") {
 		t.Errorf("chosen: %v", err)
 	}
 	if err := act(func(s *book.Session) (book.Event, error) {
-		return Choose(s, "x", book.Unplanned, "it is easy", "a person")
+		return planning.Choose(s, "x", book.Unplanned, "it is easy", "a person")
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +175,7 @@ func TestPlannersCompeteAnew(t *testing.T) {
 	f.want(f.drive(), "x", book.Failed, 1, 2)
 	if _, err := f.Book.Change(t.Context(), "s", "", func(s *book.Session) ([]book.Event, error) {
 		s.State = book.Going
-		e, err := Compete(s, "x", Competition{Force: true})
+		e, err := planning.Compete(s, "x", planning.Competition{Force: true})
 		return []book.Event{e}, err
 	}); err != nil {
 		t.Fatal(err)
@@ -224,7 +225,7 @@ func TestPausedPlanners(t *testing.T) {
 // A model judges if it was asked for, with its reasoning on record. Where it cannot be asked, the rubric stands and says so.
 func TestModelJudges(t *testing.T) {
 	for name, c := range map[string]struct {
-		ask            Ask
+		ask            planning.Ask
 		winner, by, is string
 	}{
 		"it answers": {func(_ context.Context, _, said string) (jsontext.Value, float64, error) {
@@ -242,7 +243,7 @@ func TestModelJudges(t *testing.T) {
 			f := hard(t)
 			f.Ask = c.ask
 			if _, err := f.Book.Change(t.Context(), "s", "", func(s *book.Session) ([]book.Event, error) {
-				e, err := Compete(s, "x", Competition{Force: true, Judge: book.ByModel, Prompts: [2]string{"only A", "only B"}})
+				e, err := planning.Compete(s, "x", planning.Competition{Force: true, Judge: book.ByModel, Prompts: [2]string{"only A", "only B"}})
 				return []book.Event{e}, err
 			}); err != nil {
 				t.Fatal(err)

@@ -1,10 +1,14 @@
 package swarm
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/ground"
+	"mycelium/internal/swarm/material"
+	"mycelium/internal/swarm/planning"
 	"mycelium/internal/text"
 )
 
@@ -65,4 +69,21 @@ func landed(s *book.Session, f *book.Feature) (out []*book.Feature) {
 		}
 	}
 	return out
+}
+
+// material is the material of a worker as a part of its prompt. A worker can do without it, so what goes wrong here stops none.
+func (d *Driver) material(ctx context.Context, s *book.Session, f *book.Feature, from ground.Commit) string {
+	if d.Rights == nil || s.Settings.Bare && f.Context.Empty() {
+		return ""
+	}
+	b := material.Defaults()
+	if s.Settings.Bare {
+		b.Files, b.Patterns = 0, false
+	}
+	m, err := planning.Gather(ctx, d.Ground, s, f, from, d.Rights, d.Governs, b)
+	if err != nil {
+		d.Logger.Warn("a worker is given no files of the project", "feature", f.ID, "error", err)
+		return ""
+	}
+	return m.Prompt()
 }

@@ -5,36 +5,9 @@ import (
 	"time"
 
 	"mycelium/internal/swarm/book"
-	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/planning"
 	"mycelium/internal/swarm/schedule"
 )
-
-// PlanOf is the plan of a session.
-func PlanOf(s *book.Session) plan.Plan { return s.Plan() }
-
-// ScheduleOf is the schedule of a session. Its estimates are corrected by how long the features took that are done.
-func ScheduleOf(s *book.Session) *schedule.Schedule {
-	o := schedule.Options{Strategy: schedule.Strategy(s.Settings.Strategy)}
-	for _, f := range s.Features {
-		if f.State == book.Completed && f.Estimate > 0 {
-			a := f.Last()
-			o.History = append(o.History, schedule.Took{Role: f.Role, Estimate: f.Estimate,
-				Actual: plan.Minutes(a.Ended.Sub(a.Began).Minutes())})
-		}
-	}
-	return schedule.New(Foreseen(s), o)
-}
-
-// Foreseen is the plan of a session with what planners found out: a feature touches the files that its chosen plan names too.
-func Foreseen(s *book.Session) plan.Plan {
-	p := PlanOf(s)
-	for i, f := range s.Features {
-		if chosen := f.Chosen(); chosen != nil {
-			p.Features[i].Files = append(slices.Clone(f.Files), chosen.Files()...)
-		}
-	}
-	return p
-}
 
 // ready are the features that are given to workers now, the first first, as many as workers are free.
 func (d *Driver) ready(s *book.Session) []string {
@@ -63,7 +36,7 @@ func (d *Driver) ready(s *book.Session) []string {
 		}
 		state.Attempts[f.ID] = f.Tried
 	}
-	order, held := ScheduleOf(s), state.Held
+	order, held := planning.ScheduleOf(s), state.Held
 	var first []string
 	if len(wanted) > 0 {
 		state.Held = slices.Concat(held, others)

@@ -203,12 +203,12 @@ func (d reviewers) settle(ctx context.Context, r *book.Review) error {
 	if err != nil || !over {
 		return err
 	}
-	account := func(a *book.Attempt) { accounted(a, w, ended) }
-	t, err := treeNamed(d.Ground, reviewName(r))
+	account := func(a *book.Attempt) { spent(a, w.Cost, ended) }
+	t, err := d.Ground.Named(reviewName(r))
 	if err != nil {
 		return err
 	}
-	known := facts{Begun: w.begun, Ended: ended, Sent: r.Sent}
+	known := facts{Begun: w.Begun, Ended: ended, Sent: r.Sent}
 	if t == nil || !known.Begun && ended == nil {
 		return d.giveUp(ctx, r, judge(known), account)
 	}

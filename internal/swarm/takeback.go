@@ -80,7 +80,7 @@ func taken(f *book.Feature, p *book.Proof) book.Event {
 }
 
 // stays has a feature be what it was, because what a person asked for could not land. names are the files in conflict.
-func (d *Driver) stays(ctx context.Context, feature string, names []string, why string) error {
+func (d merging) stays(ctx context.Context, feature string, names []string, why string) error {
 	_, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		f, err := s.Feature(feature)
 		if err != nil || f.Taking == nil {
@@ -124,7 +124,7 @@ func Others(ctx context.Context, g *ground.Repo, s *book.Session, feature string
 			changed = f.Proof.Files
 		}
 		if a := f.Last(); a != nil && f.State != book.Completed {
-			tree, err := TreeOf(g, f.ID, a.N)
+			tree, err := g.Named(book.NameOf(f.ID, a.N))
 			if err != nil {
 				return nil, err
 			}

@@ -5,6 +5,7 @@ package book
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -223,6 +224,9 @@ type Taking struct {
 	From   State  `json:"from"` // what the feature was, and is again if it does not land
 	Then   State  `json:"then"` // what the feature is once it has landed
 }
+
+// NameOf is the name of an attempt at a feature, by which its worktree and its folder are found.
+func NameOf(feature string, n int) string { return feature + "-" + strconv.Itoa(n) }
 
 // Live reports whether the worker of an attempt may be at work.
 func (a *Attempt) Live() bool { return a.State == Starting || a.State == Running }

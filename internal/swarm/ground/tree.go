@@ -178,6 +178,20 @@ func (r *Repo) List() ([]Tree, error) {
 	return slices.DeleteFunc(all, func(t Tree) bool { return t.Attempt == queueName }), err
 }
 
+// Named returns the working tree of an attempt; nil: there is none that is whole.
+func (r *Repo) Named(attempt string) (*Tree, error) {
+	all, err := r.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		if t.Attempt == attempt && !t.Half {
+			return &t, nil
+		}
+	}
+	return nil, nil
+}
+
 // all returns the working trees of the session, the queue's own among them. It reads git's folders of them, because git does not
 // list one that it has only begun to make.
 func (r *Repo) all() ([]Tree, error) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/text"
@@ -39,7 +38,7 @@ func (o Ops) replan(ctx context.Context, id string, f func(plan.Plan) (p plan.Pl
 		if err := s.Reopen(); err != nil {
 			return book.Event{}, err
 		}
-		p, what, err := f(swarm.PlanOf(s))
+		p, what, err := f(s.Plan())
 		if err != nil {
 			return book.Event{}, err
 		}

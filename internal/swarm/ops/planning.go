@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/material"
 	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/planning"
 )
 
 // prepare changes what is known of a feature before its worker begins. A session that ended with failures goes on.
@@ -27,27 +27,27 @@ func (o Ops) prepare(ctx context.Context, id, feature string, f func(s *book.Ses
 }
 
 // Compete has two planners compete for a feature before its worker begins.
-func (o Ops) Compete(ctx context.Context, id, feature string, c swarm.Competition) error {
-	return o.prepare(ctx, id, feature, func(s *book.Session) (book.Event, error) { return swarm.Compete(s, feature, c) })
+func (o Ops) Compete(ctx context.Context, id, feature string, c planning.Competition) error {
+	return o.prepare(ctx, id, feature, func(s *book.Session) (book.Event, error) { return planning.Compete(s, feature, c) })
 }
 
 // Choose takes the plan of a planner (A or B) for a feature, or none.
 func (o Ops) Choose(ctx context.Context, id, feature, winner, reason string) error {
-	return o.prepare(ctx, id, feature, func(s *book.Session) (book.Event, error) { return swarm.Choose(s, feature, winner, reason, o.By) })
+	return o.prepare(ctx, id, feature, func(s *book.Session) (book.Event, error) { return planning.Choose(s, feature, winner, reason, o.By) })
 }
 
 // Route says who may work on a feature, and beside whom.
-func (o Ops) Route(ctx context.Context, id, feature string, r plan.Route, rights swarm.Rights) error {
-	return o.prepare(ctx, id, feature, func(s *book.Session) (book.Event, error) { return swarm.SetRoute(s, feature, r, rights) })
+func (o Ops) Route(ctx context.Context, id, feature string, r plan.Route, rights planning.Rights) error {
+	return o.prepare(ctx, id, feature, func(s *book.Session) (book.Event, error) { return planning.SetRoute(s, feature, r, rights) })
 }
 
 // SetContext gives a feature something to be read by its worker: beside what it has, or in its place.
 func (o Ops) SetContext(ctx context.Context, id, feature string, c material.Context, merge bool) error {
-	return o.prepare(ctx, id, feature, func(s *book.Session) (book.Event, error) { return swarm.SetContext(s, feature, c, merge) })
+	return o.prepare(ctx, id, feature, func(s *book.Session) (book.Event, error) { return planning.SetContext(s, feature, c, merge) })
 }
 
 // Material is what the worker of a feature would be given to read if it began now.
-func (o Ops) Material(ctx context.Context, s *book.Session, feature string, rights swarm.Rights, governs func(*ground.Repo, string) bool,
+func (o Ops) Material(ctx context.Context, s *book.Session, feature string, rights planning.Rights, governs func(*ground.Repo, string) bool,
 	b material.Bounds) (material.Material, error) {
 	f, err := Find(s, feature)
 	if err != nil {
@@ -63,5 +63,5 @@ func (o Ops) Material(ctx context.Context, s *book.Session, feature string, righ
 			return material.Material{}, err
 		}
 	}
-	return swarm.Gather(ctx, g, s, f, from, rights, func(path string) bool { return governs(g, path) }, b)
+	return planning.Gather(ctx, g, s, f, from, rights, func(path string) bool { return governs(g, path) }, b)
 }

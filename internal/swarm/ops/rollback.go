@@ -34,7 +34,7 @@ func (o Ops) worktree(ctx context.Context, s *book.Session, feature string) (*bo
 	if err != nil {
 		return nil, nil, err
 	}
-	tree, err := swarm.TreeOf(g, f.ID, t.N)
+	tree, err := g.Named(book.NameOf(f.ID, t.N))
 	if err == nil && tree == nil {
 		err = fmt.Errorf("feature %s has no worktree: what it did was given up", f.ID)
 	}
@@ -78,7 +78,7 @@ func (o Ops) Touched(ctx context.Context, s *book.Session) (map[string][]string,
 		if t == nil {
 			continue
 		}
-		tree, err := swarm.TreeOf(g, f.ID, t.N)
+		tree, err := g.Named(book.NameOf(f.ID, t.N))
 		if err != nil || tree == nil {
 			continue
 		}

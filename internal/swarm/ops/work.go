@@ -160,7 +160,7 @@ func (o Ops) facts(ctx context.Context, s *book.Session, f *book.Feature, t *boo
 	if err != nil {
 		return ground.Facts{}, err
 	}
-	tree, err := swarm.TreeOf(g, f.ID, t.N)
+	tree, err := g.Named(book.NameOf(f.ID, t.N))
 	if err != nil || tree == nil {
 		return ground.Facts{}, cmp.Or(err, fmt.Errorf("feature %s has no worktree yet", f.ID))
 	}
@@ -251,7 +251,7 @@ func (o Ops) Verify(ctx context.Context, s *book.Session, feature string, argv [
 		if err != nil {
 			return c, err
 		}
-		tree, err := swarm.TreeOf(g, f.ID, t.N)
+		tree, err := g.Named(book.NameOf(f.ID, t.N))
 		if err != nil || tree == nil {
 			return c, cmp.Or(err, fmt.Errorf("feature %s has no worktree: what it did has landed, or was given up", f.ID))
 		}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/monitor"
 	"mycelium/internal/swarm/ops"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/swarm/schedule"
@@ -92,7 +92,7 @@ func graph(ctx context.Context, c *call, a args) (string, error) {
 	}
 	var b strings.Builder
 	if a.Format != compact {
-		b.WriteString(schedule.Graph(swarm.PlanOf(s), 100, state))
+		b.WriteString(schedule.Graph(s.Plan(), 100, state))
 	}
 	for _, f := range s.Features {
 		switch {
@@ -159,14 +159,14 @@ func confidenceOf(ctx context.Context, c *call, a args) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	j, err := swarm.Judge(s.Settings, worker.Folder(t.Folder))
+	j, err := monitor.Judge(s.Settings, worker.Folder(t.Folder))
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s#%d: confidence %d of 100 (%s), %s: %s\n", f.ID, t.N, j.Score, j.Level, j.Verdict, j.Reason)
 	fmt.Fprintf(&b, "activity %d, output %d, own report %s; the threshold is %d\n", j.Activity, j.Output, reported(j.Report),
-		swarm.Threshold(s.Settings))
+		monitor.Threshold(s.Settings))
 	for _, alert := range j.Alerts {
 		fmt.Fprintf(&b, "alert: %s\n", alert.Message)
 	}

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/planning"
 	"mycelium/internal/swarm/schedule"
 	"mycelium/internal/text"
 )
@@ -123,7 +123,7 @@ func upcoming(s *book.Session) []string {
 		}
 		state.Attempts[f.ID] = f.Tried
 	}
-	return swarm.ScheduleOf(s).Next(state)
+	return planning.ScheduleOf(s).Next(state)
 }
 
 // verification says what each landing must pass.

@@ -159,10 +159,10 @@ func (r row) function() builtin.Func[*Server] {
 }
 
 // rows are the tools (requirements, C1 to C58).
-func rows() []row { return slices.Concat(planning(), working(), looking()) }
+func rows() []row { return slices.Concat(beginning(), working(), looking()) }
 
-// planning are the tools that begin a session, and change its plan and its course.
-func planning() []row {
+// beginning are the tools that begin a session, and change its plan and its course.
+func beginning() []row {
 	return []row{
 		{name: "orchestrator_init", run: begin,
 			about: "Begin a session: divides a task into features, on a branch of its own. Nothing is started yet. Refused while a session is " +

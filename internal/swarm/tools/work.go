@@ -9,10 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
+	"mycelium/internal/swarm/monitor"
 	"mycelium/internal/swarm/ops"
+	"mycelium/internal/swarm/planning"
 	"mycelium/internal/swarm/schedule"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
@@ -111,7 +112,7 @@ func orchestrate(ctx context.Context, c *call, a args) (string, error) {
 	if s, err = c.session(ctx); err != nil {
 		return "", err
 	}
-	t := swarm.ScheduleOf(s).Simulate(s.Settings.Workers)
+	t := planning.ScheduleOf(s).Simulate(s.Settings.Workers)
 	return fmt.Sprintf("The session is driven to its end, by %s at once. The schedule:\n%s\nNext: orchestrator_status in %d seconds.",
 		text.Count(s.Settings.Workers, "worker"), strings.TrimRight(t.Gantt(100), "\n"), every), nil
 }
@@ -172,7 +173,7 @@ func (c *call) worker(s *book.Session, f *book.Feature, t *book.Attempt, n, sinc
 	if err != nil {
 		return "", err
 	}
-	j, err := swarm.Judge(s.Settings, folder)
+	j, err := monitor.Judge(s.Settings, folder)
 	if err != nil {
 		return "", err
 	}

@@ -10,9 +10,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mycelium/internal/agent/ink"
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
+	"mycelium/internal/swarm/monitor"
 	"mycelium/internal/swarm/schedule"
 	"mycelium/internal/text"
 )
@@ -226,7 +226,7 @@ func (s *Screen) workers(width int) []ink.Line {
 	for _, w := range s.seen.Workers {
 		style := ink.Green
 		switch {
-		case w.Verdict == confidence.Stuck || w.Score < swarm.Threshold(s.seen.Session.Settings):
+		case w.Verdict == confidence.Stuck || w.Score < monitor.Threshold(s.seen.Session.Settings):
 			style = ink.Red
 		case w.Verdict == confidence.Waiting || w.Score < 60:
 			style = ink.Yellow

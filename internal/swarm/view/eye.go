@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"mycelium/internal/agent/screen"
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
+	"mycelium/internal/swarm/monitor"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
 )
@@ -21,7 +21,7 @@ type Eye struct {
 
 	seen    Seen
 	driven  time.Time // when it looked last who drives the session
-	follows map[string]*swarm.Follower
+	follows map[string]*monitor.Follower
 }
 
 // Seen is what an Eye sees. What it points to does not change.
@@ -78,7 +78,7 @@ func (e *Eye) Look(ctx context.Context, log string, now time.Time) (Seen, error)
 // workers looks at the workers that are at work, and at the one whose log is wanted.
 func (e *Eye) workers(log string, now time.Time) error {
 	e.seen.Workers, e.seen.Log = nil, nil
-	follows := map[string]*swarm.Follower{}
+	follows := map[string]*monitor.Follower{}
 	for _, f := range e.seen.Session.Features {
 		a := f.Last()
 		if a == nil || !a.Live() && f.ID != log {
@@ -86,7 +86,7 @@ func (e *Eye) workers(log string, now time.Time) error {
 		}
 		follow := e.follows[a.Folder]
 		if follow == nil {
-			follow = &swarm.Follower{Folder: worker.Folder(a.Folder)}
+			follow = &monitor.Follower{Folder: worker.Folder(a.Folder)}
 		}
 		follows[a.Folder] = follow
 		if err := follow.Look(); err != nil {

@@ -9,7 +9,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/schedule"
 	"mycelium/internal/text"
@@ -129,7 +128,7 @@ func (s *Screen) take(m seenMsg) {
 		return
 	}
 	s.seen = m.seen
-	s.rows = schedule.Rows(swarm.PlanOf(s.seen.Session), s.width)
+	s.rows = schedule.Rows(s.seen.Session.Plan(), s.width)
 	if s.at() < 0 && len(s.rows) > 0 {
 		s.chosen = s.rows[0].Feature.ID
 	}

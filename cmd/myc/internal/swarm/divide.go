@@ -8,10 +8,10 @@ import (
 	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/swarmed"
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/material"
 	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/planning"
 )
 
 // divide has a model divide a task into features, and a person accept them.
@@ -37,14 +37,14 @@ func (a *app) divide(ctx context.Context, o *open.Swarm, b *begin) (plan.Plan, e
 	}
 	about := material.Defaults()
 	about.Files = 5
-	found, err := swarm.Gather(ctx, g, &book.Session{Settings: book.Settings{Role: role}},
+	found, err := planning.Gather(ctx, g, &book.Session{Settings: book.Settings{Role: role}},
 		&book.Feature{Feature: plan.Feature{ID: "task", Description: b.task}}, head, rights,
 		func(path string) bool { return swarmed.Governs(g.Prefix(), path) }, about)
 	if err != nil {
 		return plan.Plan{}, err
 	}
 	fmt.Fprintln(a.Err, "myc: the task is no list, so a model divides it into features …")
-	p, usd, err := swarm.Divide(ctx, a.Ask(role, b.settings.Model), b.task, found.Prompt())
+	p, usd, err := planning.Divide(ctx, a.Ask(role, b.settings.Model), b.task, found.Prompt())
 	if err != nil {
 		return plan.Plan{}, fmt.Errorf("divide the task into features: %w", err)
 	}

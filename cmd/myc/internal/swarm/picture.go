@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"strings"
 
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/planning"
 	"mycelium/internal/swarm/schedule"
 	"mycelium/internal/text"
 )
 
 // picture prints the schedule of a session: what waits for what, and when each feature would be worked on.
 func (a *app) picture(s *book.Session) error {
-	p := swarm.Foreseen(s)
-	t := swarm.ScheduleOf(s).Simulate(s.Settings.Workers)
+	p := planning.Foreseen(s)
+	t := planning.ScheduleOf(s).Simulate(s.Settings.Workers)
 	if a.JSON {
 		return a.PrintJSON(struct {
 			Plan     plan.Plan `json:"plan"`
@@ -27,7 +27,7 @@ func (a *app) picture(s *book.Session) error {
 	for i, f := range p.Features {
 		score := plan.Score(f)
 		switch advice := score.Advise(plan.Threshold); {
-		case swarm.Planned(s, s.Features[i]):
+		case planning.Planned(s, s.Features[i]):
 			fmt.Fprintf(a.Out, "%s is complex (%d of 100): two planners compete for it before a worker begins\n", f.ID, score.Total)
 		case s.Features[i].Chosen() != nil:
 		case advice == plan.Compete:
@@ -71,14 +71,14 @@ func (a *app) features(p plan.Plan) {
 
 // graph prints what waits for what, with the state of each feature.
 func (a *app) graph(s *book.Session, compact bool) error {
-	switch nodes := swarm.GraphOf(s, true); {
+	switch nodes := planning.GraphOf(s, true); {
 	case a.JSON:
 		return a.PrintJSON(nodes)
 	case compact:
-		fmt.Fprint(a.Out, swarm.Compact(nodes))
+		fmt.Fprint(a.Out, planning.Compact(nodes))
 		return nil
 	}
-	fmt.Fprint(a.Out, schedule.Graph(swarm.PlanOf(s), min(cmp.Or(a.Width(), 100), 120), func(id string) string {
+	fmt.Fprint(a.Out, schedule.Graph(s.Plan(), min(cmp.Or(a.Width(), 100), 120), func(id string) string {
 		f, err := s.Feature(id)
 		if err != nil {
 			return ""

@@ -12,18 +12,18 @@ import (
 	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/swarmed"
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/material"
 	"mycelium/internal/swarm/ops"
 	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/planning"
 	"mycelium/internal/swarm/runner"
 	"mycelium/internal/text"
 )
 
 func planCompeteCmd(a *app) *cobra.Command {
-	var o swarm.Competition
+	var o planning.Competition
 	c := &cobra.Command{Use: "compete FEATURE", Short: "Have two planners compete for a feature before its worker begins",
 		Args: base.ArgRange(1, 1, "a feature"),
 		Long: "Each planner reads the project in a worktree of its own and writes a plan. The better one is given to the worker. This is done\n" +
@@ -81,7 +81,7 @@ func (a *app) showPlans(s *book.Session, f *book.Feature) error {
 		}{f.ID, score, score.Advise(plan.Threshold), f.Planning})
 	}
 	rows := [][]string{{"complexity", fmt.Sprintf("%d of 100", score.Total)}}
-	if swarm.Planned(s, f) {
+	if planning.Planned(s, f) {
 		rows[0][1] += ": two planners compete for it before a worker begins"
 	}
 	if p := f.Planning; p != nil && p.Winner != "" {

@@ -10,8 +10,8 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/planning"
 	"mycelium/internal/text"
 )
 
@@ -85,7 +85,7 @@ func (a *app) settle(o *open.Swarm, b *begin, p plan.Plan) error {
 			}
 			return failure.Hint(fmt.Errorf("feature %s: there is no role %q", f.ID, role), hint)
 		}
-		if err := swarm.CheckRoute(f, b.settings, rights); err != nil {
+		if err := planning.CheckRoute(f, b.settings, rights); err != nil {
 			return err
 		}
 	}

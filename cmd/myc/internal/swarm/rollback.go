@@ -64,7 +64,7 @@ func (a *app) rollback(ctx context.Context, o *open.Swarm, s *book.Session, feat
 		return a.others(f.ID, others)
 	}
 	a.warn(others)
-	tree, err := swarm.TreeOf(g, f.ID, t.N)
+	tree, err := g.Named(book.NameOf(f.ID, t.N))
 	if err != nil {
 		return err
 	}

@@ -12,9 +12,9 @@ import (
 	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/swarmed"
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
+	"mycelium/internal/swarm/monitor"
 	"mycelium/internal/swarm/review"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
@@ -105,7 +105,7 @@ func (a *app) row(s *book.Session, f *book.Feature) []string {
 		cost += t.Cost
 	}
 	if t := f.Live(); t != nil {
-		if j, err := swarm.Judge(s.Settings, worker.Folder(t.Folder)); err == nil {
+		if j, err := monitor.Judge(s.Settings, worker.Folder(t.Folder)); err == nil {
 			sure = strconv.Itoa(j.Score) + " " + string(j.Verdict)
 			if j.Verdict == confidence.Waiting {
 				what = j.Reason

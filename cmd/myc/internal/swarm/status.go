@@ -8,8 +8,8 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/cmd/myc/internal/swarm/open"
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/monitor"
 )
 
 func statusCmd(a *app) *cobra.Command {
@@ -36,13 +36,13 @@ type shown struct {
 	Cost     float64         `json:"costUSD"`
 	Features []*book.Feature `json:"features"`
 	// Account is with what workers reach their model: subscription, key, service, or signed-out.
-	Account string                     `json:"account,omitempty"`
-	Workers map[string]swarm.Heartbeat `json:"workers,omitempty"` // at work, by feature
+	Account string                       `json:"account,omitempty"`
+	Workers map[string]monitor.Heartbeat `json:"workers,omitempty"` // at work, by feature
 }
 
 // heartbeats are those of the workers at work.
-func heartbeats(ctx context.Context, o *open.Swarm, s *book.Session) (map[string]swarm.Heartbeat, error) {
-	out := map[string]swarm.Heartbeat{}
+func heartbeats(ctx context.Context, o *open.Swarm, s *book.Session) (map[string]monitor.Heartbeat, error) {
+	out := map[string]monitor.Heartbeat{}
 	for _, f := range s.Features {
 		t := f.Live()
 		if t == nil {
@@ -52,7 +52,7 @@ func heartbeats(ctx context.Context, o *open.Swarm, s *book.Session) (map[string
 		if err != nil {
 			return nil, err
 		}
-		if out[f.ID], err = swarm.HeartbeatOf(ctx, g, f, t, time.Now()); err != nil {
+		if out[f.ID], err = monitor.HeartbeatOf(ctx, g, f, t, time.Now()); err != nil {
 			return nil, err
 		}
 	}

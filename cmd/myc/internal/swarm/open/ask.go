@@ -11,14 +11,14 @@ import (
 	"mycelium/internal/agent"
 	"mycelium/internal/agent/structured"
 	"mycelium/internal/approval"
-	"mycelium/internal/swarm"
+	"mycelium/internal/swarm/planning"
 )
 
 // askBudget is what one question to a model may cost, in US dollars.
 const askBudget = 2
 
 // Ask asks the model of the engine that works here, in a session of a role, without any tools.
-func (a *App) Ask(role, model string) swarm.Ask {
+func (a *App) Ask(role, model string) planning.Ask {
 	return func(ctx context.Context, schema, said string) (_ jsontext.Value, usd float64, err error) {
 		form, err := structured.Parse([]byte(schema))
 		if err != nil {

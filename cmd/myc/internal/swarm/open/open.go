@@ -12,9 +12,9 @@ import (
 	"mycelium/internal/node/swarmed"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ops"
+	"mycelium/internal/swarm/planning"
 )
 
 // App is the program with the commands of this family.
@@ -90,7 +90,7 @@ func (a *App) With(ctx context.Context, act string, f func(o *Swarm, s *book.Ses
 }
 
 // Rights is what the policy gives the workers.
-func (a *App) Rights(o *Swarm) (swarm.Rights, error) {
+func (a *App) Rights(o *Swarm) (planning.Rights, error) {
 	if o.View == nil {
 		v, err := a.OpenView()
 		if err != nil {

@@ -1,19 +1,18 @@
-package swarm
+package planning
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
-
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/material"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/swarm/runner"
 	"mycelium/internal/text"
+	"slices"
+	"strings"
 )
 
 // Rights is what the policy gives the workers of a session.
@@ -37,13 +36,13 @@ func CheckRoute(f plan.Feature, s book.Settings, rights Rights) error {
 	case r.Worker == "command" && len(s.Command) == 0:
 		return text.Hinted(fmt.Errorf("feature %s: its runner is command, and the session has none", f.ID), "begin it with --command")
 	}
-	_, err := skillsOf(f, cmp.Or(f.Role, s.Role), rights)
+	_, err := SkillsOf(f, cmp.Or(f.Role, s.Role), rights)
 	return err
 }
 
-// skillsOf are the skills that are active at the start of the worker of a feature; nil: those of its role. A skill that is excluded is one
+// SkillsOf are the skills that are active at the start of the worker of a feature; nil: those of its role. A skill that is excluded is one
 // that its role may not have at all, because a worker may activate what its role may have.
-func skillsOf(f plan.Feature, role string, rights Rights) ([]string, error) {
+func SkillsOf(f plan.Feature, role string, rights Rights) ([]string, error) {
 	r := f.Route
 	if len(r.Require)+len(r.Exclude) == 0 {
 		return f.Skills, nil
@@ -83,7 +82,7 @@ func Gather(ctx context.Context, g *ground.Repo, s *book.Session, f *book.Featur
 		return material.Material{}, err
 	}
 	role := RoleOf(s, f)
-	skills, err := skillsOf(f.Feature, role, rights)
+	skills, err := SkillsOf(f.Feature, role, rights)
 	if err != nil {
 		return material.Material{}, err
 	}
@@ -107,21 +106,4 @@ func Gather(ctx context.Context, g *ground.Repo, s *book.Session, f *book.Featur
 		of.Files = append(slices.Clone(of.Files), chosen.Files()...)
 	}
 	return material.Gather(of, f.Context, p, b), nil
-}
-
-// material is the material of a worker as a part of its prompt. A worker can do without it, so what goes wrong here stops none.
-func (d *Driver) material(ctx context.Context, s *book.Session, f *book.Feature, from ground.Commit) string {
-	if d.Rights == nil || s.Settings.Bare && f.Context.Empty() {
-		return ""
-	}
-	b := material.Defaults()
-	if s.Settings.Bare {
-		b.Files, b.Patterns = 0, false
-	}
-	m, err := Gather(ctx, d.Ground, s, f, from, d.Rights, d.Governs, b)
-	if err != nil {
-		d.Logger.Warn("a worker is given no files of the project", "feature", f.ID, "error", err)
-		return ""
-	}
-	return m.Prompt()
 }

@@ -1,11 +1,10 @@
-package swarm
+package monitor
 
 import (
-	"time"
-
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
 	"mycelium/internal/swarm/worker"
+	"time"
 )
 
 // maxFollowed is how many events of a worker a [Follower] keeps.
@@ -16,7 +15,7 @@ type Follower struct {
 	Folder worker.Folder
 	Events []worker.Event // the last ones, the oldest first
 
-	w watch
+	w Watch
 }
 
 // Look takes what the worker did since the last look.
@@ -24,7 +23,7 @@ func (f *Follower) Look() error {
 	events, offset, err := f.Folder.Follow(f.w.offset)
 	f.w.offset = offset
 	for _, e := range events {
-		f.w.take(e)
+		f.w.Take(e)
 	}
 	f.Events = append(f.Events, events...)
 	if more := len(f.Events) - maxFollowed; more > 0 {
@@ -34,7 +33,7 @@ func (f *Follower) Look() error {
 }
 
 // Cost is what the worker has cost, in US dollars.
-func (f *Follower) Cost() float64 { return f.w.cost }
+func (f *Follower) Cost() float64 { return f.w.Cost }
 
 // Judge is what the events amount to, in a session with these settings.
 func (f *Follower) Judge(s book.Settings, now time.Time) confidence.Judgement {

@@ -1,14 +1,13 @@
-package swarm
+package planning
 
 import (
 	"fmt"
-	"slices"
-	"strings"
-
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/material"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/text"
+	"slices"
+	"strings"
 )
 
 // Node is a feature in the graph of a session (row C34).

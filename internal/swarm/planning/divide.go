@@ -1,15 +1,14 @@
-package swarm
+package planning
 
 import (
 	"context"
 	"fmt"
-	"strings"
-
-	"github.com/go-json-experiment/json"
-
 	"mycelium/internal/policy"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/text"
+	"strings"
+
+	"github.com/go-json-experiment/json"
 )
 
 // divideSchema is the form in which a model divides a task.

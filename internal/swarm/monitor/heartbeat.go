@@ -1,14 +1,13 @@
-package swarm
+package monitor
 
 import (
 	"context"
-	"regexp"
-	"time"
-
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/worker"
+	"regexp"
+	"time"
 )
 
 // Heartbeat is what is known of a worker at work (requirements, C66).
@@ -35,10 +34,10 @@ func HeartbeatOf(ctx context.Context, g *ground.Repo, f *book.Feature, a *book.A
 	if err != nil {
 		return h, err
 	}
-	w := &watch{}
+	w := &Watch{}
 	var began time.Time
 	for _, e := range events {
-		w.take(e)
+		w.Take(e)
 		h.LastActivity = e.At
 		switch e.Kind {
 		case worker.Began:
@@ -55,7 +54,7 @@ func HeartbeatOf(ctx context.Context, g *ground.Repo, f *book.Feature, a *book.A
 	}
 	h.Confidence = w.Judge(now, confidence.None, confidence.Threshold)
 	h.Status = string(h.Confidence.Verdict)
-	t, err := TreeOf(g, f.ID, a.N)
+	t, err := g.Named(book.NameOf(f.ID, a.N))
 	if err != nil || t == nil {
 		return h, err
 	}

@@ -1,4 +1,4 @@
-package swarm
+package planning
 
 import (
 	"context"
@@ -88,44 +88,20 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("%+v: %v, want %s", c.route, err, c.err)
 		}
 		if err == nil {
-			if got, err := skillsOf(f, "dev", rights{}); err != nil || strings.Join(got, " ") != c.got {
+			if got, err := SkillsOf(f, "dev", rights{}); err != nil || strings.Join(got, " ") != c.got {
 				t.Errorf("%+v: %v %v, want %s", c.route, got, err, c.got)
 			}
 		}
 	}
-	if _, err := skillsOf(plan.Feature{Route: plan.Route{Require: []string{"x"}}}, "dev", nil); err == nil {
+	if _, err := SkillsOf(plan.Feature{Route: plan.Route{Require: []string{"x"}}}, "dev", nil); err == nil {
 		t.Error("skills are given without a policy")
-	}
-}
-
-// A worker is told what it is given to read, as it is in the commit that it begins from, and its order has the skills and the runner of its
-// route. A route that the policy does not allow any more starts no worker.
-func TestWorkersAreGivenMaterial(t *testing.T) {
-	x, y := feature("x"), feature("y")
-	x.Route, x.Context = plan.Route{Require: []string{"test"}},
-		material.Context{Documentation: []material.Document{{Type: material.Whole, Path: "shared"}}}
-	y.Route = plan.Route{Require: []string{"admin"}}
-	f := begin(t, &book.Session{Settings: book.Settings{Role: "dev"}, Features: []*book.Feature{x, y}})
-	f.Rights = rights{}
-	f.workers["x"] = func(h *hand) {
-		if o, _, err := h.folder.Order(); err != nil || strings.Join(o.Skills, " ") != "code test" {
-			t.Errorf("its order is %+v, %v", o, err)
-		}
-		adds("x", "1\n")(h)
-	}
-	s := f.drive()
-	f.want(s, "x", book.Completed, 1, 1)
-	if got := f.prompts["x"][0]; !strings.Contains(got, "# Material") || !strings.Contains(got, "one\n") {
-		t.Errorf("it is told\n%s", got)
-	}
-	if y := f.want(s, "y", book.Failed, 1, 0); !strings.Contains(y.Reason, "which the role dev may not have") {
-		t.Errorf("y is not worked on because %q", y.Reason)
 	}
 }
 
 // TestGraph: the graph of a session has what is known of each feature, with context only if that is asked for.
 func TestGraph(t *testing.T) {
-	a, b := feature("a"), feature("b", "a")
+	a := &book.Feature{Feature: plan.Feature{ID: "a", Description: "Add a"}, State: book.Pending}
+	b := &book.Feature{Feature: plan.Feature{ID: "b", Description: "Add b", DependsOn: []string{"a"}}, State: book.Pending}
 	a.Files, b.Files = []string{"x.go"}, []string{"x.go"}
 	a.Context.Prepared = []material.Prepared{{Key: "k", Content: "c", Priority: material.Required}}
 	s := &book.Session{Features: []*book.Feature{a, b}}

@@ -1,0 +1,105 @@
+// Package monitor follows what workers do, for the driver and for people who look on.
+package monitor
+
+import (
+	"cmp"
+	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/confidence"
+	"mycelium/internal/swarm/worker"
+	"strings"
+	"time"
+)
+
+// Watch follows the stream of a worker.
+type Watch struct {
+	confidence.Watch
+	Provider
+	offset int64
+	Begun  bool    // it has done something
+	Waits  string  // a call waits for a person
+	Cost   float64 // in US dollars
+}
+
+// Read takes what is new.
+func (w *Watch) Read(f worker.Folder) error {
+	events, offset, err := f.Follow(w.offset)
+	w.offset = offset
+	for _, e := range events {
+		w.Begun = true
+		w.Take(e)
+	}
+	return err
+}
+
+// Take takes one event.
+func (w *Watch) Take(e worker.Event) {
+	out := confidence.Event{At: e.At, ID: e.Call, Tool: e.Tool, Failed: e.Failed}
+	switch e.Kind {
+	case worker.Began:
+		out.Kind = confidence.Start
+	case worker.Call:
+		out.Kind, out.Act, out.Args = confidence.Call, actOf(e.Tool), e.Args+e.Sum
+	case worker.Done:
+		if w.Waits != "" {
+			w.Add(confidence.Event{At: e.At, Kind: confidence.Answer})
+		}
+		out.Kind, out.Result, w.Waits = confidence.Result, e.Text, ""
+	case worker.Says:
+		out.Kind, out.Text = confidence.Text, e.Text
+	case worker.Waits:
+		out.Kind, w.Waits = confidence.Question, e.Text
+	case worker.Limited:
+		out.Kind, out.Until = confidence.Limit, cmp.Or(e.Until, e.At)
+		if w.News = true; e.Until.IsZero() {
+			w.Answered = e.At
+		} else {
+			w.Limit = book.Limit{Since: e.At, Until: e.Until, Why: e.Text}
+		}
+	case worker.Heard:
+		out.Kind = confidence.Told
+	case worker.Spent:
+		w.Cost = e.Cost
+		return
+	default:
+		return
+	}
+	w.Add(out)
+}
+
+// actOf is what a tool of Claude Code does, as far as it concerns progress.
+func actOf(tool string) confidence.Act {
+	switch strings.TrimPrefix(tool, "agent__") {
+	case "Bash":
+		return confidence.Run
+	case "Edit", "Write", "MultiEdit", "NotebookEdit":
+		return confidence.Change
+	case "Read", "Glob", "Grep", "LS":
+		return confidence.Look
+	}
+	return confidence.Other
+}
+
+// Judge is what the stream of a worker of a session amounts to now.
+func Judge(s book.Settings, f worker.Folder) (confidence.Judgement, error) {
+	w := &Watch{}
+	err := w.Read(f)
+	return w.Judge(time.Now(), confidence.None, Threshold(s)), err
+}
+
+// Threshold is the confidence below which a worker of a session is reported.
+func Threshold(s book.Settings) int {
+	if s.Threshold != nil {
+		return *s.Threshold
+	}
+	return confidence.Threshold
+}
+
+// Provider is what the stream of a worker says about the limits of its provider.
+type Provider struct {
+	Limit    book.Limit
+	Answered time.Time // when it last answered after a limit
+	News     bool      // what the account does not have on record yet
+}
+
+// Over reports whether the limit is over because the provider has answered.
+func (p *Provider) Over() bool { return p.Answered.After(p.Limit.Since) }
