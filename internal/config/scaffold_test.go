@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/files"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
+	"mycelium/internal/swarm/tools"
 )
 
 // builtin is the catalog of the built-in servers, as far as shipped skills name it.
@@ -25,6 +26,11 @@ func builtin(t *testing.T, dir string) skill.Catalog {
 	}
 	t.Cleanup(func() { s.Close() })
 	c := skill.Catalog{Definitions: s.Definitions()}
+	swarm, err := tools.NewServer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Definitions = append(c.Definitions, swarm.Definitions()...)
 	for _, tool := range []string{"mycelium-skills__run_script", "mycelium-sandbox__bash", "mycelium-sandbox__sandbox_exec",
 		"mycelium-sandbox__sandbox_exec_script", "mycelium-sandbox__sandbox_capabilities", "mycelium-sandbox__sandbox_profiles"} {
 		it, err := policy.ParseTool(tool)

@@ -1,6 +1,14 @@
 package agents
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"mycelium/internal/hook/install"
+	"mycelium/internal/node/agentshell"
+	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/sandbox"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -72,4 +80,51 @@ func (w *lineWriter) rest() {
 	if len(w.part) > 0 {
 		w.line(w.part)
 	}
+}
+
+// boxed describes the sandbox of the agent: the profile project, with the hosts of its model.
+func (x *Boxed) boxed(s *install.Setup, private *install.Private, o Box, socket string) error {
+	p, err := x.app.Load()
+	if err != nil {
+		return err
+	}
+	c, err := sandboxed.Command(o.Dir, s.State.For(s.Dir), x.app.Getenv("HOME"), x.app.Environ)
+	if err != nil {
+		return err
+	}
+	profile, ok := p.File.Sandbox.Find("project")
+	if !ok {
+		return errors.New("there is no profile project")
+	}
+	if o.Writes != "" {
+		if err := OnlyWrites(&profile, o.Writes); err != nil {
+			return err
+		}
+	}
+	if strings.HasPrefix(string(s.State.Root), o.Dir+"/") {
+		return fmt.Errorf("the state of the project is in %s, where the agent works", o.Dir)
+	}
+	c.Hide = nil // the state is not in this sandbox, but for the agent's home and the program of its hook
+	c.Profile, c.Hosts, c.Protect, c.Grace = profile, private.Hosts, private.Fixed, 5
+	c.Write = []string{o.Home}
+	c.Read = append([]string{filepath.Dir(socket), s.Small}, programFiles(x.program)...)
+	c.Env = append(slices.Clone(private.Environ), "PATH="+programPath(x.program, x.app.Getenv("PATH")))
+	c.GitConfig = filepath.Join(o.Home, "gitconfig")
+	agentshell.Identify("git", c.GitConfig, x.app.Environ)
+	c.Env = append(c.Env, identity(c.GitConfig)...)
+	x.command = c
+	return nil
+}
+
+// OnlyWrites makes a profile one that writes one file, which is made here: only a file that exists can be shown in the sandbox.
+func OnlyWrites(p *sandbox.Profile, file string) error {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make the file that it may write: %w", err)
+	}
+	p.Project, p.Write = false, []string{file}
+	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -155,14 +154,6 @@ func (a *app) events(project state.Paths, token, shell string) *web.AgentEvents 
 		p.Project = project
 		return p
 	}}
-}
-
-// proxied reports whether an environment sends HTTP to a proxy. Events and their token are not for a proxy, so a program asks the daemon.
-func proxied(environ []string) bool {
-	return slices.ContainsFunc(environ, func(kv string) bool {
-		name, value, _ := strings.Cut(strings.ToUpper(kv), "=")
-		return value != "" && slices.Contains([]string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}, name)
-	})
 }
 
 // runAgent runs a program on this terminal, with the token of its session. It passes signals on, and returns the program's exit code.

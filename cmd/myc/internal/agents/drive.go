@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -70,3 +72,11 @@ func endGroup(pid int, gone <-chan error, grace time.Duration) error {
 
 // maxTail is how much of what a program says on stderr is kept, in bytes.
 const maxTail = 4 << 10
+
+// proxied reports whether an environment sends HTTP to a proxy. Events and their token are not for a proxy, so a program asks the daemon.
+func proxied(environ []string) bool {
+	return slices.ContainsFunc(environ, func(kv string) bool {
+		name, value, _ := strings.Cut(strings.ToUpper(kv), "=")
+		return value != "" && slices.Contains([]string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}, name)
+	})
+}

@@ -13,8 +13,8 @@ import (
 	"mycelium/internal/text"
 )
 
-// Check is what `myc doctor` says about the swarm: whether git, tmux and the programs of runners are there. What is missing is no problem of a project
-// that has no swarm.
+// Check is what `myc doctor` says about the swarm: whether git, tmux and the programs of runners are there. What is missing is no
+// problem of a project that has no swarm.
 func Check(b *base.App) base.Check {
 	return func(ctx context.Context, v *project.View, add base.Report) {
 		ready := true

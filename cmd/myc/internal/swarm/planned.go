@@ -150,7 +150,9 @@ func planContextCmd(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				m, err := o.Material(c.Context(), s, args[0], rights, func(g *ground.Repo, path string) bool { return swarmed.Governs(g.Prefix(), path) }, b)
+				m, err := o.Material(c.Context(), s, args[0], rights, func(g *ground.Repo, path string) bool {
+					return swarmed.Governs(g.Prefix(), path)
+				}, b)
 				if err != nil {
 					return err
 				}

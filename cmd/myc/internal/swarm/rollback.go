@@ -80,7 +80,8 @@ func (a *app) rollback(ctx context.Context, o *open.Swarm, s *book.Session, feat
 }
 
 // takeBack has the driver take back what has landed, or have it land again.
-func (a *app) takeBack(ctx context.Context, o *open.Swarm, g *ground.Repo, s *book.Session, f *book.Feature, files []string, r rollback) error {
+func (a *app) takeBack(ctx context.Context, o *open.Swarm, g *ground.Repo, s *book.Session, f *book.Feature, files []string,
+	r rollback) error {
 	if len(files) > 0 {
 		return failure.Usagef("what %s has landed is taken back whole: name no files", f.ID)
 	}

@@ -26,7 +26,8 @@ func Command(b *base.App) *cobra.Command {
 			"  myc swarm merge",
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(initCmd(a), planCmd(a), autoCmd(a), drive.StartCommand(a.App), statusCmd(a), featureCmd(a), statsCmd(a), watchCmd(a), logsCmd(a),
+	c.AddCommand(initCmd(a), planCmd(a), autoCmd(a), drive.StartCommand(a.App), statusCmd(a), featureCmd(a), statsCmd(a), watchCmd(a),
+		logsCmd(a),
 		attachCmd(a), messageCmd(a), pauseCmd(a), resumeCmd(a), retryCmd(a), reviewCmd(a), rollbackCmd(a), mergeCmd(a), resetCmd(a),
 		work.Command(b), drive.Command(a.App), serve.Front(b, worker.Server))
 	return c

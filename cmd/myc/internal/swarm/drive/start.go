@@ -71,7 +71,8 @@ func (a *app) start(ctx context.Context, o *open.Swarm, s *book.Session, feature
 	if err != nil {
 		return err
 	}
-	if err := swarmed.Launch(ctx, o.Paths, a.Getenv("XDG_RUNTIME_DIR"), swarmed.WorkerEnviron(a.Environ, s.Settings.Runner), s.ID, flags...); err != nil {
+	environ := swarmed.WorkerEnviron(a.Environ, s.Settings.Runner)
+	if err := swarmed.Launch(ctx, o.Paths, a.Getenv("XDG_RUNTIME_DIR"), environ, s.ID, flags...); err != nil {
 		return err
 	}
 	if err := a.driving(ctx, o, s.ID, began[len(began)-1].Seq); err != nil {
