@@ -147,8 +147,9 @@ func (d *Driver) order(ctx context.Context, s *book.Session, f *book.Feature, a 
 	case t != nil:
 		t.Unlock() // the worker before may have been killed in the middle of a commit
 	default:
-		if t, err = d.Ground.Add(ctx, nameOf(f.ID, a.N), ground.Commit(cmp.Or(a.Tip, a.Base))); err == nil {
-			_, err = t.Snapshot(ctx, Start)
+		from := ground.Commit(cmp.Or(a.Tip, a.Base))
+		if t, err = d.Ground.Add(ctx, nameOf(f.ID, a.N), from); err == nil {
+			err = t.SnapshotNew(ctx, Start, from)
 		}
 		if err != nil {
 			return err
@@ -299,14 +300,12 @@ func clearOne(ctx context.Context, g *ground.Repo, feature string, n int) error 
 	if err != nil || t == nil {
 		return err
 	}
-	f, err := t.Facts(ctx, "HEAD")
-	if err != nil {
+	err = t.Remove(ctx)
+	if unsaved, ok := errors.AsType[*ground.UnsavedError](err); !ok || len(unsaved.Files) == 0 {
 		return err
 	}
-	if len(f.Uncommitted) > 0 {
-		if _, err := t.Snapshot(ctx, "end-"+strconv.FormatInt(time.Now().UnixMilli(), 36)); err != nil {
-			return err
-		}
+	if _, err := t.Snapshot(ctx, "end-"+strconv.FormatInt(time.Now().UnixMilli(), 36)); err != nil {
+		return err
 	}
 	return t.Remove(ctx)
 }

@@ -51,7 +51,8 @@ func TestChaos(t *testing.T) {
 }
 
 // kinds are what workers of the chaos do; see stub.work. Each stands as often as it is to be drawn.
-var kinds = []string{"good", "good", "good", "conflict", "conflict", "once", "never", "messy", "idle", "told", "red", "deaf"}
+var kinds = []string{"good", "good", "good", "conflict", "conflict", "once", "never", "messy", "idle", "told", "red", "deaf", "asks", "loop",
+	"flood"}
 
 // chaos is a session in a repository of its own.
 type chaos struct {
@@ -288,10 +289,27 @@ func (s *stub) work() error {
 		if !asked {
 			return os.WriteFile(filepath.Join(s.order.Tree, id+".txt"), []byte("draft"), 0o600)
 		}
+	case "hang":
+		fmt.Println("hangs")
+		select {}
+	case "asks": // a person answers
+		if err := s.Write(worker.Event{Kind: worker.Waits, Text: "may it push?"}); err != nil {
+			return err
+		}
+		if err := s.listen(func() error { return nil }); err != nil {
+			return err
+		}
 	case "told", "deaf":
-		for said := ""; said == ""; time.Sleep(10 * time.Millisecond) {
-			var err error
-			if said, err = s.Next(); err != nil {
+		if err := s.listen(func() error { return nil }); err != nil {
+			return err
+		}
+	case "loop": // does the same again and again until it is told that it is stuck
+		if err := s.listen(s.repeat); err != nil {
+			return err
+		}
+	case "flood":
+		for range 20_000 {
+			if err := s.Write(worker.Event{Kind: worker.Says, Text: strings.Repeat("flood ", 1000)}); err != nil {
 				return err
 			}
 		}
@@ -307,6 +325,25 @@ func (s *stub) work() error {
 		}
 	}
 	return s.commit()
+}
+
+// listen does something until the worker is told something.
+func (s *stub) listen(do func() error) error {
+	for ; ; time.Sleep(10 * time.Millisecond) {
+		if said, err := s.Next(); err != nil || said != "" {
+			return err
+		}
+		if err := do(); err != nil {
+			return err
+		}
+	}
+}
+
+// repeat is one call with the result that it had before.
+func (s *stub) repeat() error {
+	id := strconv.FormatInt(time.Now().UnixNano(), 36)
+	return errors.Join(s.Write(worker.Event{Kind: worker.Call, Call: id, Tool: "Bash", Args: "make", Sum: "a"}),
+		s.Write(worker.Event{Kind: worker.Done, Call: id, Tool: "Bash", Text: "no rule", Sum: "b", Failed: true}))
 }
 
 // share adds the line of this feature to the file that several change.
@@ -476,7 +513,9 @@ func (c *chaos) session() *book.Session {
 // tell tells each worker that waits for it to go on.
 func (c *chaos) tell() {
 	for _, f := range c.session().Features {
-		if a := f.Live(); a != nil && (strings.Contains(f.Details, "stub: told") || strings.Contains(f.Details, "stub: deaf")) {
+		if a := f.Live(); a != nil && slices.ContainsFunc([]string{"told", "deaf", "asks"}, func(kind string) bool {
+			return strings.Contains(f.Details, "stub: "+kind)
+		}) {
 			if names, err := worker.Folder(a.Folder).Told(); err == nil && len(names) == 0 {
 				_ = worker.Folder(a.Folder).Tell("go on") // its folder may not be there yet
 			}

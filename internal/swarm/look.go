@@ -29,13 +29,16 @@ type watch struct {
 
 // read takes what is new.
 func (w *watch) read(f worker.Folder) error {
-	events, offset, err := f.Follow(w.offset)
-	w.offset = offset
-	for _, e := range events {
-		w.begun = true
-		w.take(e)
+	for {
+		events, offset, err := f.Follow(w.offset)
+		if err != nil || offset == w.offset {
+			return err
+		}
+		w.offset, w.begun = offset, w.begun || len(events) > 0
+		for _, e := range events {
+			w.take(e)
+		}
 	}
-	return err
 }
 
 // take takes one event.
@@ -134,7 +137,7 @@ func (d *Driver) look(ctx context.Context, f *book.Feature, a *book.Attempt) err
 		if ended == nil && !w.begun && d.await(ctx, f, a, w) {
 			return nil
 		}
-		d.begin(ctx, f.ID, func(ctx context.Context) error { return d.settle(ctx, f, a) })
+		d.begin(ctx, f.ID, func(ctx context.Context) error { return d.settle(ctx, f, a, "") })
 		return nil
 	}
 	known := facts{Alive: true, Begun: w.begun, Waits: w.waits, Told: !w.told.IsZero() && time.Since(w.told) > patience}
@@ -151,7 +154,7 @@ func (d *Driver) look(ctx context.Context, f *book.Feature, a *book.Attempt) err
 	case v.act == renew:
 		d.begin(ctx, f.ID, func(ctx context.Context) error {
 			d.stop(ctx, folder)
-			return d.settle(ctx, f, a)
+			return d.settle(ctx, f, a, v.Reason)
 		})
 	}
 	return nil
@@ -167,8 +170,8 @@ func (d *Driver) tell(ctx context.Context, f *book.Feature, a *book.Attempt, mes
 	})
 }
 
-// settle judges an attempt whose worker has ended, and does what becomes of it.
-func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) error {
+// settle judges an attempt whose worker has ended, and does what becomes of it. why is why it was stopped; empty: it ended by itself.
+func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt, why string) error {
 	folder, w := worker.Folder(a.Folder), &watch{}
 	alive := folder.Alive()
 	ended, err := folder.Ended() // after that: what is dead has said how it ended, or never will
@@ -210,6 +213,9 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 		if ended != nil {
 			a.Session, a.Turns, a.Result = ended.Session, a.Turns+ended.Turns, text.Truncate(ended.Text, 2000)
 		}
+	}
+	if v.act == renew && why != "" {
+		v.Reason = why
 	}
 	switch v.act {
 	case queue:

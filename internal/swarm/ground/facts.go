@@ -20,7 +20,7 @@ type Facts struct {
 	Uncommitted []string // files that differ from Head, those that git does not know yet among them; ignored ones are not
 	Untracked   []string // those of them that Head does not have
 	Touched     []File   // what differs from the base, committed or not
-	Diff        string   // SHA-256 of that difference as git prints it, hexadecimal; the same change has the same one
+	Diff        string   // SHA-256 of the modes, objects and paths of that difference, hexadecimal; the same change has the same one
 	Nested      []string // repositories inside the tree, whose files are in none of these
 }
 
@@ -51,7 +51,7 @@ func (t *Tree) fill(ctx context.Context, l *looked, f *Facts) (err error) {
 	g := t.repo.plumbing()
 	on, _ := l.Line(ctx, "symbolic-ref", "--quiet", "HEAD") // none if no branch is checked out
 	f.Branch = t.Branch != "" && on == "refs/heads/"+t.Branch
-	if shared, err := g.Line(ctx, "merge-base", string(f.Head), t.repo.branch()); err == nil {
+	if shared, err := g.Line(ctx, "merge-base", string(f.Head), t.repo.branch()); err == nil && shared != string(f.Base) {
 		if _, err := g.Run(ctx, "merge-base", "--is-ancestor", string(f.Base), shared); err == nil {
 			f.Base = Commit(shared)
 		}
@@ -63,24 +63,34 @@ func (t *Tree) fill(ctx context.Context, l *looked, f *Facts) (err error) {
 	if f.Commits, err = strconv.Atoi(count); err != nil {
 		return err
 	}
-	if f.Uncommitted, err = l.changed(ctx, "ADMT", string(l.head), l.tree, nil); err != nil {
-		return err
+	if l.tree != l.was {
+		if f.Uncommitted, err = l.changed(ctx, "ADMT", string(l.head), l.tree, nil); err != nil {
+			return err
+		}
+		if f.Untracked, err = l.changed(ctx, "A", string(l.head), l.tree, nil); err != nil {
+			return err
+		}
 	}
-	if f.Untracked, err = l.changed(ctx, "A", string(l.head), l.tree, nil); err != nil {
-		return err
-	}
-	lines, err := g.List(ctx, "diff-tree", "-r", "-z", "--numstat", "--no-renames", string(f.Base), l.tree)
+	out, err := g.List(ctx, "diff-tree", "-r", "-z", "--raw", "--numstat", "--no-renames", string(f.Base), l.tree)
 	if err != nil {
 		return err
 	}
-	for _, line := range lines {
-		f.Touched = append(f.Touched, parseNumstat(line))
-	}
+	f.Touched, f.Diff = parseDiff(out)
+	return nil
+}
+
+// parseDiff reads what diff-tree -z --raw --numstat prints: for each file a record such as ":100644 100644 OLD NEW M" and its path, then
+// for each file its lines. It returns the files, and a digest of the former.
+func parseDiff(out []string) (files []File, digest string) {
 	sum := sha256.New()
-	err = g.Pipe(ctx, nil, sum, "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv",
-		"--no-color", "--unified=3", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/", string(f.Base), l.tree)
-	f.Diff = hex.EncodeToString(sum.Sum(nil))
-	return err
+	for len(out) > 1 && strings.HasPrefix(out[0], ":") {
+		fmt.Fprintf(sum, "%s\x00%s\x00", out[0], out[1])
+		out = out[2:]
+	}
+	for _, line := range out {
+		files = append(files, parseNumstat(line))
+	}
+	return files, hex.EncodeToString(sum.Sum(nil))
 }
 
 // parseNumstat reads a record such as "3\t1\tname"; a binary file has "-" for both.

@@ -181,7 +181,7 @@ func (f Folder) Signal(sig syscall.Signal) error {
 }
 
 // goneEvery is how often a worker that was told to end is looked for: the kernel tells nobody but its parent.
-const goneEvery = 20 * time.Millisecond
+const goneEvery = 5 * time.Millisecond
 
 // Gone waits until the worker does not run any more, for up to d, and reports whether that is so.
 func (f Folder) Gone(ctx context.Context, d time.Duration) bool {
@@ -224,8 +224,11 @@ func (f Folder) Told() (names []string, err error) {
 	return names, err
 }
 
-// Follow reads the events of the worker behind an offset and returns the offset of the next ones. A line that is not whole yet is left for
-// the next time.
+// maxFollowed is about how many bytes Follow reads at once, whatever a worker that floods has written.
+const maxFollowed = 1 << 20
+
+// Follow reads events of the worker behind an offset, a megabyte at a time, and returns the offset of the next ones; it is the same as
+// before when there is none. A line that is not whole yet is left for the next time.
 func (f Folder) Follow(offset int64) ([]Event, int64, error) {
 	file, err := os.Open(f.file("events.jsonl"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -240,7 +243,10 @@ func (f Folder) Follow(offset int64) ([]Event, int64, error) {
 	}
 	var out []Event
 	r := bufio.NewReader(file)
-	for {
+	for began := offset; ; {
+		if offset-began >= maxFollowed {
+			return out, offset, nil
+		}
 		line, err := r.ReadBytes('\n')
 		if err != nil {
 			if err == io.EOF {
@@ -263,6 +269,30 @@ type Work struct {
 	lock   *atomicfile.Lock
 	mu     sync.Mutex
 	events *os.File
+	said   rate
+}
+
+// rate lets through what comes now and then, and one a second of what comes without end.
+type rate struct {
+	left  float64
+	since time.Time
+}
+
+// burst is how many pieces of output are recorded however fast they come.
+const burst = 500
+
+func (r *rate) allow(now time.Time) bool {
+	if r.since.IsZero() {
+		r.left = burst
+	} else {
+		r.left = min(burst, r.left+now.Sub(r.since).Seconds())
+	}
+	r.since = now
+	if r.left < 1 {
+		return false
+	}
+	r.left--
+	return true
 }
 
 // takeWithin is how long a worker waits for its lock: as long as somebody looks at it.
@@ -294,7 +324,8 @@ const (
 	maxSaid = 4 << 10
 )
 
-// Write records an event.
+// Write records an event. Of what the agent says, it records 500 pieces at once and then one a second: a worker that floods fills no
+// disk, and shows that it lives.
 func (w *Work) Write(e Event) error {
 	e.At, e.Args, e.Text = time.Now(), text.Truncate(e.Args, maxArgs), text.Truncate(e.Text, maxSaid)
 	var b bytes.Buffer
@@ -304,6 +335,9 @@ func (w *Work) Write(e Event) error {
 	b.WriteByte('\n')
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if e.Kind == Says && !w.said.allow(e.At) {
+		return nil
+	}
 	_, err := w.events.Write(b.Bytes())
 	return err
 }

@@ -99,6 +99,38 @@ func TestWorkIsFollowed(t *testing.T) {
 	}
 }
 
+// What a worker says without end is recorded up to a bound, and read in pieces; what it does is recorded all the same.
+func TestFloodIsBounded(t *testing.T) {
+	f := give(t)
+	w, err := f.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pieces = 5000
+	for range pieces {
+		if err := w.Write(worker.Event{Kind: worker.Says, Text: strings.Repeat("x", 1<<20)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Write(worker.Event{Kind: worker.Call, Tool: "last"}); err != nil {
+		t.Fatal(err)
+	}
+	var all []worker.Event
+	for offset := int64(0); ; {
+		events, next, err := f.Follow(offset)
+		if err != nil || next-offset > 2<<20 {
+			t.Fatalf("%d bytes at once, %v", next-offset, err)
+		}
+		if next == offset {
+			break
+		}
+		offset, all = next, append(all, events...)
+	}
+	if len(all) < 500 || len(all) > pieces/2 || all[len(all)-1].Tool != "last" {
+		t.Errorf("%d of %d events are recorded, the last is %q", len(all), pieces, all[len(all)-1].Tool)
+	}
+}
+
 func TestMessagesArriveInOrderAndOnce(t *testing.T) {
 	f := give(t)
 	w, err := f.Begin()

@@ -42,6 +42,7 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 	said := &bounded{}
 	t := &telling{app: a, work: w}
 	t.write(worker.Event{Kind: worker.Began, Text: strings.Join(o.Command, " ")})
+	t.write(worker.Event{Kind: worker.Call, Call: "command", Tool: "command", Args: strings.Join(o.Command, " ")}) // work, however silent
 	c.Argv, c.Dir, c.Profile, c.In = o.Command, o.Tree, profile, strings.NewReader(prompt)
 	c.Grace = 5
 	c.GitConfig = filepath.Join(string(w.Folder), "gitconfig")
@@ -50,6 +51,7 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 	c.Out, c.Err = out, out
 	r, err := sandboxed.Run(ctx, p, &c)
 	end.Text = text.Visible(said.String())
+	t.write(worker.Event{Kind: worker.Done, Call: "command", Tool: "command", Failed: err != nil || r.ExitCode != 0})
 	switch {
 	case ctx.Err() != nil:
 		end.Stop = agent.StopAborted

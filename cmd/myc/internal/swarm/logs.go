@@ -42,11 +42,19 @@ func (a *app) workerLog(s *book.Session, feature string, n int) error {
 	if err != nil {
 		return err
 	}
-	events, _, err := worker.Folder(t.Folder).Follow(0)
-	if err != nil {
-		return err
+	var events []worker.Event // the last n
+	for offset := int64(0); ; {
+		more, next, err := worker.Folder(t.Folder).Follow(offset)
+		if err != nil {
+			return err
+		}
+		if next == offset {
+			break
+		}
+		offset, events = next, append(events, more...)
+		events = events[max(0, len(events)-n):]
 	}
-	for _, e := range events[max(0, len(events)-n):] {
+	for _, e := range events {
 		if a.JSON {
 			if err := a.PrintLine(e); err != nil {
 				return err
