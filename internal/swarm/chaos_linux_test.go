@@ -56,7 +56,7 @@ var kinds = []string{"good", "good", "good", "conflict", "conflict", "once", "ne
 
 // chaos is a session in a repository of its own.
 type chaos struct {
-	*testing.T
+	testing.TB
 	*bed
 
 	rand    *rand.Rand
@@ -91,13 +91,13 @@ func openBed(ctx context.Context, dir string) (*bed, func(), error) {
 	return b, func() { _ = db.Close() }, err
 }
 
-func newChaos(t *testing.T, seed uint64) *chaos {
+func newChaos(t testing.TB, seed uint64) *chaos {
 	dir, err := os.MkdirTemp("", "sw") // short: it has a socket
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	c := &chaos{T: t, bed: &bed{dir: dir}, rand: rand.New(rand.NewPCG(seed, seed))}
+	c := &chaos{TB: t, bed: &bed{dir: dir}, rand: rand.New(rand.NewPCG(seed, seed))}
 	for _, sub := range []string{"p", "home", "notes"} {
 		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
 			t.Fatal(err)
@@ -273,7 +273,9 @@ func (s *stub) work() error {
 			return err
 		}
 	}
-	time.Sleep(time.Duration(ms) * time.Millisecond) // its work
+	if kind != "busy" {
+		time.Sleep(time.Duration(ms) * time.Millisecond) // its work
+	}
 	switch id := s.order.Feature; kind {
 	case "never":
 		return errors.New("it never works")
@@ -288,6 +290,13 @@ func (s *stub) work() error {
 	case "messy": // commits nothing until it is asked
 		if !asked {
 			return os.WriteFile(filepath.Join(s.order.Tree, id+".txt"), []byte("draft"), 0o600)
+		}
+	case "busy": // five calls a second, each with a new result
+		for i := range ms / 200 {
+			if err := s.call(i); err != nil {
+				return err
+			}
+			time.Sleep(200 * time.Millisecond)
 		}
 	case "hang":
 		fmt.Println("hangs")
@@ -344,6 +353,13 @@ func (s *stub) repeat() error {
 	id := strconv.FormatInt(time.Now().UnixNano(), 36)
 	return errors.Join(s.Write(worker.Event{Kind: worker.Call, Call: id, Tool: "Bash", Args: "make", Sum: "a"}),
 		s.Write(worker.Event{Kind: worker.Done, Call: id, Tool: "Bash", Text: "no rule", Sum: "b", Failed: true}))
+}
+
+// call is a call with a result of its own.
+func (s *stub) call(i int) error {
+	id, result := strconv.Itoa(i), strings.Repeat(strconv.Itoa(i)+" ", 100)
+	return errors.Join(s.Write(worker.Event{Kind: worker.Call, Call: id, Tool: "Bash", Args: "make", Sum: "a"}),
+		s.Write(worker.Event{Kind: worker.Done, Call: id, Tool: "Bash", Text: result, Sum: id}))
 }
 
 // share adds the line of this feature to the file that several change.
