@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math/bits"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -105,6 +108,69 @@ func TestQueueDoesNotWaitForWorkers(t *testing.T) {
 		f.want(s, id, book.Completed, 1, 1)
 	}
 	f.want(s, "old", book.Completed, 1, 0)
+}
+
+// Twenty features wait in the merge queue of a driver, every fourth in conflict and two of them bad. All land, no commit of the branch is
+// red, and the verifications are within twice the bound of bisection, what comes back mended included.
+func TestQueueOfTwenty(t *testing.T) {
+	const n = 20
+	s := &book.Session{}
+	for i := range n {
+		s.Features = append(s.Features, feature(fmt.Sprint("f", i)))
+	}
+	f := begin(t, s)
+	dir := filepath.Join(f.Folder, "by-hand")
+	f.git(f.top, "worktree", "add", "-q", "--detach", dir)
+	if _, err := f.Book.Change(t.Context(), "s", "", func(s *book.Session) ([]book.Event, error) {
+		for i, of := range s.Features {
+			f.git(dir, "checkout", "-q", "--detach", string(f.base))
+			files := []string{of.ID + ".txt", "x\n"}
+			switch {
+			case i%4 == 3:
+				files = append(files, "shared", of.ID+"\n")
+			case i == 6, i == 12:
+				files = append(files, "bad"+of.ID, "x\n")
+			}
+			of.State = book.Queued
+			of.Attempts = []*book.Attempt{{N: 1, State: book.Queued, Base: string(f.base), Tip: f.commit(dir, "feat: "+of.ID, files...),
+				Ended: time.Now()}}
+			f.workers[of.ID] = func(h *hand) {
+				h.work(func(*worker.Work) {
+					h.git(h.tree, "merge", "-q", "--no-edit", "-X", "theirs", "swarm/s")
+					h.git(h.tree, "rm", "-q", "--ignore-unmatch", "bad"+of.ID)
+					h.git(h.tree, "commit", "-q", "--allow-empty", "-m", "fix: "+of.ID)
+				})
+			}
+		}
+		return []book.Event{{Kind: "feature"}}, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	f.git(f.top, "worktree", "remove", dir)
+	verified := 0
+	f.Verify = func(_ context.Context, tree string, _ []string) (Checked, error) {
+		verified++
+		bad, err := filepath.Glob(filepath.Join(tree, "bad*"))
+		return Checked{OK: len(bad) == 0, Output: strings.Join(bad, " ")}, err
+	}
+	s = f.drive()
+	for i, of := range s.Features {
+		workers := 0
+		if i%4 == 3 && i > 3 || i == 6 || i == 12 {
+			workers = 1
+		}
+		f.want(s, of.ID, book.Completed, 1, workers)
+	}
+	for _, c := range strings.Fields(f.git(f.top, "rev-list", string(f.base)+"..swarm/s")) {
+		if files := f.git(f.top, "ls-tree", "--name-only", c); strings.Contains(files, "bad") {
+			t.Errorf("commit %s is red", c)
+		}
+	}
+	bound := 2 * (1 + bits.Len(n-1)) // for each bad one a red batch, and its search by halves
+	if f.landed() != strconv.Itoa(n) || verified > 2*(bound+1) {
+		t.Errorf("%s landed after %d verifications, the bound is %d", f.landed(), verified, bound+1)
+	}
+	t.Logf("%d verifications, the bound is %d", verified, bound+1)
 }
 
 // hangs is a session whose first feature has a worker, a process of its own, that began two days ago and hangs since these events.
