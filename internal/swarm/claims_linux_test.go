@@ -244,3 +244,33 @@ func TestHangingIsStopped(t *testing.T) {
 		t.Errorf("alive: %v; %s, because %q", folder.Alive(), f.State, f.Reason)
 	}
 }
+
+// A worker that was started and has not begun when it is stopped never begins: another one has its worktree by then.
+func TestStoppedBeforeItBegan(t *testing.T) {
+	t.Parallel()
+	c := newChaos(t, 1)
+	d, started := c.driver()
+	c.step(d)
+	d.work.Wait()
+	c.to(book.Paused)
+	c.step(d)
+	for _, folder := range *started {
+		if w, err := folder.Begin(); err == nil {
+			t.Errorf("%s: a worker begins beside the next one", folder)
+			_ = w.End(worker.Ended{})
+		}
+	}
+	c.to(book.Going)
+	before := len(*started)
+	c.step(d)
+	if len(*started) == before {
+		t.Fatal("no worker goes on")
+	}
+	for _, folder := range (*started)[before:] {
+		w, err := folder.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = w.End(worker.Ended{})
+	}
+}

@@ -178,6 +178,9 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt, w
 	if err != nil || ended == nil && alive {
 		return err
 	}
+	if err := folder.Close(); err != nil { // what becomes of it now, no other worker may do beside it
+		return err
+	}
 	if !folder.Gone(ctx, grace) {
 		d.stop(ctx, folder)
 	}
@@ -246,8 +249,11 @@ func (d *Driver) check(ctx context.Context, tree string, commands [][]string) (o
 // grace is how long a worker has to end by itself.
 const grace = 10 * time.Second
 
-// stop ends a worker, and returns when it is gone.
+// stop ends a worker, and returns when it is gone. One that has not begun yet never will.
 func (d *Driver) stop(ctx context.Context, folder worker.Folder) {
+	if err := folder.Close(); err != nil {
+		d.Logger.Warn("a worker that was started may begin yet", "folder", folder, "error", err)
+	}
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		if err := folder.Signal(sig); err != nil {
 			d.Logger.Warn("a worker is not ended", "folder", folder, "error", err)

@@ -298,7 +298,20 @@ func (r *rate) allow(now time.Time) bool {
 // takeWithin is how long a worker waits for its lock: as long as somebody looks at it.
 const takeWithin = 1 * time.Second
 
-// Begin takes the folder for this process. It is refused while another worker has it, and after one has ended.
+// closedFile is there once nobody may begin any more.
+const closedFile = "closed"
+
+// Close has a worker that was started and has not begun yet never begin: another one may have its worktree by then. One that has begun goes
+// on; see [Folder.Signal].
+func (f Folder) Close() error {
+	err := atomicfile.Write(f.file(closedFile), nil, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // without a folder, no worker was started
+	}
+	return err
+}
+
+// Begin takes the folder for this process. It is refused while another worker has it, after one has ended, and once it is closed.
 func (f Folder) Begin() (*Work, error) {
 	lock, err := atomicfile.LockWait(f.file("worker.lock"), takeWithin)
 	if err != nil {
@@ -306,6 +319,9 @@ func (f Folder) Begin() (*Work, error) {
 	}
 	if e, err := f.Ended(); err != nil || e != nil { // by the one that had the lock until now
 		return nil, errors.Join(err, errors.New("this attempt is over"), lock.Unlock())
+	}
+	if _, err := os.Lstat(f.file(closedFile)); !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(err, errors.New("this attempt goes on without this worker"), lock.Unlock())
 	}
 	w := &Work{Folder: f, lock: lock}
 	if err = atomicfile.Write(f.file("worker.pid"), fmt.Append(nil, os.Getpid()), 0o600); err == nil {
