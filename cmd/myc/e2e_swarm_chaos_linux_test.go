@@ -19,18 +19,18 @@ import (
 	"mycelium/internal/swarm/book"
 )
 
-// stubClaude is a program that speaks stream-json as Claude Code does: in each turn it writes a file of its feature, commits it and says so.
+// stubClaude is a program that speaks stream-json as Claude Code does: in each turn it commits a file of its feature, and says so.
 const stubClaude = `#!/bin/sh
 say() { printf '%s\n' "$1"; }
 turn=0
 while IFS= read -r line; do
 	say '{"type":"system","subtype":"init","session_id":"stub"}'
-	say '{"type":"assistant","message":{"model":"stub","content":[{"type":"tool_use","id":"u1","name":"Bash","input":{"command":"work"}}]}}'
+	say '{"type":"assistant","message":{"model":"stub","content":[{"type":"tool_use","id":"u1","name":"Bash","input":{}}]}}'
 	id=$(printf '%s' "$line" | sed -n 's/.*# Feature \([a-z]*\).*/\1/p')
 	sleep 0.$(($$ % 10))
 	if [ -n "$id" ]; then echo "$id" > "$id.txt"; git add -A; git commit -q --allow-empty -m "feat: $id"; fi
 	say '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"u1","content":"ok"}]}}'
-	say '{"type":"result","subtype":"success","result":"done","num_turns":1,"total_cost_usd":0.01,"usage":{"input_tokens":1,"output_tokens":1}}'
+	say '{"type":"result","subtype":"success","result":"done","num_turns":1,"total_cost_usd":0.01}'
 done
 `
 

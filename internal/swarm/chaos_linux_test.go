@@ -51,8 +51,8 @@ func TestChaos(t *testing.T) {
 }
 
 // kinds are what workers of the chaos do; see stub.work. Each stands as often as it is to be drawn.
-var kinds = []string{"good", "good", "good", "conflict", "conflict", "once", "never", "messy", "idle", "told", "red", "deaf", "asks", "loop",
-	"flood"}
+var kinds = []string{"good", "good", "good", "conflict", "conflict", "once", "never", "messy", "idle", "told", "red", "deaf",
+	"asks", "loop", "flood"}
 
 // chaos is a session in a repository of its own.
 type chaos struct {

@@ -80,7 +80,8 @@ func TestFinishedIsFinished(t *testing.T) {
 
 // The merge queue is at work while others work: what is committed lands before them, also what a driver before this one has queued.
 func TestQueueDoesNotWaitForWorkers(t *testing.T) {
-	f := begin(t, &book.Session{Settings: book.Settings{Workers: 2}, Features: []*book.Feature{feature("one"), feature("two"), feature("old")}})
+	f := begin(t, &book.Session{Settings: book.Settings{Workers: 2},
+		Features: []*book.Feature{feature("one"), feature("two"), feature("old")}})
 	dir := filepath.Join(f.Folder, "by-hand")
 	f.git(f.top, "worktree", "add", "-q", "--detach", dir)
 	tip := f.commit(dir, "feat: old", "old.txt", "0")
@@ -189,7 +190,8 @@ func hangs(t *testing.T, events ...worker.Event) (*chaos, *Driver, worker.Folder
 				f.State = book.Completed
 			}
 			s.Features[0].State = book.Going
-			s.Features[0].Attempts = []*book.Attempt{{N: 1, State: book.Running, Base: c.head, Folder: string(folder), Began: time.Now().Add(-48 * time.Hour)}}
+			s.Features[0].Attempts = []*book.Attempt{{N: 1, State: book.Running, Base: c.head, Folder: string(folder),
+				Began: time.Now().Add(-48 * time.Hour)}}
 			return []book.Event{{Kind: "feature"}}, nil
 		})
 	}

@@ -128,8 +128,8 @@ func TestSnapshotNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	looked := must[Commit](t)(tree.Snapshot(ctx, "looked"))
-	ask := []string{"log", "-1", "--format=%T %P"}
-	if got, want := run(t, p.top, append(ask, string(tree.Snapshotted("start")))...), run(t, p.top, append(ask, string(looked))...); got != want {
+	made := func(c Commit) string { return run(t, p.top, "log", "-1", "--format=%T %P", string(c)) }
+	if got, want := made(tree.Snapshotted("start")), made(looked); got != want {
 		t.Errorf("tree and parent %s, want %s", got, want)
 	}
 	commit(t, tree, map[string]string{"a": "changed", "new": "new"})
