@@ -127,7 +127,7 @@ func (d *Driver) place(ctx context.Context, attempt, from string) (*ground.Tree,
 		return t, nil
 	}
 	if t, err = d.Ground.Add(ctx, attempt, ground.Commit(from)); err == nil {
-		_, err = t.Snapshot(ctx, Start)
+		err = t.SnapshotNew(ctx, Start, ground.Commit(from))
 	}
 	return t, err
 }
@@ -336,14 +336,12 @@ func clearOne(ctx context.Context, g *ground.Repo, name string) error {
 	if err != nil || t == nil {
 		return err
 	}
-	f, err := t.Facts(ctx, "HEAD")
-	if err != nil {
+	err = t.Remove(ctx)
+	if unsaved, ok := errors.AsType[*ground.UnsavedError](err); !ok || len(unsaved.Files) == 0 {
 		return err
 	}
-	if len(f.Uncommitted) > 0 {
-		if _, err := t.Snapshot(ctx, "end-"+strconv.FormatInt(time.Now().UnixMilli(), 36)); err != nil {
-			return err
-		}
+	if _, err := t.Snapshot(ctx, "end-"+strconv.FormatInt(time.Now().UnixMilli(), 36)); err != nil {
+		return err
 	}
 	return t.Remove(ctx)
 }

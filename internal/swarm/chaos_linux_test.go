@@ -53,11 +53,12 @@ func TestChaos(t *testing.T) {
 }
 
 // kinds are what workers of the chaos do; see stub.work. Each stands as often as it is to be drawn.
-var kinds = []string{"good", "good", "good", "conflict", "conflict", "once", "never", "messy", "idle", "told", "red", "deaf"}
+var kinds = []string{"good", "good", "good", "conflict", "conflict", "once", "never", "messy", "idle", "told", "red", "deaf",
+	"asks", "loop", "flood"}
 
 // chaos is a session in a repository of its own.
 type chaos struct {
-	*testing.T
+	testing.TB
 	*bed
 
 	rand    *rand.Rand
@@ -92,13 +93,13 @@ func openBed(ctx context.Context, dir string) (*bed, func(), error) {
 	return b, func() { _ = db.Close() }, err
 }
 
-func newChaos(t *testing.T, seed uint64) *chaos {
+func newChaos(t testing.TB, seed uint64) *chaos {
 	dir, err := os.MkdirTemp("", "sw") // short: it has a socket
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	c := &chaos{T: t, bed: &bed{dir: dir}, rand: rand.New(rand.NewPCG(seed, seed))}
+	c := &chaos{TB: t, bed: &bed{dir: dir}, rand: rand.New(rand.NewPCG(seed, seed))}
 	for _, sub := range []string{"p", "home", "notes"} {
 		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
 			t.Fatal(err)
@@ -279,7 +280,9 @@ func (s *stub) work() error {
 			return err
 		}
 	}
-	time.Sleep(time.Duration(ms) * time.Millisecond) // its work
+	if kind != "busy" {
+		time.Sleep(time.Duration(ms) * time.Millisecond) // its work
+	}
 	switch id := s.order.Feature; kind {
 	case "never":
 		return errors.New("it never works")
@@ -295,13 +298,34 @@ func (s *stub) work() error {
 		if !asked {
 			return os.WriteFile(filepath.Join(s.order.Tree, id+".txt"), []byte("draft"), 0o600)
 		}
-	case "told", "deaf":
-		for heard := false; !heard; time.Sleep(10 * time.Millisecond) {
-			waiting, err := s.Inbox()
-			if err == nil && len(waiting) > 0 {
-				heard, err = true, s.Received(waiting[0].ID)
+	case "busy": // five calls a second, each with a new result
+		for i := range ms / 200 {
+			if err := s.call(i); err != nil {
+				return err
 			}
-			if err != nil {
+			time.Sleep(200 * time.Millisecond)
+		}
+	case "hang":
+		fmt.Println("hangs")
+		select {}
+	case "asks": // a person answers
+		if err := s.Write(worker.Event{Kind: worker.Waits, Text: "may it push?"}); err != nil {
+			return err
+		}
+		if err := s.listen(func() error { return nil }); err != nil {
+			return err
+		}
+	case "told", "deaf":
+		if err := s.listen(func() error { return nil }); err != nil {
+			return err
+		}
+	case "loop": // does the same again and again until it is told that it is stuck
+		if err := s.listen(s.repeat); err != nil {
+			return err
+		}
+	case "flood":
+		for range 20_000 {
+			if err := s.Write(worker.Event{Kind: worker.Says, Text: strings.Repeat("flood ", 1000)}); err != nil {
 				return err
 			}
 		}
@@ -317,6 +341,36 @@ func (s *stub) work() error {
 		}
 	}
 	return s.commit()
+}
+
+// listen does something until the worker is told something.
+func (s *stub) listen(do func() error) error {
+	for ; ; time.Sleep(10 * time.Millisecond) {
+		waiting, err := s.Inbox()
+		if err == nil && len(waiting) > 0 {
+			return s.Received(waiting[0].ID)
+		}
+		if err != nil {
+			return err
+		}
+		if err := do(); err != nil {
+			return err
+		}
+	}
+}
+
+// repeat is one call with the result that it had before.
+func (s *stub) repeat() error {
+	id := strconv.FormatInt(time.Now().UnixNano(), 36)
+	return errors.Join(s.Write(worker.Event{Kind: worker.Call, Call: id, Tool: "Bash", Args: "make", Sum: "a"}),
+		s.Write(worker.Event{Kind: worker.Done, Call: id, Tool: "Bash", Text: "no rule", Sum: "b", Failed: true}))
+}
+
+// call is a call with a result of its own.
+func (s *stub) call(i int) error {
+	id, result := strconv.Itoa(i), strings.Repeat(strconv.Itoa(i)+" ", 100)
+	return errors.Join(s.Write(worker.Event{Kind: worker.Call, Call: id, Tool: "Bash", Args: "make", Sum: "a"}),
+		s.Write(worker.Event{Kind: worker.Done, Call: id, Tool: "Bash", Text: result, Sum: id}))
 }
 
 // share adds the line of this feature to the file that several change.
@@ -486,7 +540,9 @@ func (c *chaos) session() *book.Session {
 // tell tells each worker that waits for it to go on.
 func (c *chaos) tell() {
 	for _, f := range c.session().Features {
-		if a := f.Live(); a != nil && (strings.Contains(f.Details, "stub: told") || strings.Contains(f.Details, "stub: deaf")) {
+		if a := f.Live(); a != nil && slices.ContainsFunc([]string{"told", "deaf", "asks"}, func(kind string) bool {
+			return strings.Contains(f.Details, "stub: "+kind)
+		}) {
 			if waiting, err := worker.Folder(a.Folder).Inbox(); err == nil && len(waiting) == 0 {
 				_ = worker.Folder(a.Folder).Tell("go on") // its folder may not be there yet
 			}

@@ -57,6 +57,14 @@ const (
 // brief is a text in one line, as the reason of a feature: nobody reads that the checks fail without what they said.
 func brief(s string) string { return text.TruncateCells(text.Flatten(strings.TrimSpace(s)), 300) }
 
+// because is a verdict with the reason why the worker was stopped, if it was and the work is to be tried again.
+func (v verdict) because(why string) verdict {
+	if v.act == renew && why != "" {
+		v.Reason = why
+	}
+	return v
+}
+
 // judge decides on facts alone. What a worker claims only asks for the facts to be looked at: a result that says success, its silence,
 // and its exit are no facts about its work.
 func judge(f facts) verdict {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,10 +16,13 @@ import (
 // driver is a driver whose workers never begin, and the folders that it started some in.
 func (c *chaos) driver() (*Driver, *[]worker.Folder) {
 	c.Helper()
+	var mu sync.Mutex
 	var started []worker.Folder
 	d := New(Options{Book: c.book, Ground: c.ground, Folder: c.dir, Holder: "test", Logger: slog.New(slog.DiscardHandler),
 		Start: func(_ context.Context, f worker.Folder, _ string) error {
-			started = append(started, f) // one job at a time
+			mu.Lock()
+			defer mu.Unlock()
+			started = append(started, f)
 			return nil
 		}}, chaosSession)
 	if err := c.book.Hold(c.Context(), chaosSession, "test", time.Minute); err != nil {

@@ -60,9 +60,9 @@ func (d *Driver) await(ctx context.Context, c charge, w *watch) bool {
 type charge struct {
 	job     string // by which the driver knows that something is done about it
 	attempt *book.Attempt
-	launch  func(ctx context.Context)       // starts its worker
-	settle  func(ctx context.Context) error // judges it when its worker has ended
-	halt    func(ctx context.Context) error // notes that its worker was stopped
+	launch  func(ctx context.Context)                   // starts its worker
+	settle  func(ctx context.Context, why string) error // judges it when its worker has ended; why it was stopped, or empty
+	halt    func(ctx context.Context) error             // notes that its worker was stopped
 	// note changes its attempt, if it is still the last one, with an event.
 	note func(ctx context.Context, f func(*book.Attempt) book.Event) error
 }
@@ -76,7 +76,7 @@ func (d *Driver) charges(s *book.Session) (out []charge) {
 		}
 		out = append(out, charge{job: f.ID, attempt: a,
 			launch: func(ctx context.Context) { d.launch(ctx, f, a) },
-			settle: func(ctx context.Context) error { return d.settle(ctx, f, a) },
+			settle: func(ctx context.Context, why string) error { return d.settle(ctx, f, a, why) },
 			halt: func(ctx context.Context) error {
 				return d.changeAttempt(ctx, f.ID, a.N, func(f *book.Feature, a *book.Attempt) book.Event {
 					a.State, a.Ended, f.State = book.Stopped, time.Now(), book.Pending
@@ -118,15 +118,17 @@ func (d *Driver) look(ctx context.Context, c charge) error {
 		if ended == nil && !w.Begun && d.await(ctx, c, w) {
 			return nil
 		}
-		d.begin(ctx, c.job, c.settle)
+		d.begin(ctx, c.job, func(ctx context.Context) error { return c.settle(ctx, "") })
 		return nil
 	}
-	end := func(ctx context.Context) error {
-		d.stop(ctx, folder)
-		return c.settle(ctx)
+	end := func(why string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			d.stop(ctx, folder)
+			return c.settle(ctx, why)
+		}
 	}
 	if c.attempt.Claim != nil {
-		d.begin(ctx, c.job, end)
+		d.begin(ctx, c.job, end(""))
 		return nil
 	}
 	known := facts{Alive: true, Begun: w.Begun, Waits: w.Waits, Told: !w.told.IsZero() && time.Since(w.told) > patience}
@@ -145,7 +147,7 @@ func (d *Driver) look(ctx context.Context, c charge) error {
 		return d.tell(ctx, c,
 			"You seem to be stuck: "+v.Reason+". Try a different approach, or commit what you have and say what is in the way.")
 	case v.act == renew:
-		d.begin(ctx, c.job, end)
+		d.begin(ctx, c.job, end(v.Reason))
 	}
 	return nil
 }
@@ -179,6 +181,9 @@ func (d *Driver) ended(ctx context.Context, folder worker.Folder) (e *worker.End
 	if e, err = folder.Ended(); err != nil || e == nil && alive { // after that: what is dead has said how it ended, or never will
 		return nil, nil, false, err
 	}
+	if err := folder.Close(); err != nil { // what becomes of it now, no other worker may do beside it
+		return nil, nil, false, err
+	}
 	if !folder.Gone(ctx, grace) {
 		d.stop(ctx, folder)
 	}
@@ -186,8 +191,8 @@ func (d *Driver) ended(ctx context.Context, folder worker.Folder) (e *worker.End
 	return e, w, true, w.Read(folder)
 }
 
-// settle judges an attempt whose worker has ended, and does what becomes of it.
-func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) error {
+// settle judges an attempt whose worker has ended, and does what becomes of it. why is why it was stopped; empty: it ended by itself.
+func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt, why string) error {
 	ended, w, over, err := d.ended(ctx, worker.Folder(a.Folder))
 	if err != nil || !over {
 		return err
@@ -231,6 +236,7 @@ func (d *Driver) settle(ctx context.Context, f *book.Feature, a *book.Attempt) e
 			v.Reason += "\n\n" + marks(criteria)
 		}
 	}
+	v = v.because(why)
 	if v.act == queue {
 		if err := d.warn(ctx, f, a, warning); err != nil {
 			return err
@@ -305,17 +311,15 @@ const grace = 10 * time.Second
 
 // stop ends a worker, and returns when it is gone. One that has not begun never will.
 func (d *Driver) stop(ctx context.Context, folder worker.Folder) {
+	if err := folder.Close(); err != nil {
+		d.Logger.Warn("a worker that was started may begin yet", "folder", folder, "error", err)
+	}
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		if err := folder.Signal(sig); err != nil {
 			d.Logger.Warn("a worker is not ended", "folder", folder, "error", err)
 		}
-		if !folder.Gone(ctx, grace) {
-			continue
-		}
-		err := folder.Shut()
-		if err == nil {
+		if folder.Gone(ctx, grace) {
 			return
 		}
-		d.Logger.Warn("a worker may still begin", "folder", folder, "error", err)
 	}
 }

@@ -74,7 +74,7 @@ func (d reviewers) charges(s *book.Session) (out []charge) {
 		}
 		out = append(out, charge{job: reviewJob(r), attempt: &r.Attempt, note: note,
 			launch: func(ctx context.Context) { d.launch(ctx, r) },
-			settle: func(ctx context.Context) error { return d.settle(ctx, r) },
+			settle: func(ctx context.Context, why string) error { return d.settle(ctx, r, why) },
 			halt: func(ctx context.Context) error {
 				return note(ctx, func(a *book.Attempt) book.Event {
 					a.State, a.Ended = book.Stopped, time.Now()
@@ -197,8 +197,9 @@ func (d reviewers) order(ctx context.Context, r *book.Review, prompt, resume str
 		Writes: file}, prompt)
 }
 
-// settle judges a review whose reviewer has ended, by its findings and by git, and does what becomes of it.
-func (d reviewers) settle(ctx context.Context, r *book.Review) error {
+// settle judges a review whose reviewer has ended, by its findings and by git, and does what becomes of it. why is why it was stopped;
+// empty: it ended by itself.
+func (d reviewers) settle(ctx context.Context, r *book.Review, why string) error {
 	ended, w, over, err := d.ended(ctx, worker.Folder(r.Folder))
 	if err != nil || !over {
 		return err
@@ -216,15 +217,15 @@ func (d reviewers) settle(ctx context.Context, r *book.Review) error {
 	if err != nil {
 		return fmt.Errorf("look at the worktree of a reviewer: %w", err)
 	}
-	if why := d.changed(r, git); why != "" {
-		return d.giveUp(ctx, r, verdict{refuse, why}, account)
+	if what := d.changed(r, git); what != "" {
+		return d.giveUp(ctx, r, verdict{refuse, what}, account)
 	}
 	f, notes, bad := findings(r, t.Project)
 	switch {
 	case bad == nil: // whatever it says of itself
 		return d.complete(ctx, r, f, notes, account)
 	case ended == nil || ended.Stop != agent.StopEnd && ended.Stop != agent.StopTurns:
-		return d.giveUp(ctx, r, judgeEnd(known), account)
+		return d.giveUp(ctx, r, judgeEnd(known).because(why), account)
 	case r.Sent > 0:
 		return d.giveUp(ctx, r, verdict{refuse, "its findings cannot be taken, and it was asked once: " + brief(bad.Error())}, account)
 	}

@@ -85,16 +85,25 @@ func Prepare(folder, myc string, n Note, environ []string) error {
 // Identify writes a configuration of git with the name and address of the person. Without them git makes no commit, and the person's own
 // configuration, which can name programs, is not in the sandbox. If there is no git, or no name, there is none inside either.
 func Identify(git, file string, environ []string) {
-	for _, key := range []string{"user.name", "user.email", "init.defaultBranch"} {
-		get := exec.Command(git, "config", "--global", "--get", key) //nolint:noctx // it reads one file
-		get.Env = environ
-		if value, err := get.Output(); err == nil {
-			set := exec.Command(git, "config", "--file", file, key, strings.TrimSuffix(string(value), "\n")) //nolint:noctx // it writes one
-			set.Env = environ
-			_ = set.Run()
+	get := exec.Command(git, "config", "--global", "-z", "--get-regexp", //nolint:noctx // it reads one file
+		`^(user\.name|user\.email|init\.defaultbranch)$`)
+	get.Env = environ
+	out, err := get.Output()
+	if err != nil {
+		return
+	}
+	var b strings.Builder
+	for entry := range strings.SplitSeq(string(out), "\x00") { // of a name that is there twice, the last one counts for git as well
+		key, value, ok := strings.Cut(entry, "\n")
+		if section, name, dotted := strings.Cut(key, "."); ok && dotted {
+			fmt.Fprintf(&b, "[%s]\n\t%s = \"%s\"\n", section, name, inQuotes.Replace(value))
 		}
 	}
+	_ = os.WriteFile(file, []byte(b.String()), 0o600)
 }
+
+// inQuotes writes a value between the quotes of a configuration of git (git-config, Syntax).
+var inQuotes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`)
 
 // readNote reads the note of a run.
 func readNote(folder string) (n Note, err error) {

@@ -52,7 +52,7 @@ func (t *Tree) fill(ctx context.Context, l *looked, f *Facts) (err error) {
 	g := t.repo.plumbing()
 	on, _ := l.Line(ctx, "symbolic-ref", "--quiet", "HEAD") // none if no branch is checked out
 	f.Branch = t.Branch != "" && on == "refs/heads/"+t.Branch
-	if shared, err := g.Line(ctx, "merge-base", string(f.Head), t.repo.branch()); err == nil {
+	if shared, err := g.Line(ctx, "merge-base", string(f.Head), t.repo.branch()); err == nil && shared != string(f.Base) {
 		if _, err := g.Run(ctx, "merge-base", "--is-ancestor", string(f.Base), shared); err == nil {
 			f.Base = Commit(shared)
 		}
@@ -64,11 +64,13 @@ func (t *Tree) fill(ctx context.Context, l *looked, f *Facts) (err error) {
 	if f.Commits, err = strconv.Atoi(count); err != nil {
 		return err
 	}
-	if f.Uncommitted, err = l.changed(ctx, "ADMT", string(l.head), l.tree, nil); err != nil {
-		return err
-	}
-	if f.Untracked, err = l.changed(ctx, "A", string(l.head), l.tree, nil); err != nil {
-		return err
+	if l.tree != l.was {
+		if f.Uncommitted, err = l.changed(ctx, "ADMT", string(l.head), l.tree, nil); err != nil {
+			return err
+		}
+		if f.Untracked, err = l.changed(ctx, "A", string(l.head), l.tree, nil); err != nil {
+			return err
+		}
 	}
 	f.Touched, f.Diff, err = t.repo.diff(ctx, string(f.Base), l.tree)
 	return err

@@ -62,11 +62,10 @@ func (r *Repo) Merge(ctx context.Context, base Commit, c Candidate, governing fu
 }
 
 func (r *Repo) merge(ctx context.Context, base Commit, c Candidate, governing func(path string) bool) (m Merged, err error) {
-	if c.Commit, err = r.resolve(ctx, string(c.Commit)); err != nil { // merge-tree ends as with a conflict if it does not know it
-		return m, err
-	}
-	if base, err = r.resolve(ctx, string(base)); err != nil {
-		return m, err
+	for _, known := range []*Commit{&c.Commit, &base} {
+		if *known, err = r.full(ctx, *known); err != nil {
+			return m, err
+		}
 	}
 	scratch, err := os.MkdirTemp(r.opts.State, scratchPrefix)
 	if err != nil {
@@ -81,6 +80,11 @@ func (r *Repo) merge(ctx context.Context, base Commit, c Candidate, governing fu
 	}
 	out, err := g.Run(ctx, "merge-tree", "--write-tree", "-z", "--messages", "--allow-unrelated-histories", string(base), string(c.Commit))
 	if git.Code(err) == 1 {
+		for _, known := range []Commit{c.Commit, base} { // merge-tree ends so as well if it does not know one
+			if _, err := r.resolve(ctx, string(known)); err != nil {
+				return m, err
+			}
+		}
 		m.Conflict, err = r.conflict(ctx, out)
 		return m, err
 	}
@@ -102,6 +106,14 @@ func (r *Repo) merge(ctx context.Context, base Commit, c Candidate, governing fu
 	}
 	m.Commit, err = r.commitTree(ctx, tree, base, c)
 	return m, err
+}
+
+// full is the full name of a commit, which git is asked for only if this is none.
+func (r *Repo) full(ctx context.Context, c Commit) (Commit, error) {
+	if len(c) == len(r.zero) && strings.Trim(string(c), "0123456789abcdef") == "" {
+		return c, nil
+	}
+	return r.resolve(ctx, string(c))
 }
 
 // attributes puts the .gitattributes of a commit into the empty working tree, where merge-tree looks for how each file is merged.

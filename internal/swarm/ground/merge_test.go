@@ -114,8 +114,11 @@ func TestMerge(t *testing.T) {
 	if again := must[Merged](t)(p.Merge(ctx, two.Commit, Candidate{ID: "1", Commit: a, Message: "First"}, nil)); again.Commit != two.Commit {
 		t.Errorf("merged twice: %+v", again)
 	}
-	if _, err := p.Merge(ctx, p.base, Candidate{ID: "3", Commit: "absent"}, nil); err == nil {
-		t.Error("merged what is not there")
+	unknown := Commit(strings.Repeat("1", len(a)))
+	for _, absent := range [][2]Commit{{p.base, "absent"}, {p.base, unknown}, {unknown, a}} { // git ends as with a conflict
+		if m, err := p.Merge(ctx, absent[0], Candidate{ID: "3", Commit: absent[1]}, nil); err == nil {
+			t.Errorf("merged what is not there: %+v", m)
+		}
 	}
 }
 

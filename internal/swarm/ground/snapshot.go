@@ -27,6 +27,7 @@ const mostIndex = 1 << 30
 type looked struct {
 	git.Git          // in the tree, with an index of our own that agrees with the tree
 	head    Commit   // of the tree
+	was     string   // the tree object of the head
 	tree    string   // the tree object with all that is not ignored
 	nested  []string // repositories inside, which are not looked into
 	scratch string   // the folder of that index
@@ -51,11 +52,9 @@ func (t *Tree) look(ctx context.Context, except ...string) (_ *looked, err error
 	if l.Git, err = t.in("GIT_INDEX_FILE=" + l.index()); err != nil {
 		return nil, err
 	}
-	head, err := l.Line(ctx, "rev-parse", "--verify", "HEAD^{commit}")
-	if err != nil {
+	if err = l.known(ctx); err != nil {
 		return nil, err
 	}
-	l.head = Commit(head)
 	if err = copyIndex(filepath.Join(t.own, "index"), l.index()); errors.Is(err, fs.ErrNotExist) {
 		_, err = l.Run(ctx, "read-tree", "HEAD")
 	}
@@ -66,6 +65,19 @@ func (t *Tree) look(ctx context.Context, except ...string) (_ *looked, err error
 		err = l.take(ctx, t, except)
 	}
 	return l, err
+}
+
+// known asks git for the head and its tree object.
+func (l *looked) known(ctx context.Context) error {
+	out, err := l.Run(ctx, "rev-parse", "--revs-only", "HEAD^{commit}", "HEAD^{tree}")
+	names := strings.Fields(string(out))
+	if err == nil && len(names) != 2 {
+		err = errors.New("it is on no commit")
+	}
+	if err == nil {
+		l.head, l.was = Commit(names[0]), names[1]
+	}
+	return err
 }
 
 // copyIndex copies an index with the time at which it was written. A file that was changed at that very time looks like what the
@@ -187,6 +199,17 @@ func (t *Tree) Snapshot(ctx context.Context, name string) (Commit, error) {
 	return t.save(ctx, l, t.ref("snapshots", name), "Snapshot "+name+" of "+t.Attempt)
 }
 
+// SnapshotNew is [Tree.Snapshot] of a tree that nobody has worked in since [Repo.Add] made it from a commit: it has what that commit
+// has, so that no file needs to be read.
+func (t *Tree) SnapshotNew(ctx context.Context, name string, from Commit) error {
+	if err := checkName("snapshot", name); err != nil {
+		return err
+	}
+	l := &looked{Git: t.repo.plumbing(), head: from, tree: string(from) + "^{tree}"}
+	_, err := t.save(ctx, l, t.ref("snapshots", name), "Snapshot "+name+" of "+t.Attempt)
+	return err
+}
+
 func (t *Tree) save(ctx context.Context, l *looked, ref, message string, also ...Commit) (Commit, error) {
 	c, err := l.commit(ctx, message, also...)
 	if err != nil {
@@ -208,9 +231,8 @@ func (t *Tree) Commit(ctx context.Context, message string, except ...string) (Co
 	if on, err := l.Line(ctx, "symbolic-ref", "--quiet", "HEAD"); err != nil || on != ref || t.Branch == "" {
 		return "", text.Hinted(fmt.Errorf("the working tree of %s is not on the branch %s", t.Attempt, t.Branch), "switch back to it there")
 	}
-	old, err := l.Line(ctx, "rev-parse", "HEAD^{tree}")
-	if err != nil || old == l.tree {
-		return l.head, err
+	if l.was == l.tree {
+		return l.head, nil
 	}
 	c, err := l.commit(ctx, message)
 	if err == nil {

@@ -118,6 +118,28 @@ func testSnapshot(t *testing.T, format string) {
 	}
 }
 
+// TestSnapshotNew: the snapshot of a new tree is what a look at it would give, and an undo goes back to it.
+func TestSnapshotNew(t *testing.T) {
+	t.Parallel()
+	p := stand(t, repository(t))
+	tree, ctx := add(t, p, "w"), t.Context()
+	want := contents(t, tree.Dir)
+	if err := tree.SnapshotNew(ctx, "start", p.base); err != nil {
+		t.Fatal(err)
+	}
+	looked := must[Commit](t)(tree.Snapshot(ctx, "looked"))
+	made := func(c Commit) string { return run(t, p.top, "log", "-1", "--format=%T %P", string(c)) }
+	if got, want := made(tree.Snapshotted("start")), made(looked); got != want {
+		t.Errorf("tree and parent %s, want %s", got, want)
+	}
+	commit(t, tree, map[string]string{"a": "changed", "new": "new"})
+	must[Commit](t)(tree.Undo(ctx, "undo", tree.Snapshotted("start")))
+	same(t, "after the undo", contents(t, tree.Dir), want)
+	if head := run(t, tree.Dir, "rev-parse", "HEAD"); head != string(p.base) {
+		t.Errorf("the branch is at %s", head)
+	}
+}
+
 // TestChangeAtTheTimeOfTheIndex: a file of the same size, changed in the same moment in which git wrote its index, is in the snapshot.
 func TestChangeAtTheTimeOfTheIndex(t *testing.T) {
 	t.Parallel()

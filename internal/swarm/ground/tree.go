@@ -166,7 +166,7 @@ func (t *Tree) add(ctx context.Context, from Commit) (*Tree, error) {
 	if err := t.share(ctx); err != nil {
 		return nil, err
 	}
-	if _, err := g.Run(ctx, "worktree", "unlock", "--", t.Dir); err != nil {
+	if err := os.Remove(filepath.Join(t.own, "locked")); err != nil { // all that git worktree unlock does
 		return nil, fmt.Errorf("make the working tree of %s: %w", t.Attempt, err)
 	}
 	return t, nil

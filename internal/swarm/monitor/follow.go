@@ -20,15 +20,12 @@ type Follower struct {
 
 // Look takes what the worker did since the last look.
 func (f *Follower) Look() error {
-	events, offset, err := f.Folder.Follow(f.w.offset)
-	f.w.offset = offset
-	for _, e := range events {
+	offset, err := f.Folder.Follow(f.w.offset, func(e worker.Event) {
 		f.w.Take(e)
-	}
-	f.Events = append(f.Events, events...)
-	if more := len(f.Events) - maxFollowed; more > 0 {
-		f.Events = append([]worker.Event(nil), f.Events[more:]...)
-	}
+		f.Events = append(f.Events, e)
+		f.Events = f.Events[max(0, len(f.Events)-maxFollowed):]
+	})
+	f.w.offset = offset
 	return err
 }
 

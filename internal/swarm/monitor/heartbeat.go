@@ -30,13 +30,9 @@ var fileArg = regexp.MustCompile(`"(?:file_path|notebook_path)":\s*"((?:[^"\\]|\
 
 // HeartbeatOf looks at the worker of an attempt: at its stream, and at its worktree.
 func HeartbeatOf(ctx context.Context, g *ground.Repo, f *book.Feature, a *book.Attempt, now time.Time) (h Heartbeat, err error) {
-	events, _, err := worker.Folder(a.Folder).Follow(0)
-	if err != nil {
-		return h, err
-	}
 	w := &Watch{}
 	var began time.Time
-	for _, e := range events {
+	if _, err := worker.Folder(a.Folder).Follow(0, func(e worker.Event) {
 		w.Take(e)
 		h.LastActivity = e.At
 		switch e.Kind {
@@ -48,6 +44,8 @@ func HeartbeatOf(ctx context.Context, g *ground.Repo, f *book.Feature, a *book.A
 				h.LastFile = m[1]
 			}
 		}
+	}); err != nil {
+		return h, err
 	}
 	if !began.IsZero() {
 		h.RunningFor = now.Sub(began).Round(time.Second).Seconds()

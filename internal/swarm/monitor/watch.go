@@ -22,12 +22,11 @@ type Watch struct {
 
 // Read takes what is new.
 func (w *Watch) Read(f worker.Folder) error {
-	events, offset, err := f.Follow(w.offset)
-	w.offset = offset
-	for _, e := range events {
+	offset, err := f.Follow(w.offset, func(e worker.Event) {
 		w.Begun = true
 		w.Take(e)
-	}
+	})
+	w.offset = offset
 	return err
 }
 

@@ -169,8 +169,8 @@ func checkWorkers(ctx context.Context, c *call, a args) (string, error) {
 // worker is what is known of the worker of an attempt: its state in a line, and its output.
 func (c *call) worker(s *book.Session, f *book.Feature, t *book.Attempt, n, since int, output bool) (string, error) {
 	folder := worker.Folder(t.Folder)
-	events, _, err := folder.Follow(0)
-	if err != nil {
+	var events []worker.Event
+	if _, err := folder.Follow(0, func(e worker.Event) { events = append(events, e) }); err != nil {
 		return "", err
 	}
 	j, err := monitor.Judge(s.Settings, folder)

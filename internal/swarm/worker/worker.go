@@ -200,7 +200,7 @@ func (f Folder) Signal(sig syscall.Signal) error {
 }
 
 // goneEvery is how often a worker that was told to end is looked for: the kernel tells nobody but its parent.
-const goneEvery = 20 * time.Millisecond
+const goneEvery = 5 * time.Millisecond
 
 // Gone waits until the worker does not run any more, for up to d, and reports whether that is so.
 func (f Folder) Gone(ctx context.Context, d time.Duration) bool {
@@ -220,48 +220,46 @@ func (f Folder) Gone(ctx context.Context, d time.Duration) bool {
 	return true
 }
 
-// Follow reads the events of the worker behind an offset and returns the offset of the next ones. A line that is not whole yet is left for
-// the next time.
-func (f Folder) Follow(offset int64) ([]Event, int64, error) {
+// Follow gives the events of the worker behind an offset to a function, one by one, and returns the offset of the next ones. A line that
+// is not whole yet is left for the next time.
+func (f Folder) Follow(offset int64, take func(Event)) (next int64, err error) {
 	file, err := os.Open(f.file("events.jsonl"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, offset, nil
+		return offset, nil
 	}
 	if err != nil {
-		return nil, offset, err
+		return offset, err
 	}
 	defer file.Close()
 	if _, err := file.Seek(offset, io.SeekStart); err != nil {
-		return nil, offset, err
+		return offset, err
 	}
-	var out []Event
 	r := bufio.NewReader(file)
 	for {
 		line, err := r.ReadBytes('\n')
+		if err == io.EOF {
+			return offset, nil
+		}
 		if err != nil {
-			if err == io.EOF {
-				err = nil
-			}
-			return out, offset, err
+			return offset, err
 		}
 		offset += int64(len(line))
 		var e Event
 		if json.Unmarshal(line, &e) == nil { // a line that a full disk has cut is lost, not the rest
-			out = append(out, e)
+			take(e)
 		}
 	}
 }
 
 // Conversation is the id of the conversation of the worker, for another one to go on with; "": there is none.
 func (f Folder) Conversation() (string, error) {
-	events, _, err := f.Follow(0)
-	if err != nil {
-		return "", err
-	}
-	for _, e := range events {
-		if e.Kind == Talks {
-			return e.Text, nil
+	id := ""
+	if _, err := f.Follow(0, func(e Event) {
+		if e.Kind == Talks && id == "" {
+			id = e.Text
 		}
+	}); err != nil || id != "" {
+		return id, err
 	}
 	o, _, err := f.Order()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -277,12 +275,49 @@ type Work struct {
 	lock   *atomicfile.Lock
 	mu     sync.Mutex
 	events *os.File
+	said   rate
+}
+
+// rate lets through what comes now and then, and one a second of what comes without end.
+type rate struct {
+	left  float64
+	since time.Time
+}
+
+// burst is how many pieces of output are recorded however fast they come.
+const burst = 500
+
+func (r *rate) allow(now time.Time) bool {
+	if r.since.IsZero() {
+		r.left = burst
+	} else {
+		r.left = min(burst, r.left+now.Sub(r.since).Seconds())
+	}
+	r.since = now
+	if r.left < 1 {
+		return false
+	}
+	r.left--
+	return true
 }
 
 // takeWithin is how long a worker waits for its lock: as long as somebody looks at it.
 const takeWithin = 1 * time.Second
 
-// Begin takes the folder for this process. It is refused while another worker has it, and after one has ended.
+// closedFile is there once nobody may begin any more.
+const closedFile = "closed"
+
+// Close has a worker that was started and has not begun yet never begin: another one may have its worktree by then. One that has begun goes
+// on; see [Folder.Signal].
+func (f Folder) Close() error {
+	err := atomicfile.Write(f.file(closedFile), nil, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // without a folder, no worker was started
+	}
+	return err
+}
+
+// Begin takes the folder for this process. It is refused while another worker has it, after one has ended, and once it is closed.
 func (f Folder) Begin() (*Work, error) {
 	lock, err := atomicfile.LockWait(f.file("worker.lock"), takeWithin)
 	if err != nil {
@@ -290,6 +325,9 @@ func (f Folder) Begin() (*Work, error) {
 	}
 	if e, err := f.Ended(); err != nil || e != nil { // by the one that had the lock until now
 		return nil, errors.Join(err, errors.New("this attempt is over"), lock.Unlock())
+	}
+	if _, err := os.Lstat(f.file(closedFile)); !errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.Join(err, errors.New("this attempt goes on without this worker"), lock.Unlock())
 	}
 	w := &Work{Folder: f, lock: lock}
 	if err = atomicfile.Write(f.file("worker.pid"), fmt.Append(nil, os.Getpid()), 0o600); err == nil {
@@ -302,31 +340,14 @@ func (f Folder) Begin() (*Work, error) {
 	return w, nil
 }
 
-// Shut keeps a worker from beginning that was started and has not come to it. It does nothing about one that has begun. The error is
-// [atomicfile.ErrLocked] while a worker is at work.
-func (f Folder) Shut() error {
-	lock, err := atomicfile.LockWait(f.file("worker.lock"), takeWithin)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = lock.Unlock() }()
-	if _, err := os.Stat(f.file("events.jsonl")); err == nil {
-		return nil
-	}
-	b, err := json.Marshal(Ended{At: time.Now(), Stop: "aborted", Error: "it was stopped before it began"}, json.Deterministic(true))
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(f.file(endedFile), b, 0o600)
-}
-
 // Bounds of what an event keeps, in bytes: enough to see what is done, not to repeat it.
 const (
 	maxArgs = 2 << 10
 	maxSaid = 4 << 10
 )
 
-// Write records an event.
+// Write records an event. Of what the agent says, it records 500 pieces at once and then one a second: a worker that floods fills no
+// disk, and shows that it lives.
 func (w *Work) Write(e Event) error {
 	e.At, e.Args, e.Text = time.Now(), text.Truncate(e.Args, maxArgs), text.Truncate(e.Text, maxSaid)
 	var b bytes.Buffer
@@ -336,6 +357,9 @@ func (w *Work) Write(e Event) error {
 	b.WriteByte('\n')
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if e.Kind == Says && !w.said.allow(e.At) {
+		return nil
+	}
 	_, err := w.events.Write(b.Bytes())
 	return err
 }

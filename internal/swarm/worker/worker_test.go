@@ -65,14 +65,14 @@ func TestWorkIsFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	events, offset, err := f.Follow(0)
+	events, offset, err := follow(f, 0)
 	if err != nil || len(events) != 2 || events[1].Text != "two" {
 		t.Fatalf("%v %v", events, err)
 	}
 	if err := w.Write(worker.Event{Kind: worker.Says, Text: strings.Repeat("x", 1<<20)}); err != nil {
 		t.Fatal(err)
 	}
-	events, offset, err = f.Follow(offset)
+	events, offset, err = follow(f, offset)
 	if err != nil || len(events) != 1 || len(events[0].Text) > 5<<10 {
 		t.Fatalf("%d events, %v", len(events), err)
 	}
@@ -85,7 +85,7 @@ func TestWorkIsFollowed(t *testing.T) {
 	if _, err := file.WriteString(`{"kind":"says"`); err != nil {
 		t.Fatal(err)
 	}
-	if events, next, err := f.Follow(offset); err != nil || len(events) != 0 || next != offset {
+	if events, next, err := follow(f, offset); err != nil || len(events) != 0 || next != offset {
 		t.Errorf("a line that is not whole: %v, %d, %v", events, next, err)
 	}
 	if err := w.End(worker.Ended{Stop: "end_turn", Text: "done"}); err != nil {
@@ -96,6 +96,37 @@ func TestWorkIsFollowed(t *testing.T) {
 	}
 	if _, err := f.Begin(); err == nil {
 		t.Error("an attempt that is over begins again")
+	}
+}
+
+// follow is the events of a worker behind an offset.
+func follow(f worker.Folder, offset int64) (out []worker.Event, next int64, err error) {
+	next, err = f.Follow(offset, func(e worker.Event) { out = append(out, e) })
+	return out, next, err
+}
+
+// What a worker says without end is recorded up to a bound; what it does is recorded all the same.
+func TestFloodIsBounded(t *testing.T) {
+	f := give(t)
+	w, err := f.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pieces = 5000
+	for range pieces {
+		if err := w.Write(worker.Event{Kind: worker.Says, Text: strings.Repeat("x", 1<<20)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Write(worker.Event{Kind: worker.Call, Tool: "last"}); err != nil {
+		t.Fatal(err)
+	}
+	all, _, err := follow(f, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 500 || len(all) > pieces/2 || all[len(all)-1].Tool != "last" {
+		t.Errorf("%d of %d events are recorded, the last is %q", len(all), pieces, all[len(all)-1].Tool)
 	}
 }
 
@@ -117,7 +148,7 @@ func TestMessagesArriveInOrderAndOnce(t *testing.T) {
 	if err := w.Received(waiting[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if events, _, err := f.Follow(0); err != nil || len(events) != 1 || events[0].Kind != worker.Heard || events[0].Text != "first" {
+	if events, _, err := follow(f, 0); err != nil || len(events) != 1 || events[0].Kind != worker.Heard || events[0].Text != "first" {
 		t.Errorf("%+v %v", events, err)
 	}
 	// It dies before it has received the other one: that waits for the next worker, under the same id.

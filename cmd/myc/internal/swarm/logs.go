@@ -57,11 +57,14 @@ func (a *app) workerLog(ctx context.Context, s *book.Session, feature string, n 
 	defer look.Stop()
 	for {
 		ended := !follow || ctx.Err() != nil || !folder.Alive() // before its stream, which is whole once it is dead
-		var events []worker.Event
-		if events, offset, err = folder.Follow(offset); err != nil {
+		var events []worker.Event                               // the last n
+		if offset, err = folder.Follow(offset, func(e worker.Event) {
+			events = append(events, e)
+			events = events[max(0, len(events)-n):]
+		}); err != nil {
 			return err
 		}
-		for _, e := range events[max(0, len(events)-n):] {
+		for _, e := range events {
 			if err := a.did(e); err != nil {
 				return err
 			}

@@ -50,6 +50,7 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 	said := &keeper.Tail{Most: swarmed.MaxOutput}
 	t := &telling{app: a, work: w}
 	t.write(worker.Event{Kind: worker.Began, Text: strings.Join(o.Command, " ")})
+	t.write(worker.Event{Kind: worker.Call, Call: "command", Tool: "command", Args: strings.Join(o.Command, " ")}) // work, however silent
 	c.Argv, c.Dir, c.Profile, c.In = o.Command, o.Tree, profile, strings.NewReader(prompt)
 	c.Grace = 5
 	c.GitConfig = filepath.Join(string(w.Folder), "gitconfig")
@@ -61,6 +62,7 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 	if r != nil {
 		end.Taken = r.Left.Quarantined
 	}
+	t.write(worker.Event{Kind: worker.Done, Call: "command", Tool: "command", Failed: err != nil || r.ExitCode != 0})
 	switch {
 	case ctx.Err() != nil:
 		end.Stop = agent.StopAborted
