@@ -319,7 +319,7 @@ func TestSwarmUnproved(t *testing.T) {
 		t.Fatal(err)
 	}
 	environ := append(p.agentEnv("claude", s), "PATH="+deaf+":"+os.Getenv("PATH"))
-	p.as(environ, "swarm", "init", "--task", "Add alpha")
+	p.as(environ, "swarm", "init", "--task", "- Add alpha")
 	out, stderr, code := p.as(environ, "swarm", "auto", "--unsafe-program")
 	if code == 0 || !strings.Contains(out, "not proved that the policy governs it: it ran a command that was denied; myc hook check claude") {
 		t.Errorf("exit %d\n%s%s", code, out, stderr)

@@ -228,7 +228,7 @@ func TestBuildThatWaits(t *testing.T) {
 			t.Fatalf("%+v", f)
 		}
 	}
-	if told, err := folder.Told(); err != nil || len(told) > 0 || !folder.Alive() {
+	if told, err := folder.Inbox(); err != nil || len(told) > 0 || !folder.Alive() {
 		t.Errorf("told %v, %v; alive: %v", told, err, folder.Alive())
 	}
 }
@@ -237,7 +237,7 @@ func TestBuildThatWaits(t *testing.T) {
 func TestHangingIsStopped(t *testing.T) {
 	c, d, folder := hangs(t, worker.Event{Kind: worker.Says, Text: "I look into it."})
 	c.step(d)
-	if told, err := folder.Told(); err != nil || len(told) != 1 || !folder.Alive() {
+	if told, err := folder.Inbox(); err != nil || len(told) != 1 || !folder.Alive() {
 		t.Fatalf("told %v, %v; alive: %v", told, err, folder.Alive())
 	}
 	d.watches[folder].told = time.Now().Add(-2 * patience)

@@ -36,19 +36,21 @@ type private struct {
 
 // privates are the agents that can have one. The hosts are those that Codex 0.169.0 and Gemini CLI 0.61.0 name for a key and for an
 // account.
-var privates = map[string]private{
-	"codex": {vars: []string{"OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", "CODEX_HOME"}, urls: []string{"OPENAI_BASE_URL"},
-		hosts:  []string{"api.openai.com", "chatgpt.com", "auth.openai.com"},
-		logins: []string{"auth.json"}, write: privateCodex},
-	"gemini": {vars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GEMINI_CLI_HOME", "GEMINI_MODEL"},
-		urls:   []string{"GOOGLE_GEMINI_BASE_URL"},
-		hosts:  []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"},
-		logins: []string{"oauth_creds.json", "google_accounts.json", "installation_id"}, write: privateGemini},
+func privates() map[string]private {
+	return map[string]private{
+		"codex": {vars: []string{"OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", "CODEX_HOME"}, urls: []string{"OPENAI_BASE_URL"},
+			hosts:  []string{"api.openai.com", "chatgpt.com", "auth.openai.com"},
+			logins: []string{"auth.json"}, write: privateCodex},
+		"gemini": {vars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GEMINI_CLI_HOME", "GEMINI_MODEL"},
+			urls:   []string{"GOOGLE_GEMINI_BASE_URL"},
+			hosts:  []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"},
+			logins: []string{"oauth_creds.json", "google_accounts.json", "installation_id"}, write: privateGemini},
+	}
 }
 
 // ModelVars are the variables by which an agent reaches its model: those that its maker names, and the key of a provider of the person's.
 func ModelVars(agent string, environ []string) []string {
-	out := slices.Clone(privates[agent].vars)
+	out := slices.Clone(privates()[agent].vars)
 	if agent == "codex" {
 		own, _ := personal(agent, environ)
 		for _, t := range kept(own) {
@@ -69,7 +71,7 @@ func personal(agent string, environ []string) (string, error) {
 
 // Private returns the configuration in a folder, whose path is absolute. environ is the person's; gateway is the command of the MCP server.
 func (s *Setup) Private(folder string, environ, gateway []string) (*Private, error) {
-	known, ok := privates[s.Agent.Name]
+	known, ok := privates()[s.Agent.Name]
 	if !ok {
 		return nil, fmt.Errorf("%s cannot have a configuration of one run", s.Agent.Title)
 	}

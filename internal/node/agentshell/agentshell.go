@@ -96,14 +96,16 @@ func Identify(git, file string, environ []string) {
 	for entry := range strings.SplitSeq(string(out), "\x00") { // of a name that is there twice, the last one counts for git as well
 		key, value, ok := strings.Cut(entry, "\n")
 		if section, name, dotted := strings.Cut(key, "."); ok && dotted {
-			fmt.Fprintf(&b, "[%s]\n\t%s = \"%s\"\n", section, name, inQuotes.Replace(value))
+			fmt.Fprintf(&b, "[%s]\n\t%s = \"%s\"\n", section, name, inQuotes(value))
 		}
 	}
 	_ = os.WriteFile(file, []byte(b.String()), 0o600)
 }
 
 // inQuotes writes a value between the quotes of a configuration of git (git-config, Syntax).
-var inQuotes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`)
+func inQuotes(value string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(value)
+}
 
 // readNote reads the note of a run.
 func readNote(folder string) (n Note, err error) {

@@ -63,7 +63,10 @@ func (r *Repo) Merge(ctx context.Context, base Commit, c Candidate, governing fu
 
 func (r *Repo) merge(ctx context.Context, base Commit, c Candidate, governing func(path string) bool) (m Merged, err error) {
 	for _, known := range []*Commit{&c.Commit, &base} {
-		if *known, err = r.full(ctx, *known); err != nil {
+		if isName(string(*known), len(r.zero)) {
+			continue
+		}
+		if *known, err = r.resolve(ctx, string(*known)); err != nil {
 			return m, err
 		}
 	}
@@ -108,12 +111,9 @@ func (r *Repo) merge(ctx context.Context, base Commit, c Candidate, governing fu
 	return m, err
 }
 
-// full is the full name of a commit, which git is asked for only if this is none.
-func (r *Repo) full(ctx context.Context, c Commit) (Commit, error) {
-	if len(c) == len(r.zero) && strings.Trim(string(c), "0123456789abcdef") == "" {
-		return c, nil
-	}
-	return r.resolve(ctx, string(c))
+// isName reports whether a text is the full name of an object, of so many digits.
+func isName(s string, digits int) bool {
+	return len(s) == digits && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // attributes puts the .gitattributes of a commit into the empty working tree, where merge-tree looks for how each file is merged.

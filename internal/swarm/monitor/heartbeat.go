@@ -2,11 +2,11 @@ package monitor
 
 import (
 	"context"
+	"mycelium/internal/lazy"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/worker"
-	"regexp"
 	"time"
 )
 
@@ -26,7 +26,7 @@ type Heartbeat struct {
 const maxModified = 10
 
 // fileArg finds the file in the arguments of a tool of Claude Code, which may be cut.
-var fileArg = regexp.MustCompile(`"(?:file_path|notebook_path)":\s*"((?:[^"\\]|\\.)*)"`)
+var fileArg = lazy.Regexp(`"(?:file_path|notebook_path)":\s*"((?:[^"\\]|\\.)*)"`)
 
 // HeartbeatOf looks at the worker of an attempt: at its stream, and at its worktree.
 func HeartbeatOf(ctx context.Context, g *ground.Repo, f *book.Feature, a *book.Attempt, now time.Time) (h Heartbeat, err error) {
@@ -40,7 +40,7 @@ func HeartbeatOf(ctx context.Context, g *ground.Repo, f *book.Feature, a *book.A
 			began = e.At
 		case worker.Call:
 			h.LastTool = e.Tool
-			if m := fileArg.FindStringSubmatch(e.Args); m != nil {
+			if m := fileArg().FindStringSubmatch(e.Args); m != nil {
 				h.LastFile = m[1]
 			}
 		}

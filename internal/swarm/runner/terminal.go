@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"mycelium/internal/agent"
 	"mycelium/internal/harness"
+	"mycelium/internal/lazy"
 	"mycelium/internal/model"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
@@ -197,19 +197,19 @@ func (c *TUI) ready(ctx context.Context) error {
 }
 
 // promptLine is the line in which a person types; a number behind the mark is a choice in a menu.
-var promptLine = regexp.MustCompile(`(?m)^[│\s]*[❯>](?:[\s\x{a0}]*$|[\s\x{a0}]+[^\s\x{a0}\d])`)
+var promptLine = lazy.Regexp(`(?m)^[│\s]*[❯>](?:[\s\x{a0}]*$|[\s\x{a0}]+[^\s\x{a0}\d])`)
 
 // prompts reports whether a screen shows the prompt of a Claude Code that does not work.
 func prompts(screen string) bool {
-	return promptLine.MatchString(screen) && !strings.Contains(screen, "esc to interrupt")
+	return promptLine().MatchString(screen) && !strings.Contains(screen, "esc to interrupt")
 }
 
 // inputLine is the line that a person types in, with what stands there. Until something is typed, it has an example.
-var inputLine = regexp.MustCompile(`(?m)^[│\s]*❯(.*)$`)
+var inputLine = lazy.Regexp(`(?m)^[│\s]*❯(.*)$`)
 
 // typed is what stands at the prompt of a screen.
 func typed(screen string) string {
-	all := inputLine.FindAllStringSubmatch(screen, -1)
+	all := inputLine().FindAllStringSubmatch(screen, -1)
 	if len(all) == 0 {
 		return ""
 	}

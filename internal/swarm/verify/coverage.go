@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mycelium/internal/lazy"
 	"mycelium/internal/text"
 )
 
@@ -56,16 +57,16 @@ func Measured(argv []string) ([]string, error) {
 }
 
 // The lines in which coverage is told, in percent.
-var lines = []*regexp.Regexp{
-	regexp.MustCompile(`(?m)^total:\s+\(statements\)\s+([0-9.]+)%\s*$`),         // go tool cover -func
-	regexp.MustCompile(`(?m)^TOTAL\s.*?\s([0-9.]+)%\s*$`),                       // coverage.py
-	regexp.MustCompile(`(?m)^All files\s*\|\s*([0-9.]+)\s*\|`),                  // istanbul: jest, vitest, c8, nyc
-	regexp.MustCompile(`(?m)^([0-9.]+)% coverage, [0-9]+/[0-9]+ lines covered`), // cargo tarpaulin
-	regexp.MustCompile(`(?mi)^(?:total )?coverage:\s*([0-9.]+)%`),
+var lines = []func() *regexp.Regexp{
+	lazy.Regexp(`(?m)^total:\s+\(statements\)\s+([0-9.]+)%\s*$`),         // go tool cover -func
+	lazy.Regexp(`(?m)^TOTAL\s.*?\s([0-9.]+)%\s*$`),                       // coverage.py
+	lazy.Regexp(`(?m)^All files\s*\|\s*([0-9.]+)\s*\|`),                  // istanbul: jest, vitest, c8, nyc
+	lazy.Regexp(`(?m)^([0-9.]+)% coverage, [0-9]+/[0-9]+ lines covered`), // cargo tarpaulin
+	lazy.Regexp(`(?mi)^(?:total )?coverage:\s*([0-9.]+)%`),
 }
 
 // block is a line of a profile of go test: a place, how many statements it has, and how often they ran.
-var block = regexp.MustCompile(`^(\S+:[0-9]+\.[0-9]+,[0-9]+\.[0-9]+) ([0-9]+) ([0-9]+)$`)
+var block = lazy.Regexp(`^(\S+:[0-9]+\.[0-9]+,[0-9]+\.[0-9]+) ([0-9]+) ([0-9]+)$`)
 
 // Percent reads the coverage out of what a command has printed. The last line that tells it counts.
 func Percent(output string) (percent float64, ok bool) {
@@ -74,7 +75,7 @@ func Percent(output string) (percent float64, ok bool) {
 	}
 	at := -1
 	for _, form := range lines {
-		all := form.FindAllStringSubmatchIndex(output, -1)
+		all := form().FindAllStringSubmatchIndex(output, -1)
 		if len(all) == 0 {
 			continue
 		}
@@ -95,7 +96,7 @@ func ofProfile(output string) (percent float64, ok bool) {
 		if strings.HasPrefix(line, "mode: ") {
 			ok = true
 		}
-		if m := block.FindStringSubmatch(line); m != nil {
+		if m := block().FindStringSubmatch(line); m != nil {
 			n, err := strconv.Atoi(m[2])
 			if err != nil {
 				return 0, false
@@ -120,7 +121,7 @@ func ofProfile(output string) (percent float64, ok bool) {
 func Said(output string) string {
 	var b strings.Builder
 	for line := range strings.Lines(output) {
-		if s := strings.TrimSpace(line); !strings.HasPrefix(s, "mode: ") && !block.MatchString(s) {
+		if s := strings.TrimSpace(line); !strings.HasPrefix(s, "mode: ") && !block().MatchString(s) {
 			b.WriteString(line)
 		}
 	}
