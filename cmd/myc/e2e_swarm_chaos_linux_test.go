@@ -67,7 +67,8 @@ func killSwarm(t *testing.T, r *rand.Rand) {
 		t.Fatal(err)
 	}
 	environ := append(slices.Clone(p.env), "PATH="+bin+":"+os.Getenv("PATH"), "ANTHROPIC_API_KEY=stub")
-	if _, stderr, code := p.as(environ, "swarm", "init", "plan.yaml", "--verify", "test -f mycelium.yaml", "--retries", "8"); code != 0 {
+	if _, stderr, code := p.as(environ, "swarm", "init", "plan.yaml", "--verify", "test -f mycelium.yaml",
+		"--allow-program", "test", "--retries", "8"); code != 0 {
 		t.Fatal(stderr)
 	}
 	var killed []string

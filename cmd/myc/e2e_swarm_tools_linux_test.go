@@ -50,7 +50,8 @@ func leadWorld(t *testing.T, over map[string]string) *project {
 // leads starts a session that waits for somebody to drive it.
 func (p *project) leads() {
 	p.t.Helper()
-	p.must("swarm", "init", "plan.yaml", "--runner", "command", "--command", "sh stub.sh", "--verify", "test -f stub.sh", "--role", "dev")
+	p.must("swarm", "init", "plan.yaml", "--runner", "command", "--command", "sh stub.sh", "--verify", "test -f stub.sh",
+		"--allow-program", "test", "--role", "dev")
 }
 
 // lead connects an agent to the tools of the swarm.

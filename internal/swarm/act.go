@@ -194,7 +194,7 @@ const goOnSaid = "You were stopped in the middle of your work, and go on now, in
 
 // enqueue puts the work of an attempt into the merge queue.
 func (d *Driver) enqueue(ctx context.Context, f *book.Feature, a *book.Attempt, tip ground.Commit, account func(*book.Attempt)) error {
-	return d.changeAttempt(ctx, f.ID, a.N, func(f *book.Feature, a *book.Attempt) book.Event {
+	return d.changeAttempt(ctx, f.ID, a, func(f *book.Feature, a *book.Attempt) book.Event {
 		account(a)
 		a.State, a.Tip, a.Ended = book.Queued, string(tip), time.Now()
 		f.State, f.Reason = book.Queued, ""
@@ -204,12 +204,12 @@ func (d *Driver) enqueue(ctx context.Context, f *book.Feature, a *book.Attempt, 
 
 // sendBack has a worker go on in the same worktree, with what is missing. The attempt is at work, or its work is queued. The order is
 // written before the state says so, so that a driver that comes after this one finds what is missing.
-func (d *Driver) sendBack(ctx context.Context, feature string, n int, why string, account func(*book.Attempt)) error {
+func (d *Driver) sendBack(ctx context.Context, feature string, seen *book.Attempt, why string, account func(*book.Attempt)) error {
 	s, err := d.Book.Read(ctx, d.id)
 	if err != nil {
 		return err
 	}
-	f, a, err := sendable(s, feature, n)
+	f, a, err := sendable(s, feature, seen)
 	if err != nil || a == nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (d *Driver) sendBack(ctx context.Context, feature string, n int, why string
 		return err
 	}
 	if _, err = d.change(ctx, func(s *book.Session) ([]book.Event, error) {
-		f, a, err := sendable(s, feature, n)
+		f, a, err := sendable(s, feature, seen)
 		if err != nil || a == nil {
 			return nil, err
 		}
@@ -229,7 +229,7 @@ func (d *Driver) sendBack(ctx context.Context, feature string, n int, why string
 		goOn(a)
 		a.Sent++
 		f.State = book.Going
-		return []book.Event{{Kind: "feature", Feature: feature, Attempt: n, Text: "its worker is asked to go on: " + why}}, nil
+		return []book.Event{{Kind: "feature", Feature: feature, Attempt: seen.N, Text: "its worker is asked to go on: " + why}}, nil
 	}); err != nil {
 		return err
 	}
@@ -239,13 +239,13 @@ func (d *Driver) sendBack(ctx context.Context, feature string, n int, why string
 	return nil
 }
 
-// sendable is an attempt that a worker may go on with; nil: a person has changed that.
-func sendable(s *book.Session, feature string, n int) (*book.Feature, *book.Attempt, error) {
+// sendable is an attempt that a worker may go on with; nil: that has changed since it was seen.
+func sendable(s *book.Session, feature string, seen *book.Attempt) (*book.Feature, *book.Attempt, error) {
 	f, err := s.Feature(feature)
 	if err != nil {
 		return nil, nil, err
 	}
-	if a := f.Last(); a != nil && a.N == n && (a.Live() || f.State == book.Queued) {
+	if a := f.Last(); a != nil && a.Same(seen) && (a.Live() || f.State == book.Queued) {
 		return f, a, nil
 	}
 	return f, nil, nil
@@ -266,7 +266,7 @@ func (d *Driver) giveUp(ctx context.Context, f *book.Feature, a *book.Attempt, v
 			return nil, err
 		}
 		live := of.Live()
-		if live == nil || live.N != a.N {
+		if live == nil || !live.Same(a) {
 			return nil, nil
 		}
 		account(live)
@@ -380,7 +380,7 @@ func (d *Driver) halt(ctx context.Context, s *book.Session) (over bool) {
 
 // revive has another worker go on with the conversation of one that died.
 func (d *Driver) revive(ctx context.Context, f *book.Feature, a *book.Attempt, account func(*book.Attempt)) error {
-	return d.changeAttempt(ctx, f.ID, a.N, func(f *book.Feature, a *book.Attempt) book.Event {
+	return d.changeAttempt(ctx, f.ID, a, func(f *book.Feature, a *book.Attempt) book.Event {
 		account(a)
 		a.Revived++
 		a.State, a.Ended = book.Stopped, time.Now()

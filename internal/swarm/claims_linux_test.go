@@ -134,7 +134,7 @@ func TestQueueOfTwenty(t *testing.T) {
 			}
 			of.State = book.Queued
 			of.Attempts = []*book.Attempt{{N: 1, State: book.Queued, Base: string(f.base), Tip: f.commit(dir, "feat: "+of.ID, files...),
-				Ended: time.Now()}}
+				Ended: time.Now(), Folder: filepath.Join(f.Folder, "s", of.ID+"-1.0")}}
 			f.workers[of.ID] = func(h *hand) {
 				h.work(func(*worker.Work) {
 					h.git(h.tree, "merge", "-q", "--no-edit", "-X", "theirs", "swarm/s")

@@ -118,6 +118,7 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 	if err := d.Book.Hold(ctx, d.id, d.Holder, lease); err != nil {
 		return false, err
 	}
+	busy := d.underWay() // before anything is read: what ends meanwhile is looked at next time, as it is then
 	if err := d.failed(); err != nil {
 		return false, err
 	}
@@ -126,7 +127,7 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 		return true, err
 	}
 	d.settings = s.Settings
-	if s.Landing != nil && !d.busy(landJob) {
+	if s.Landing != nil && !busy[landJob] {
 		if err := (merging{d}).recover(ctx, s.Landing); err != nil {
 			return false, err
 		}
@@ -138,21 +139,21 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 	}
 	charges := append(d.charges(s), reviewers{d}.charges(s)...)
 	for _, c := range charges {
-		if !d.busy(c.job) {
+		if !busy[c.job] {
 			if err := d.look(ctx, c); err != nil {
 				return false, err
 			}
 		}
 	}
 	for _, f := range s.Features {
-		if f.State == book.Designing && !d.busy(jobOf(f.ID, "judge")) {
+		if f.State == book.Designing && !busy[jobOf(f.ID, "judge")] {
 			if err := (contest{d}).design(ctx, f); err != nil {
 				return false, err
 			}
 		}
 	}
 	d.adopted = true
-	if !d.busy(landJob) && len(queued(s)) > 0 {
+	if !busy[landJob] && len(queued(s)) > 0 {
 		d.begin(ctx, landJob, func(ctx context.Context) error { return merging{d}.land(ctx) })
 	}
 	if err := d.start(ctx, s); err != nil {
@@ -203,19 +204,20 @@ func (d *Driver) change(ctx context.Context, f func(*book.Session) ([]book.Event
 // errMoved means that a person has changed what a job was about, so that the job is void.
 var errMoved = errors.New("it changed in the meantime")
 
-// changeAttempt changes an attempt that is still the last of its feature. It does nothing if a person has changed it in the meantime.
-func (d *Driver) changeAttempt(ctx context.Context, feature string, n int, f func(*book.Feature, *book.Attempt) book.Event) error {
+// changeAttempt changes an attempt that is still the last of its feature, and has the worker that was seen. It does nothing if it changed
+// in the meantime: by a person, or by a job that ended while the driver looked.
+func (d *Driver) changeAttempt(ctx context.Context, feature string, seen *book.Attempt, f func(*book.Feature, *book.Attempt) book.Event) error {
 	_, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		of, err := s.Feature(feature)
 		if err != nil {
 			return nil, err
 		}
 		a := of.Live()
-		if a == nil || a.N != n {
+		if a == nil || !a.Same(seen) {
 			return nil, errMoved
 		}
 		e := f(of, a)
-		e.Feature, e.Attempt = feature, n
+		e.Feature, e.Attempt = feature, seen.N
 		return []book.Event{e}, nil
 	})
 	if errors.Is(err, errMoved) {

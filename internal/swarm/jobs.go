@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/text"
 	"sync"
@@ -24,6 +25,13 @@ type jobs struct {
 
 func newJobs(log *slog.Logger) *jobs {
 	return &jobs{log: log, wake: make(chan struct{}, 1), running: map[string]bool{}}
+}
+
+// underWay are the jobs that are under way.
+func (j *jobs) underWay() map[string]bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return maps.Clone(j.running)
 }
 
 // idle reports whether nothing is under way.

@@ -60,8 +60,11 @@ func TestSentBackAndKilled(t *testing.T) {
 	}
 	first, _ := c.driver()
 	first.Start = func(context.Context, worker.Folder, string) error { return nil } // and it is killed
-	if err := first.sendBack(c.Context(), "f0", 1, "the moon is missing", func(*book.Attempt) {}); err != nil {
-		t.Fatal(err)
+	seen := c.session().Features[0].Last()
+	for range 2 { // whoever looked before it was sent back sends nobody back any more
+		if err := first.sendBack(c.Context(), "f0", seen, "the moon is missing", func(*book.Attempt) {}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	second, started := c.driver()
 	for range 3 {

@@ -62,7 +62,7 @@ func (d *Driver) rest(ctx context.Context, f *book.Feature, a *book.Attempt, unt
 			return nil, err
 		}
 		live := of.Live()
-		if live == nil || live.N != a.N {
+		if live == nil || !live.Same(a) {
 			return nil, nil
 		}
 		now := time.Now()

@@ -78,13 +78,13 @@ func (d *Driver) charges(s *book.Session) (out []charge) {
 			launch: func(ctx context.Context) { d.launch(ctx, f, a) },
 			settle: func(ctx context.Context, why string) error { return d.settle(ctx, f, a, why) },
 			halt: func(ctx context.Context) error {
-				return d.changeAttempt(ctx, f.ID, a.N, func(f *book.Feature, a *book.Attempt) book.Event {
+				return d.changeAttempt(ctx, f.ID, a, func(f *book.Feature, a *book.Attempt) book.Event {
 					a.State, a.Ended, f.State = book.Stopped, time.Now(), book.Pending
 					return book.Event{Kind: "feature", Text: "its worker was stopped; its work is kept"}
 				})
 			},
 			note: func(ctx context.Context, change func(*book.Attempt) book.Event) error {
-				return d.changeAttempt(ctx, f.ID, a.N, func(_ *book.Feature, a *book.Attempt) book.Event { return change(a) })
+				return d.changeAttempt(ctx, f.ID, a, func(_ *book.Feature, a *book.Attempt) book.Event { return change(a) })
 			}})
 	}
 	return out
@@ -259,7 +259,7 @@ func (d *Driver) become(ctx context.Context, f *book.Feature, a *book.Attempt, v
 	case rest:
 		return d.rest(ctx, f, a, known.Ended.Until, v, account)
 	case back:
-		return d.sendBack(ctx, f.ID, a.N, v.Reason, account)
+		return d.sendBack(ctx, f.ID, a, v.Reason, account)
 	case renew, refuse:
 		return d.giveUp(ctx, f, a, v, account)
 	default:
@@ -287,7 +287,7 @@ func (d *Driver) warn(ctx context.Context, f *book.Feature, a *book.Attempt, say
 	if says == "" {
 		return nil
 	}
-	return d.changeAttempt(ctx, f.ID, a.N, func(*book.Feature, *book.Attempt) book.Event {
+	return d.changeAttempt(ctx, f.ID, a, func(*book.Feature, *book.Attempt) book.Event {
 		return book.Event{Kind: "warning", Text: "a check fails: " + says}
 	})
 }

@@ -85,11 +85,11 @@ func (d reviewers) charges(s *book.Session) (out []charge) {
 	return out
 }
 
-// change changes a review at which a reviewer may be at work. It does nothing if a person has changed that in the meantime.
+// change changes a review at which a reviewer may be at work. It does nothing if that has changed since it was seen.
 func (d reviewers) change(ctx context.Context, seen *book.Review, f func(*book.Review) book.Event) error {
 	_, err := d.Driver.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		r := s.Review(seen.Type)
-		if r == nil || r.N != seen.N || !r.Live() {
+		if r == nil || !r.Same(&seen.Attempt) || !r.Live() {
 			return nil, nil
 		}
 		n := r.N
@@ -306,7 +306,7 @@ func (d reviewers) giveUp(ctx context.Context, r *book.Review, v verdict, accoun
 	d.clear(ctx, r)
 	_, err := d.Driver.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		now := s.Review(r.Type)
-		if now == nil || now.N != r.N || !now.Live() {
+		if now == nil || !now.Same(&r.Attempt) || !now.Live() {
 			return nil, nil
 		}
 		e := book.Event{Kind: "review", Feature: review.Label(r.Type), Attempt: r.N, Text: "it failed: " + v.Reason}

@@ -231,6 +231,9 @@ func NameOf(feature string, n int) string { return feature + "-" + strconv.Itoa(
 // Live reports whether the worker of an attempt may be at work.
 func (a *Attempt) Live() bool { return a.State == Starting || a.State == Running }
 
+// Same reports whether two looks at an attempt saw the same worker of it.
+func (a *Attempt) Same(b *Attempt) bool { return a.N == b.N && a.Asked == b.Asked }
+
 // Last is the last attempt; nil: there is none.
 func (f *Feature) Last() *Attempt {
 	if len(f.Attempts) == 0 {
