@@ -45,7 +45,7 @@ gateway              : policy skill approval gate rpc rawjson text telemetry
 hook                 : harness daemon rpc rawjson text state atomicfile worktree
 run                  : policy approval gate hook harness audit store atomicfile text credential tmux keeper
 agent                : policy skill approval gate model harness run transcript text atomicfile credential
-swarm                : policy skill gate run harness agent model sandbox protocol workflow store setup keeper text tmux worktree
+swarm                : policy skill gate run harness agent model sandbox protocol workflow store setup keeper text lazy tmux worktree
 swarm                : builtin atomicfile yamlfile credential rawjson
 config               : policy shell code skill audit approval backend sandbox protocol workflow secret state atomicfile yamlfile
 config               : text lazy
@@ -60,7 +60,7 @@ web                  : memory setup telemetry text
 // They are pure too.
 const narrow = `
 swarm/plan           : policy text yamlfile swarm/verify
-swarm/verify         : text
+swarm/verify         : text lazy
 swarm/schedule       : swarm/plan text
 swarm/proposal       : swarm/plan text
 swarm/confidence     : text

@@ -206,7 +206,8 @@ var errMoved = errors.New("it changed in the meantime")
 
 // changeAttempt changes an attempt that is still the last of its feature, and has the worker that was seen. It does nothing if it changed
 // in the meantime: by a person, or by a job that ended while the driver looked.
-func (d *Driver) changeAttempt(ctx context.Context, feature string, seen *book.Attempt, f func(*book.Feature, *book.Attempt) book.Event) error {
+func (d *Driver) changeAttempt(ctx context.Context, feature string, seen *book.Attempt,
+	f func(*book.Feature, *book.Attempt) book.Event) error {
 	_, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		of, err := s.Feature(feature)
 		if err != nil {
