@@ -19,19 +19,57 @@ import (
 	"mycelium/internal/swarm/book"
 )
 
-// stubClaude is a program that speaks stream-json as Claude Code does: in each turn it commits a file of its feature, and says so.
-const stubClaude = `#!/bin/sh
-say() { printf '%s\n' "$1"; }
-turn=0
-while IFS= read -r line; do
-	say '{"type":"system","subtype":"init","session_id":"stub"}'
-	say '{"type":"assistant","message":{"model":"stub","content":[{"type":"tool_use","id":"u1","name":"Bash","input":{}}]}}'
-	id=$(printf '%s' "$line" | sed -n 's/.*# Feature \([a-z]*\).*/\1/p')
-	sleep 0.$(($$ % 10))
-	if [ -n "$id" ]; then echo "$id" > "$id.txt"; git add -A; git commit -q --allow-empty -m "feat: $id"; fi
-	say '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"u1","content":"ok"}]}}'
-	say '{"type":"result","subtype":"success","result":"done","num_turns":1,"total_cost_usd":0.01}'
-done
+// stubClaude is a program that speaks stream-json as Claude Code does: in each turn it commits a file of its feature, and says so. In the
+// proof that comes before, it asks the scripted model, and the hook about the command that this wants.
+const stubClaude = `#!/usr/bin/python3
+import json, os, re, subprocess, sys, time, urllib.request
+
+def say(**message):
+    print(json.dumps(message), flush=True)
+
+def post(url, body, headers):
+    request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json", **headers})
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)
+
+def begin():
+    say(type="system", subtype="init", session_id="stub", mcp_servers=[{"name": "mycelium", "status": "connected"}])
+
+def prove():
+    begin()
+    question = {"model": "stub", "max_tokens": 100, "tools": [{"name": "Bash", "input_schema": {"type": "object"}}],
+        "messages": [{"role": "user", "content": "hi"}]}
+    answer = post(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", question, {"x-api-key": os.environ["ANTHROPIC_API_KEY"]})
+    use = next(block for block in answer["content"] if block["type"] == "tool_use")
+    event = {"session_id": "stub", "hook_event_name": "PreToolUse", "tool_name": use["name"], "tool_input": use["input"],
+        "tool_use_id": use["id"], "cwd": os.getcwd()}
+    with open(sys.argv[sys.argv.index("--settings") + 1]) as file:
+        settings = json.load(file)
+    for hook in settings["hooks"]["PreToolUse"][0]["hooks"]:
+        if hook["type"] == "http":
+            headers = {name: re.sub(r"\$\{?(\w+)\}?", lambda v: os.environ.get(v[1], ""), value)
+                for name, value in hook["headers"].items()}
+            post(hook["url"], event, headers)
+        else:
+            subprocess.run([hook["command"], *hook.get("args", [])], input=json.dumps(event).encode(), check=True)
+
+def work():
+    for line in sys.stdin:
+        begin()
+        say(type="assistant", message={"model": "stub", "content": [{"type": "tool_use", "id": "u1", "name": "Bash", "input": {}}]})
+        time.sleep(os.getpid() % 10 / 10)
+        if feature := re.search("# Feature ([a-z]+)", line):
+            with open(feature[1] + ".txt", "w") as file:
+                print(feature[1], file=file)
+            subprocess.run(["git", "add", "-A"], check=True)
+            subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "feat: " + feature[1]], check=True)
+        say(type="user", message={"content": [{"type": "tool_result", "tool_use_id": "u1", "content": "ok"}]})
+        say(type="result", subtype="success", result="done", num_turns=1, total_cost_usd=0.01)
+
+if "--no-session-persistence" in sys.argv:
+    prove()
+else:
+    work()
 `
 
 // TestSwarmKilled: the program itself, with workers that are agents under the daemon. Whatever is killed with -9 at a random moment, the
