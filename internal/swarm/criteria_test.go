@@ -55,7 +55,7 @@ func TestCoverageAndWarnings(t *testing.T) {
 	b.Validation = &plan.Validation{Enabled: true, VerifyCommand: plan.Command{"npm", "test"}, ExpectedPackages: []string{"nowhere"}}
 	f := begin(t, &book.Session{Features: []*book.Feature{a, b}})
 	runs := 0
-	f.Verify = func(_ context.Context, tree string, argv []string) (Checked, error) {
+	f.Verify = func(_ context.Context, _ string, argv []string) (Checked, error) {
 		switch strings.Join(argv, " ") {
 		case "go test -coverprofile=/dev/stdout ./...":
 			if runs++; runs == 1 {

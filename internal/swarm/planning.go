@@ -182,7 +182,7 @@ func (d contest) orderPlanner(ctx context.Context, s *book.Session, f *book.Feat
 	if err != nil {
 		return fmt.Errorf("open the worktree of a planner: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	file := planning.File(f.ID, p.Name)
 	if err := root.WriteFile(file, nil, 0o600); err != nil { // the sandbox makes a file writable that is there
 		return fmt.Errorf("make the plan file: %w", err)
@@ -235,7 +235,7 @@ func (d contest) settlePlanner(ctx context.Context, f *book.Feature, p *book.Pla
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	score := proposal.Rate(wrote, f.Feature, func(path string) bool {
 		_, err := root.Stat(path)
 		return err == nil
@@ -271,7 +271,7 @@ func (d contest) planOf(ctx context.Context, f *book.Feature, p *book.Planner) (
 	if err != nil {
 		return nil, "", err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	if is, err := root.Lstat(file); err != nil || !is.Mode().IsRegular() {
 		return nil, "there is no file " + file, nil //nolint:nilerr // as it says
 	}

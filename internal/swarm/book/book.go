@@ -135,12 +135,12 @@ func load(ctx context.Context, tx *sql.Tx, where, id string, args ...any) (*Sess
 	return s, rows.Err()
 }
 
+// Hold makes a holder the one who drives a session, for a time. The same holder renews its lease so. The error is a *HeldError while
+// somebody else has one.
+//
 // Hold, Release, Driver and the holder of [Book.Change] are the narrow interface of the claims of work: who drives a session has claimed
 // every feature of it, gives them to workers, and each change that it makes is refused once it has lost its lease. With several nodes a
 // queue of jobs on PostgreSQL (River) stands behind these four, and nothing else asks who works on what.
-//
-// Hold makes a holder the one who drives a session, for a time. The same holder renews its lease so. The error is a *HeldError while
-// somebody else has one.
 func (b *Book) Hold(ctx context.Context, id, holder string, lease time.Duration) error {
 	now := b.now()
 	return b.db.Tx(ctx, func(tx *sql.Tx) error {

@@ -110,7 +110,7 @@ func (c *Turns) Say(ctx context.Context, said string, tell func(agent.Event)) (a
 	switch {
 	case ctx.Err() != nil:
 		t.out.Stop = agent.StopAborted
-		return t.out, nil
+		return t.out, nil //nolint:nilerr // it was told to stop
 	case t.failed != "":
 		return t.out, errors.New(c.name + ": " + text.Truncate(text.Visible(t.failed), maxFailure))
 	case err != nil:

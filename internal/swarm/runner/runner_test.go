@@ -13,7 +13,7 @@ import (
 )
 
 // play is a program that prints the lines of a file that the real one printed.
-func play(t *testing.T, text []byte, err error) (Start, *[]string) {
+func play(text []byte, err error) (Start, *[]string) {
 	var had []string
 	return func(_ context.Context, args []string, in string, line func([]byte)) error {
 		had = append(had, strings.Join(args, " ")+" < "+in)
@@ -58,7 +58,7 @@ func TestDialects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			start, had := play(t, text, nil)
+			start, had := play(text, nil)
 			d, _ := Named(name)
 			c := &Turns{Dialect: d, Start: start, Model: "m"}
 			var events []string
@@ -99,7 +99,7 @@ func TestTurnThatDoesNotEnd(t *testing.T) {
 			"failed":    {bad[name], nil, "no such model"},
 			"exit code": {whole[name], errors.New("exit code 42"), "exit code 42"},
 		} {
-			start, _ := play(t, []byte(c.text), c.err)
+			start, _ := play([]byte(c.text), c.err)
 			_, err := (&Turns{Dialect: d, Start: start}).Say(t.Context(), "x", func(agent.Event) {})
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%s, %s: %v", name, what, err)

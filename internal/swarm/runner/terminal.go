@@ -119,7 +119,7 @@ func (c *TUI) ended(ctx context.Context, err error) (agent.Turn, error) {
 	switch {
 	case ctx.Err() != nil:
 		c.turn.Stop = agent.StopAborted
-		return c.turn, nil
+		return c.turn, nil //nolint:nilerr // it was told to stop
 	case err != nil:
 		return c.turn, err
 	case c.failed != "":

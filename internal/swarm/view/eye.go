@@ -3,6 +3,7 @@ package view
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"mycelium/internal/agent/screen"
@@ -63,7 +64,7 @@ func (e *Eye) Look(ctx context.Context, log string, now time.Time) (Seen, error)
 		if e.seen.Session, err = e.Book.Read(ctx, e.ID); err != nil {
 			return e.seen, err
 		}
-		all := append(e.seen.Events[:len(e.seen.Events):len(e.seen.Events)], events...)
+		all := slices.Concat(e.seen.Events, events)
 		e.seen.Events = all[max(0, len(all)-maxEvents):]
 	}
 	if len(events) > 0 || now.Sub(e.driven) >= driverEach {

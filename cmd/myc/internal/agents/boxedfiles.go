@@ -46,8 +46,8 @@ func programFiles(program string) []string {
 	return out
 }
 
-// programPath is the PATH on which a program finds its interpreter: links above it may not be there in the sandbox.
-func programPath(program, path string) string {
+// programPath is the PATH on which an agent finds its interpreter: links above it may not be there in the sandbox.
+func programPath(path string) string {
 	for _, dir := range filepath.SplitList(path) {
 		node := filepath.Join(dir, "node")
 		if resolved, err := filepath.EvalSymlinks(node); err == nil && filepath.IsAbs(dir) {
@@ -108,7 +108,7 @@ func (x *Boxed) boxed(s *install.Setup, private *install.Private, o Box, socket 
 	c.Profile, c.Hosts, c.Protect, c.Grace = profile, private.Hosts, private.Fixed, 5
 	c.Write = []string{o.Home}
 	c.Read = append([]string{filepath.Dir(socket), s.Small}, programFiles(x.program)...)
-	c.Env = append(slices.Clone(private.Environ), "PATH="+programPath(x.program, x.app.Getenv("PATH")))
+	c.Env = append(slices.Clone(private.Environ), "PATH="+programPath(x.app.Getenv("PATH")))
 	c.GitConfig = filepath.Join(o.Home, "gitconfig")
 	agentshell.Identify("git", c.GitConfig, x.app.Environ)
 	c.Env = append(c.Env, identity(c.GitConfig)...)
