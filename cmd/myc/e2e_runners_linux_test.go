@@ -38,7 +38,7 @@ func TestSwarmRunners(t *testing.T) {
 			}
 			s.Play(append(steps, fake.Step{Text: "done"})...)
 			model := map[string]string{"gemini": "gemini-2.5-flash"}[name] // else it asks a model which one to take
-			for _, args := range [][]string{{"init", "plan.yaml", "--runner", name, "--model", model, "--retries", "0"},
+			for _, args := range [][]string{{"init", "plan.yaml", "--runner", name, "--model", model, "--retries", "0", "--no-reviews"},
 				{"auto", "--unsafe-program"}} {
 				if stdout, stderr, code := p.as(environ, append([]string{"swarm"}, args...)...); code != 0 {
 					logs, _, _ := p.as(environ, "swarm", "logs", "alpha", "--json")
@@ -102,7 +102,8 @@ func TestSwarmTerminal(t *testing.T) {
 			_, stderr, _ := p.as(environ, "swarm", "message", "alpha", told)
 			return fake.Step{Text: "done" + stderr}
 		}}, bashStep("echo hello > hello.txt && git add -A && git commit -m 'feat: hello'"), fake.Step{Text: "done"})
-	for _, args := range [][]string{{"init", "plan.yaml", "--runner", "claude-tmux", "--retries", "0"}, {"auto", "--unsafe-program"},
+	for _, args := range [][]string{{"init", "plan.yaml", "--runner", "claude-tmux", "--retries", "0", "--no-reviews"},
+		{"auto", "--unsafe-program"},
 		{"merge"}} {
 		if stdout, stderr, code := p.as(environ, append([]string{"swarm"}, args...)...); code != 0 {
 			logs, _, _ := p.as(environ, "swarm", "logs", "alpha", "--json")

@@ -106,7 +106,7 @@ func killSwarm(t *testing.T, r *rand.Rand) {
 	}
 	environ := append(slices.Clone(p.env), "PATH="+bin+":"+os.Getenv("PATH"), "ANTHROPIC_API_KEY=stub")
 	if _, stderr, code := p.as(environ, "swarm", "init", "plan.yaml", "--verify", "test -f mycelium.yaml",
-		"--allow-program", "test", "--retries", "8"); code != 0 {
+		"--allow-program", "test", "--retries", "8", "--no-reviews"); code != 0 {
 		t.Fatal(stderr)
 	}
 	var killed []string
