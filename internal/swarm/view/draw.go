@@ -139,9 +139,7 @@ func (s *Screen) title() ink.Line {
 		}
 	}
 	for _, w := range s.seen.Workers { // what they cost is added to their attempts when they end
-		if f, err := of.Feature(w.Feature); err == nil && f.Live() != nil {
-			cost += w.Cost - f.Live().Cost
-		}
+		cost += w.Fresh
 	}
 	right := fmt.Sprintf("%d of %d landed · $%.2f · %s", landed, len(of.Features), cost, schedule.Short(end.Sub(of.Began)))
 	return spread(left, ink.Text(ink.Plain, right), s.width)

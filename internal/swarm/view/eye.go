@@ -3,6 +3,7 @@ package view
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
 	"mycelium/internal/swarm/monitor"
+	"mycelium/internal/swarm/review"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
 )
@@ -36,10 +38,11 @@ type Seen struct {
 
 // Worker is a worker at work.
 type Worker struct {
-	Feature string
+	Feature string // or review
 	Attempt int
 	Began   time.Time
 	Cost    float64 // US dollars
+	Fresh   float64 // what of it is not on record yet
 	Doing   string  // on one line
 	confidence.Judgement
 }
@@ -80,9 +83,8 @@ func (e *Eye) Look(ctx context.Context, log string, now time.Time) (Seen, error)
 func (e *Eye) workers(log string, now time.Time) error {
 	e.seen.Workers, e.seen.Log = nil, nil
 	follows := map[string]*monitor.Follower{}
-	for _, f := range e.seen.Session.Features {
-		a := f.Last()
-		if a == nil || !a.Live() && f.ID != log {
+	for id, a := range charges(e.seen.Session) {
+		if !a.Live() && id != log {
 			continue
 		}
 		follow := e.follows[a.Folder]
@@ -93,16 +95,32 @@ func (e *Eye) workers(log string, now time.Time) error {
 		if err := follow.Look(); err != nil {
 			return err
 		}
-		if f.ID == log {
+		if id == log {
 			e.seen.Log = follow.Events[:len(follow.Events):len(follow.Events)]
 		}
 		if a.Live() {
-			e.seen.Workers = append(e.seen.Workers, Worker{f.ID, a.N, a.Began, a.Cost + follow.Cost(), doing(follow.Events),
+			e.seen.Workers = append(e.seen.Workers, Worker{id, a.N, a.Began, a.Cost + follow.Cost(), follow.Cost(), doing(follow.Events),
 				follow.Judge(e.seen.Session.Settings, now)})
 		}
 	}
 	e.follows = follows
 	return nil
+}
+
+// charges are the last attempts at the features and the reviews of a session, by what they are called.
+func charges(s *book.Session) iter.Seq2[string, *book.Attempt] {
+	return func(yield func(string, *book.Attempt) bool) {
+		for _, f := range s.Features {
+			if a := f.Last(); a != nil && !yield(f.ID, a) {
+				return
+			}
+		}
+		for _, name := range review.Names() {
+			if r := s.Review(name); r != nil && !yield(review.Label(name), &r.Attempt) {
+				return
+			}
+		}
+	}
 }
 
 // doing is the last thing that a worker did.

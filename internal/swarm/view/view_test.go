@@ -3,7 +3,9 @@ package view
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +39,7 @@ func stage(o Options) *Screen {
 	if o.Look == nil {
 		o.Look = func(_ context.Context, log string) (Seen, error) {
 			seen := Seen{Session: s, Driver: "d", Events: events, Workers: []Worker{{Feature: "printer", Attempt: 1,
-				Began: at, Cost: 0.75, Doing: "Edit 日付.go", Judgement: confidence.Judgement{Score: 88, Verdict: confidence.Working}}}}
+				Began: at, Cost: 0.75, Fresh: 0.25, Doing: "Edit 日付.go", Judgement: confidence.Judgement{Score: 88, Verdict: confidence.Working}}}}
 			if log == "printer" {
 				seen.Log = []worker.Event{{At: at, Kind: worker.Call, Tool: "Bash", Args: `{"command":"go test ./..."}`},
 					{At: at, Kind: worker.Done, Text: "FAIL\x1b[2J", Failed: true}}
@@ -161,5 +163,18 @@ func TestKeys(t *testing.T) {
 	}
 	if _, quits := press(s, "q").(tea.QuitMsg); !quits {
 		t.Error("q does not quit")
+	}
+}
+
+// Reviewers are workers as well, by the names of their reviews.
+func TestReviewersAreSeen(t *testing.T) {
+	s := &book.Session{Features: []*book.Feature{{Feature: plan.Feature{ID: "a"}}, {Feature: plan.Feature{ID: "b"},
+		Attempts: []*book.Attempt{{N: 1}, {N: 2}}}}, Reviews: []*book.Review{{Type: "code", Attempt: book.Attempt{N: 3}}}}
+	var got []string
+	for id, a := range charges(s) {
+		got = append(got, fmt.Sprint(id, a.N))
+	}
+	if want := []string{"b2", "review-code3"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

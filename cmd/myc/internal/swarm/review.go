@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +76,8 @@ func reviewStatusCmd(a *app) *cobra.Command {
 					if r.Findings != nil {
 						said = r.Findings.Summary
 					}
-					rows = append(rows, []string{review.Label(r.Type), words(r.State), strconv.Itoa(r.N), found(r), fmt.Sprintf("$%.2f", r.Cost),
+					rows = append(rows, []string{review.Label(r.Type), words(r.State), strconv.Itoa(r.N),
+						base.OrDash(found(r)), fmt.Sprintf("$%.2f", r.Cost),
 						base.OrDash(text.Flatten(said))})
 				}
 				fmt.Fprintln(a.Out)
@@ -88,10 +88,10 @@ func reviewStatusCmd(a *app) *cobra.Command {
 		}}
 }
 
-// found is what a review found, in two words.
+// found is what a review found, in two words; "": nothing yet, or it failed.
 func found(r *book.Review) string {
 	if r.Findings == nil {
-		return "-"
+		return ""
 	}
 	return string(r.Findings.Severity) + ", " + text.Count(len(r.Findings.Issues), "issue")
 }
@@ -138,9 +138,12 @@ func reviewShowCmd(a *app) *cobra.Command {
 
 // findings prints one review.
 func (a *app) findings(r *book.Review, issues []review.Found) {
-	fmt.Fprintf(a.Out, "%s of the %s, of %.12s: %s\n", a.Paint(base.Bold, "Review"), r.Type, r.Base, cmp.Or(found(r), "-"))
+	fmt.Fprintf(a.Out, "%s of the %s, of %.12s: %s\n", a.Paint(base.Bold, "Review"), r.Type, r.Base, cmp.Or(found(r), words(r.State)))
 	if r.Findings == nil {
-		fmt.Fprintf(a.Out, "  %s\n\n", text.OneLine(strings.TrimSpace(words(r.State)+" "+r.Reason)))
+		if r.Reason != "" {
+			fmt.Fprintf(a.Out, "  %s\n", text.OneLine(r.Reason))
+		}
+		fmt.Fprintln(a.Out)
 		return
 	}
 	fmt.Fprintf(a.Out, "  %s\n", text.Flatten(r.Findings.Summary))
