@@ -44,6 +44,12 @@ func leadWorld(t *testing.T, over map[string]string) *project {
 	p.git("add", "-A")
 	p.git("commit", "-q", "-m", "first")
 	t.Cleanup(func() { endWorkers(t, p.home) })
+	t.Cleanup(func() {
+		if t.Failed() {
+			logs, _, _ := p.as(p.env, "swarm", "logs", "-n", "100")
+			t.Logf("what happened:\n%s", logs)
+		}
+	})
 	return p
 }
 

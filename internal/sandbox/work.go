@@ -60,6 +60,9 @@ func (c *Command) prepare(ctx context.Context) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.guards() {
+		c.makeWorktrees()
+	}
 	if c.Quarantine != "" { // secrets are hidden from those who only read the project, too
 		if w.guarded, err = c.look(ctx, nil); err != nil {
 			return nil, err
@@ -79,6 +82,18 @@ func (c *Command) prepare(ctx context.Context) (*work, error) {
 		return nil, errors.Join(err, w.end())
 	}
 	return w, nil
+}
+
+// makeWorktrees makes git's folder of linked worktrees in the repository of the project, if it has none. One that somebody else makes while
+// the command runs would look like the command's, and be put away with every worktree in it. One that is there is only read by the command.
+func (c *Command) makeWorktrees() {
+	git := filepath.Join(c.Project, gitName)
+	if st, err := os.Lstat(git); err != nil || !st.IsDir() {
+		return
+	}
+	if st, err := os.Lstat(filepath.Join(git, "HEAD")); err == nil && st.Mode().IsRegular() {
+		_ = os.Mkdir(filepath.Join(git, "worktrees"), 0o755) //nolint:gosec // as git makes it
+	}
 }
 
 // copy makes the private copies of a command.

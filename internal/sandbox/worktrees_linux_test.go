@@ -74,3 +74,35 @@ func TestWorktreesAreApart(t *testing.T) {
 	}
 	whole(first)
 }
+
+// TestWorktreeMadeMeanwhile: the first linked worktree of a repository, made while a command runs in the main one, is not taken for the
+// command's. The command itself makes none.
+func TestWorktreeMadeMeanwhile(t *testing.T) {
+	c := projectCommand(t, "true")
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", c.Project, "-c", "user.name=t", "-c", "user.email=t@localhost"},
+			args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q")
+	git("commit", "-qm", "begin", "--allow-empty")
+	begun, err := c.prepare(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(filepath.Dir(c.Project), "other")
+	git("worktree", "add", "-q", other)
+	left, err := begun.settle(t.Context(), c)
+	if err != nil || len(left.Quarantined) > 0 {
+		t.Errorf("%v was put away, %v", left.Quarantined, err)
+	}
+	git("-C", other, "status")
+	git("worktree", "remove", other)
+	c.Argv = []string{"sh", "-c", "git worktree add -q ../x || mkdir .git/worktrees/x"}
+	if result, err := Run(t.Context(), self(t), c); err != nil || result.ExitCode == 0 || len(result.Left.Quarantined) > 0 {
+		t.Errorf("the command makes one: %+v, %v", result, err)
+	}
+}
