@@ -208,7 +208,7 @@ echo "$SECRET" > home/.ssh/id_ed25519; echo '{}' > home/.claude/settings.json
 printf '[user]\n\tname = p\n\temail = p@example.com\n[init]\n\tdefaultBranch = main\n[commit]\n\tgpgSign = false\n' > home/.gitconfig
 echo accepted > state/policy; echo log > state/log; echo key > state/key
 for d in other project; do
-	git init -q --template= $d; mkdir -p $d/.git/hooks $d/.git/info
+	git init -q --template= $d; mkdir -p $d/.git/hooks $d/.git/info $d/.git/worktrees
 	git -C $d remote add origin https://user:$SECRET@example.com/$d.git
 	echo '{"hooks":1}' > $d/.claude/settings.json; echo 'version: 1' > $d/mycelium.yaml
 done
