@@ -6,8 +6,8 @@ import "strings"
 // Server is the built-in server that has several agents work at once. A worker starts no swarm, so it never sees the tools of this server.
 const Server = "mycelium-swarm"
 
-// Prefix begins the id of a principal that is a worker of the swarm. Whoever has such an id sees less, so it need not be guarded. A
-// sub-agent's id begins with that of its parent.
+// Prefix begins the id of a principal that is a worker of the swarm. Whoever has such an id sees less, and one tool more,
+// which changes nothing; so it need not be guarded. A sub-agent's id begins with that of its parent.
 const Prefix = "swarm-worker:"
 
 // Report is the control tool with which a worker reports how sure it is. Nobody else sees it.

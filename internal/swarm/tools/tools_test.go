@@ -297,6 +297,17 @@ func TestContextAndRoute(t *testing.T) {
 	}
 }
 
+// What a worker is told, and that there is one, is for who may start it: also where it is told by a message or by a new feature.
+func TestOnlyWhoMayStartItTellsAWorker(t *testing.T) {
+	l := lead(t, &book.Session{Settings: book.Settings{Runner: "claude"}, Features: []*book.Feature{does("a", "Add a")}})
+	l.refusesAs("guest", "add_feature", `"description":"x"`, `a feature that is added is for a worker with the role "dev"`)
+	l.refusesAs("guest", "send_worker_message", `"featureId":"a","message":"x"`, `feature a is for a worker with the role "dev"`)
+	l.refuses("send_worker_message", `"featureId":"a","message":"x"`, "has had no worker yet")
+	l.does("add_feature", `"description":"x"`, "was added")
+	l.change(func(s *book.Session) { s.Reviews = []*book.Review{{Type: "code", Attempt: book.Attempt{N: 1, State: book.Pending}}} })
+	l.refusesAs("guest", "send_worker_message", `"featureId":"review-code","message":"x"`, `a review is for a worker with the role "dev"`)
+}
+
 // found are the findings of a review of the code.
 func found() *book.Findings {
 	return &book.Findings{Summary: "Two things.", Severity: book.Moderate, Issues: []book.Issue{

@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/swarm/monitor"
 	"mycelium/internal/swarm/ops"
 	"mycelium/internal/swarm/planning"
+	"mycelium/internal/swarm/review"
 	"mycelium/internal/swarm/runner"
 	"mycelium/internal/swarm/schedule"
 	"mycelium/internal/swarm/worker"
@@ -215,7 +216,15 @@ func message(ctx context.Context, c *call, a args) (string, error) {
 	if s.Settings.Runner == runner.Command {
 		return "", fmt.Errorf("workers of the runner %s hear no messages", s.Settings.Runner)
 	}
-	if err := c.Tell(ctx, s, a.Feature, a.Message); err != nil {
+	if review.Find(s, a.Feature) != nil {
+		err = c.reviewers(s)
+	} else {
+		_, _, err = c.feature(ctx, a.Feature)
+	}
+	if err == nil {
+		err = c.Tell(ctx, s, a.Feature, a.Message)
+	}
+	if err != nil {
 		return "", err
 	}
 	return "The worker of " + a.Feature + " is told when its turn is over.", nil
