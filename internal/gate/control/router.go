@@ -102,8 +102,8 @@ func suggestTool() tool {
 	}
 }
 
-// reportTool is shown to the workers of the swarm only (see [worker.Hides]). Who watches a worker takes the report from the answer, which only
-// a call has that the policy allowed and that has no mistake.
+// reportTool is shown to the workers of the swarm only (see [worker.Hides]). Who watches a worker takes the report from the answer, which
+// only a call has that the policy allowed and that has no mistake.
 func reportTool() tool {
 	return tool{
 		item: routerItem(worker.Report), title: "Report confidence", readOnly: true, run: runReport,

@@ -76,17 +76,20 @@ func Choose(s *book.Session, feature, winner, reason, by string) (book.Event, er
 		return book.Event{}, err
 	}
 	if strings.TrimSpace(reason) == "" {
-		return book.Event{}, text.Hinted(errors.New("a plan is chosen for a reason"), "say it with --reason, or selectionReason of the tool: it is kept with the choice")
+		return book.Event{}, text.Hinted(errors.New("a plan is chosen for a reason"),
+			"say it with --reason, or selectionReason of the tool: it is kept with the choice")
 	}
 	if f.Planning == nil {
-		return book.Event{}, text.Hinted(fmt.Errorf("feature %s has no plans", feature), "myc swarm plan compete "+feature+", or the tool start_competitive_planning, has two made")
+		return book.Event{}, text.Hinted(fmt.Errorf("feature %s has no plans", feature),
+			"myc swarm plan compete "+feature+", or the tool start_competitive_planning, has two made")
 	}
 	switch p := f.Planning.Planner(winner); {
 	case winner == book.Unplanned:
 	case winner != proposal.A && winner != proposal.B:
 		return book.Event{}, fmt.Errorf("%q is not one of A, B, none", text.TruncateRunes(winner, 64))
 	case p == nil || p.Plan == nil:
-		return book.Event{}, text.Hinted(fmt.Errorf("planner %s has no plan for %s", winner, feature), "myc swarm plan show "+feature+", or the tool evaluate_plans, says why")
+		return book.Event{}, text.Hinted(fmt.Errorf("planner %s has no plan for %s", winner, feature),
+			"myc swarm plan show "+feature+", or the tool evaluate_plans, says why")
 	}
 	f.Planning.Winner, f.Planning.By, f.Planning.Reason = winner, book.ByHand, text.Truncate(reason, 2000)
 	f.Planned()

@@ -165,7 +165,8 @@ func (l *leader) as(role, tool, args string) (said string, failed bool) {
 	if err != nil {
 		l.Fatal(err)
 	}
-	raw, rpcErr, err := l.server.Do(l.Context(), policy.Scope{Principal: policy.Principal{ID: "local", Role: role}}, "tools/call", params, nil)
+	scope := policy.Scope{Principal: policy.Principal{ID: "local", Role: role}}
+	raw, rpcErr, err := l.server.Do(l.Context(), scope, "tools/call", params, nil)
 	if err != nil || rpcErr != nil {
 		l.Fatalf("%s: %v %s", tool, err, rpcErr)
 	}

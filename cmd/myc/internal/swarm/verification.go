@@ -19,7 +19,8 @@ func verificationCmd(a *app) *cobra.Command {
 	c := &cobra.Command{Use: "verification", Short: "Show or change the commands that each landing must pass", Args: base.NoArgs,
 		Long: "An agent that leads the session may add commands, too, and may take away again only what agents have added. What was allowed\n" +
 			"with --allow-program of myc swarm init may be added here.",
-		Example: "  myc swarm verification\n  myc swarm verification --add \"go vet ./...\"\n  myc swarm verification --clear --add \"make check\"",
+		Example: "  myc swarm verification\n  myc swarm verification --add \"go vet ./...\"\n" +
+			"  myc swarm verification --clear --add \"make check\"",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.With(c.Context(), "change the verification", func(o *open.Swarm, s *book.Session) (err error) {
 				if none || len(add) > 0 {
