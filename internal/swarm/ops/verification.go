@@ -33,9 +33,9 @@ const (
 	maxCommand  = 1000 // bytes
 )
 
-// Verification adds commands that each landing must pass, and before that takes away those that there are, if clear is set. An agent takes
+// Verification adds commands that each landing must pass, and before that takes away those that there are, if anew is set. An agent takes
 // away only what agents have added: it does not weaken what a person set. A landing that is being verified is not concerned.
-func (o Ops) Verification(ctx context.Context, id string, commands []string, clear bool) (*book.Session, error) {
+func (o Ops) Verification(ctx context.Context, id string, commands []string, anew bool) (*book.Session, error) {
 	return o.Change(ctx, id, "", func(s *book.Session) ([]book.Event, error) {
 		v := &s.Settings
 		if s.Closed {
@@ -47,9 +47,9 @@ func (o Ops) Verification(ctx context.Context, id string, commands []string, cle
 		}
 		was := *v
 		switch {
-		case clear && o.By == Person:
+		case anew && o.By == Person:
 			v.Verify, v.Added = nil, nil
-		case clear:
+		case anew:
 			v.Verify, v.Added = without(v.Verify, v.Added), nil
 		}
 		for i, argv := range added {

@@ -121,7 +121,7 @@ func does(id, description string) *book.Feature {
 // change changes the session as somebody else does.
 func (l *leader) change(f func(s *book.Session)) {
 	l.Helper()
-	if _, err := l.Book.Change(l.Context(), l.id, "", func(s *book.Session) ([]book.Event, error) {
+	if _, err := l.Change(l.Context(), l.id, "", func(s *book.Session) ([]book.Event, error) {
 		f(s)
 		return []book.Event{{Kind: "session", Text: "x"}}, nil
 	}); err != nil {
@@ -223,7 +223,8 @@ func TestPlanners(t *testing.T) {
 		{Feature: plan.Feature{ID: "other", Description: "x", Role: "admin"}, State: book.Pending}}})
 	l.refuses("start_competitive_planning", `"featureId":"easy"`, "forceCompetitive of the tool")
 	l.refuses("start_competitive_planning", `"featureId":"nothing"`, "the session has no feature")
-	l.refuses("start_competitive_planning", `"featureId":"other","forceCompetitive":true`, `the role "admin", which this session may not start`)
+	l.refuses("start_competitive_planning", `"featureId":"other","forceCompetitive":true`,
+		`the role "admin", which this session may not start`)
 	l.refuses("start_competitive_planning", `"featureId":"easy","force":true`, "unknown argument")
 	l.refuses("start_competitive_planning", `"featureId":"easy","forceCompetitive":true,"customPromptA":"`+strings.Repeat("x", 4001)+`"`,
 		"4000 is the limit")
@@ -273,7 +274,8 @@ func TestContextAndRoute(t *testing.T) {
 	l.does("enrich_feature", `"featureId":"parse","maxRelatedFiles":0,"maxTotalContext":9`, "left out: README.md: there is no room for it")
 	l.refuses("enrich_feature", `"featureId":"parse","maxDocLength":1000000`, "is from 0 to")
 	l.refuses("enrich_feature", `"featureId":"other"`, `the role "admin"`)
-	l.does("set_feature_context", `"featureId":"parse","merge":false,"prepared":[{"key":"k","content":"c","priority":"optional"}]`, "given it")
+	l.does("set_feature_context", `"featureId":"parse","merge":false,"prepared":[{"key":"k","content":"c","priority":"optional"}]`,
+		"given it")
 	if c := l.now().Features[0].Context; len(c.Documentation) != 0 || len(c.Prepared) != 1 {
 		t.Errorf("in the place of what was given there is %+v", c)
 	}
@@ -305,7 +307,9 @@ func TestOnlyWhoMayStartItTellsAWorker(t *testing.T) {
 	l.refusesAs("guest", "send_worker_message", `"featureId":"a","message":"x"`, `feature a is for a worker with the role "dev"`)
 	l.refuses("send_worker_message", `"featureId":"a","message":"x"`, "has had no worker yet")
 	l.does("add_feature", `"description":"x"`, "was added")
-	l.change(func(s *book.Session) { s.Reviews = []*book.Review{{Type: "code", Attempt: book.Attempt{N: 1, State: book.Pending}}} })
+	l.change(func(s *book.Session) {
+		s.Reviews = []*book.Review{{Type: "code", Attempt: book.Attempt{N: 1, State: book.Pending}}}
+	})
 	l.refusesAs("guest", "send_worker_message", `"featureId":"review-code","message":"x"`, `a review is for a worker with the role "dev"`)
 }
 
