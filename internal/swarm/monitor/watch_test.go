@@ -26,6 +26,7 @@ func TestReportsByTheTool(t *testing.T) {
 		"of nothing":            {called(at, "1", `{"score":0}`, false), 0},
 		"the last one counts":   {append(called(at, "1", `{"score":20}`, false), called(at, "2", `{"score":70}`, false)...), 70},
 		"it was denied":         {called(at, "1", `Denied by policy`, true), confidence.None},
+		"it failed, whatever":   {called(at, "1", `{"score":20}`, true), confidence.None},
 		"an answer without one": {called(at, "1", `{}`, false), confidence.None},
 		"another tool": {[]worker.Event{{At: at, Kind: worker.Done, Call: "1", Tool: "s__report_confidence", Text: `{"score":20}`}},
 			confidence.None},
