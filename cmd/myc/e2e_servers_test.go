@@ -104,7 +104,7 @@ func TestRealServersBehindTheGateway(t *testing.T) {
 	}
 	hiddenIsUnknown(t, w, p)
 	resourcesAndPrompts(t, w, direct["every"])
-	if s := p.status(); s.Tools.Visible != len(grantedTools) || s.Tools.Catalog != 8+5+1+3+10+17+15+26 {
+	if s := p.status(); s.Tools.Visible != len(grantedTools) || s.Tools.Catalog != 8+5+1+3+10+17+15+37 {
 		t.Errorf("status counts %+v", s.Tools)
 	}
 }

@@ -72,7 +72,10 @@ func swarmWorker(tell func() error) (steps []fake.Step) {
 			file := filepath.Join(strings.TrimSpace(r.ToolResults()[0].Text), id+".txt")
 			return fake.Step{ToolUses: []fake.ToolUse{{Name: "Write", Input: map[string]any{"file_path": file, "content": id + "\n"}}}}
 		case 2:
-			return use("mycelium-router__set_role", map[string]any{"role_id": "guest"})
+			role, sure := use("mycelium-router__set_role", map[string]any{"role_id": "guest"}), use("mycelium-router__report_confidence",
+				map[string]any{"score": 73, "reason": "it is small"})
+			role.ToolUses = append(role.ToolUses, sure.ToolUses...)
+			return role
 		case 3:
 			return bashStep("touch denied.txt")
 		case 4:
@@ -199,6 +202,9 @@ func (p *project) worked(s *fake.Server, environ []string) {
 			if !strings.HasPrefix(got, "[error=true]") {
 				t.Errorf("%s: set_role answers %q", id, got)
 			}
+			if !strings.Contains(got, `{"score":73}`) {
+				t.Errorf("%s: report_confidence answers %q", id, got)
+			}
 		case 4:
 			if !strings.Contains(got, "nothing is touched here") {
 				t.Errorf("%s: what is denied answers %q", id, got)
@@ -223,6 +229,10 @@ func (p *project) worked(s *fake.Server, environ []string) {
 		if a == nil || len(f.Attempts) != 1 || a.Session == "" || a.Sent != 0 || a.Turns == 0 || a.Result != "done" {
 			t.Errorf("%s: %+v", f.ID, a)
 			continue
+		}
+		if said := p.must("swarm", "logs", f.ID); !strings.Contains(said, "mycelium-router__report_confidence") ||
+			!strings.Contains(said, `{"score":73}`) { // which is what a report is taken from
+			t.Errorf("the events of %s lack its report:\n%s", f.ID, said)
 		}
 		log := p.must("audit", "query", "--session", a.Session, "--json")
 		for _, want := range []string{"feat: " + f.ID, f.ID + ".txt", "touch denied.txt", "no-touch", `"role": "developer"`,

@@ -128,7 +128,7 @@ func TestSwarmTools(t *testing.T) {
 	p := leadWorld(t, nil)
 	l := p.lead("--role", "lead")
 	tools, err := l.client.ListTools(p.ctx, nil)
-	if err != nil || len(tools.Tools) != 26 {
+	if err != nil || len(tools.Tools) != 37 {
 		t.Fatalf("%d tools, %v", len(tools.Tools), err)
 	}
 	for _, tool := range tools.Tools {
@@ -165,6 +165,7 @@ func (l *leader) works() {
 	l.does("long#1: running", "check_all_workers")
 	l.does("1 began sh stub.sh", "check_worker", "featureId", "long", "lines", 5)
 	l.does("the threshold is 35", "get_worker_confidence", "featureId", "long")
+	l.does("the folders look like", "enrich_feature", "featureId", "long")
 	l.does("A worker below 80 is reported", "set_confidence_threshold", "threshold", 80)
 	l.does("the threshold is 80", "get_worker_confidence", "featureId", "long")
 	l.refuses("workers of the runner command hear no messages", "send_worker_message", "featureId", "long", "message", "x")

@@ -22,7 +22,7 @@ func TestControlDefinitions(t *testing.T) {
 	want := []string{
 		"mycelium-router__set_role", "mycelium-router__list_roles", "mycelium-router__get_context", "mycelium-router__set_active_skills",
 		"mycelium-router__get_active_skills", "mycelium-router__find_tool", "mycelium-router__suggest_skills",
-		"mycelium-router__spawn_sub_agent", "mycelium-router__set_thinking",
+		"mycelium-router__spawn_sub_agent", "mycelium-router__report_confidence", "mycelium-router__set_thinking",
 		"mycelium-skills__list_skills", "mycelium-skills__get_skill", "mycelium-skills__list_resources", "mycelium-skills__get_resource",
 		"mycelium-skills__reload_skills", "mycelium-skills__list_commands", "mycelium-skills__run_script",
 	}

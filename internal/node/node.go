@@ -183,7 +183,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	view.Talks.Open(talks.Book(n.db, mask, filepath.Join(view.Project.State.Folder(), state.Talks)), n.judge.summaries().Summarize)
 	inForce := func() *policy.Policy { return n.View().Policy }
 	view.Memory.Open(n.db, inForce, noted.Guard(mask))
-	view.Swarm.Open(swarmed.Daemon{DB: n.db, State: n.state, Environ: n.options.Environ, Project: n.files.Project, Policy: inForce,
+	view.Swarm.Open(swarmed.Daemon{DB: n.db, State: n.state, Environ: n.options.Environ, Project: n.files.Project, View: n.View,
 		Model: n.agents.ModelOf}.Host())
 	n.chats = chat.New(chat.Options{Dir: n.dir, Project: n.files.Project, Policy: inForce, Expand: n.pool.Expand, Queue: queue, DB: n.db,
 		Replies: n.judge, State: n.state, Logger: n.logger})

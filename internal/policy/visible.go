@@ -63,13 +63,13 @@ func (r *role) activate(active bits, name string, from int) int {
 // sees reports whether the principal sees the item. If not, why says so for the operator; the agent never learns it.
 func (v *view) sees(e *entry, c *Call) (why, by string, ok bool) {
 	p, r := v.p, v.role
-	switch {
+	switch why := worker.Hides(e.item.Server, e.item.Name, e.control, v.id); {
+	case why != "":
+		return why, "", false
 	case e.control:
 		if e.item.Name == "set_role" && e.item.Server == RouterServer && !v.maySwitch() {
 			return "there is no other role to take", "", false
 		}
-	case e.item.Server == worker.Server && worker.Is(v.id):
-		return "a worker starts no swarm", "", false
 	case p.broken != "":
 		return p.broken, "", false
 	case r == p.nobody:

@@ -36,3 +36,25 @@ func TestWorkerStartsNoSwarm(t *testing.T) {
 		t.Errorf("their lists have %d keys", len(keys))
 	}
 }
+
+// Only a worker sees the tool by which it reports how sure it is; to everybody else it is as one that does not exist. A tool of that name
+// on another server is like every other.
+func TestOnlyWorkersReport(t *testing.T) {
+	t.Parallel()
+	report, other := policy.Item{Server: policy.RouterServer, Name: worker.Report}, policy.Item{Server: "s", Name: worker.Report}
+	p, problems := policy.New(policy.Source{Catalog: []policy.Definition{{Item: report}, {Item: other}},
+		Grants: []policy.Grant{{Name: "all", AllowedRoles: []string{"dev"}, AllowedTools: []string{other.String()}}}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	for id, sees := range map[string]bool{"local": false, worker.Prefix + "1": true, worker.Prefix + "1/2": true} {
+		scope := policy.Scope{Principal: policy.Principal{ID: id, Role: "dev"}, Skills: []string{"all"}}
+		d := p.Decide(policy.Call{Scope: scope, Item: report})
+		if p.Visible(scope, report) != sees || d.Unknown == sees || !p.Visible(scope, other) {
+			t.Errorf("%s: it sees the tool: %t, and is answered %+v", id, p.Visible(scope, report), d)
+		}
+		if n := len(p.Items(scope, policy.Tool)); (n == 2) != sees {
+			t.Errorf("%s is listed %d tools", id, n)
+		}
+	}
+}

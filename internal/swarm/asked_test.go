@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
 	"mycelium/internal/swarm/plan"
+	"mycelium/internal/swarm/planning"
 	"mycelium/internal/swarm/worker"
 )
 
@@ -123,4 +124,22 @@ func TestLowConfidenceIsReported(t *testing.T) {
 			t.Errorf("after %+v it is reported %d times", step, n)
 		}
 	}
+}
+
+// Where an agent has a feature planned that nobody asked to be worked on, its planners are started and its worker is not.
+func TestPlanningAlone(t *testing.T) {
+	f := hard(t)
+	f.asks(func(s *book.Session) {
+		s.Settings.Manual = true
+		if _, err := planning.Compete(s, "x", planning.Competition{}, "an agent"); err != nil {
+			t.Error(err)
+		}
+	})
+	f.workers["x a"], f.workers["x b"] = writes(planFile("A", "", "a")), writes(planFile("B", `"it may fail"`, "b"))
+	f.workers["x"] = adds("b", "1\n")
+	if x := f.want(f.drive(), "x", book.Pending, 0, 0); x.Planning.Winner != "B" {
+		t.Errorf("%+v", x.Planning)
+	}
+	f.asks(func(s *book.Session) { s.Features[0].Wanted = time.Now() })
+	f.want(f.drive(), "x", book.Completed, 1, 1)
 }

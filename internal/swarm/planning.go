@@ -344,6 +344,7 @@ func (d contest) decide(ctx context.Context, f *book.Feature) error {
 		if err != nil || of.State != book.Designing || of.Planning == nil || slices.ContainsFunc(of.Planning.Planners, (*book.Planner).Live) {
 			return nil, err
 		}
+		of.Planned()
 		if won.Winner == "" {
 			of.State = book.Waiting
 			of.Reason = "no planner has a plan (" + brief(won.Reason) + "): myc swarm retry " + f.ID + " plans anew, myc swarm plan choose " +

@@ -175,7 +175,7 @@ func TestPlannersCompeteAnew(t *testing.T) {
 	f.want(f.drive(), "x", book.Failed, 1, 2)
 	if _, err := f.Book.Change(t.Context(), "s", "", func(s *book.Session) ([]book.Event, error) {
 		s.State = book.Going
-		e, err := planning.Compete(s, "x", planning.Competition{Force: true})
+		e, err := planning.Compete(s, "x", planning.Competition{Force: true}, "x")
 		return []book.Event{e}, err
 	}); err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func TestModelJudges(t *testing.T) {
 			f := hard(t)
 			f.Ask = c.ask
 			if _, err := f.Book.Change(t.Context(), "s", "", func(s *book.Session) ([]book.Event, error) {
-				e, err := planning.Compete(s, "x", planning.Competition{Force: true, Judge: book.ByModel, Prompts: [2]string{"only A", "only B"}})
+				e, err := planning.Compete(s, "x", planning.Competition{Force: true, Judge: book.ByModel, Prompts: [2]string{"only A", "only B"}}, "x")
 				return []book.Event{e}, err
 			}); err != nil {
 				t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	guard "mycelium/internal/policy/worker"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/material"
@@ -45,7 +46,7 @@ func promptOf(s *book.Session, f *book.Feature) string {
 		"- Commit everything that belongs to the feature on the branch that is checked out, with a conventional commit message\n" +
 		"  (feat: …, fix: …). Do not push, do not switch branches, and leave no uncommitted files.\n")
 	b.WriteString("- When you are done with a part, say in a line of its own how sure you are that the feature will be finished, from\n" +
-		"  0 to 100, such as: Confidence: 80\n")
+		"  0 to 100, such as: Confidence: 80 (or call the tool " + guard.Report + ", if you have it)\n")
 	b.WriteString("- Then end your turn with one paragraph: what you did, and what you could not do.\n")
 	criteria := judged(s, f)
 	if len(criteria) > 0 {

@@ -70,7 +70,7 @@ func TestReviews(t *testing.T) {
 		t.Errorf("it is asked once more with:\n%s", p)
 	}
 	if _, err := f.Book.Change(t.Context(), "s", "", func(s *book.Session) ([]book.Event, error) {
-		_, events, err := review.Implement(s, review.Choice{All: true})
+		_, events, err := review.Implement(s, review.Choice{All: true}, "x")
 		return events, err
 	}); err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestReviewersAreWorkers(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			return review.Ask(s, string(tip), types, true)
+			return review.Ask(s, string(tip), types, true, "x")
 		})
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gate/view"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/worker"
 	"mycelium/internal/skill/intent"
 	"mycelium/internal/text"
 )
@@ -71,6 +72,7 @@ func routerTools() []tool {
 		findTool(),
 		suggestTool(),
 		spawnTool(),
+		reportTool(),
 		{
 			item: SetThinkingItem, title: "Note reasoning", run: runThinking,
 			description: "Notes the reasoning behind the next call. It is recorded with that call, and used once.",
@@ -98,6 +100,27 @@ func suggestTool() tool {
 		description: "Suggests skills for an intent, with scores from 0 to 1: by their triggers, then by what they say about themselves.",
 		params:      []param{{name: "intent", kind: "string", required: true, description: "What is to be done, in words."}},
 	}
+}
+
+// reportTool is shown to the workers of the swarm only (see [worker.Hides]). Who watches a worker takes the report from the answer, which
+// only a call has that the policy allowed and that has no mistake.
+func reportTool() tool {
+	return tool{
+		item: routerItem(worker.Report), title: "Report confidence", readOnly: true, run: runReport,
+		description: "Reports how sure you are that your feature will be finished. Call it when a part is done, and when you doubt.",
+		params: []param{
+			{name: "score", kind: "integer", required: true, description: "0 (it will fail) to 100 (it is finished)."},
+			{name: "reason", kind: "string", description: "Why, in a sentence."},
+		},
+	}
+}
+
+func runReport(_ context.Context, _ *Tools, _ *Call, a arguments) (any, error) {
+	score, _ := a["score"].(int64)
+	if score > 100 {
+		return nil, failure("Argument score must be from 0 to 100")
+	}
+	return map[string]int64{"score": score}, nil
 }
 
 // role is a role as agents see it.

@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/store"
 	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/ops"
+	"mycelium/internal/swarm/planning"
 	"mycelium/internal/swarm/tools"
 	"mycelium/internal/text"
 	"mycelium/internal/tmux"
@@ -26,7 +27,7 @@ type Daemon struct {
 	State   state.Paths
 	Environ []string
 	Project func() *config.Project
-	Policy  func() *policy.Policy
+	View    func() *project.View             // of the policy in force
 	Model   func(principal string) api.Model // with what the clients of a principal ask models
 }
 
@@ -34,12 +35,14 @@ type Daemon struct {
 func (d Daemon) Host() tools.Host {
 	return tools.Host{
 		Ops:    func(by string) (ops.Ops, error) { return Ops(d.DB, d.State, by) },
-		Policy: d.Policy,
+		Policy: func() *policy.Policy { return d.View().Policy },
 		Role:   func() string { return d.Project().File.Session.RoleOfAgent() },
 		Drive:  d.drive,
 		Verify: func(ctx context.Context, tree string, argv []string) (swarm.Checked, error) {
 			return Verify(ctx, Place{Project: d.Project(), State: d.State, Environ: d.Environ}, tree, argv)
 		},
+		Rights:  func() planning.Rights { return Rights{View: d.View()} },
+		Governs: Governs,
 	}
 }
 

@@ -30,6 +30,15 @@ type Planning struct {
 	How      string     `json:"how,omitempty"`      // near equal, moderate or clear
 	Reason   string     `json:"reason,omitempty"`
 	Cost     float64    `json:"costUSD,omitzero"` // of the model that judged
+	// Alone: only the planning was asked for, in a session that starts what is asked for; the worker is not started by it.
+	Alone bool `json:"alone,omitzero"`
+}
+
+// Planned ends what was asked for where that was only the planning of a feature.
+func (f *Feature) Planned() {
+	if f.Planning.Alone {
+		f.Planning.Alone, f.Wanted = false, time.Time{}
+	}
 }
 
 // Planner is one of the two.

@@ -105,6 +105,7 @@ type Settings struct {
 	Role     string     `json:"role,omitempty"`   // of features that name none
 	Model    string     `json:"model,omitempty"`
 	Verify   [][]string `json:"verify,omitempty"`   // argument vectors that each landing must pass
+	Added    [][]string `json:"added,omitempty"`    // those of Verify that agents have added
 	Programs []string   `json:"programs,omitempty"` // that a person allows for verifications besides the known ones
 	Strategy string     `json:"strategy,omitempty"`
 	Planned  int        `json:"planThreshold,omitzero"` // complexity from which two planners compete for a feature; 0: for none

@@ -78,6 +78,20 @@ func Parse(data []byte) (Context, error) {
 	return c.Context, c.Check()
 }
 
+// From is the context with who gave it, where it does not say itself.
+func (c Context) From(by string) Context {
+	out := Context{slices.Clone(c.Documentation), slices.Clone(c.Prepared)}
+	for i := range out.Documentation {
+		d := &out.Documentation[i]
+		d.Relevance = cmp.Or(d.Relevance, by+" named it for this feature")
+	}
+	for i := range out.Prepared {
+		p := &out.Prepared[i]
+		p.Source = cmp.Or(p.Source, by)
+	}
+	return out
+}
+
 // Empty reports whether nothing is given.
 func (c Context) Empty() bool { return len(c.Documentation) == 0 && len(c.Prepared) == 0 }
 

@@ -30,6 +30,22 @@ type Bounds struct {
 // Defaults are the bounds of row C32.
 func Defaults() Bounds { return Bounds{4000, 2000, 16000, 10, true} }
 
+// maxBound is the highest bound that can be asked for, in characters or files: the whole goes into one prompt.
+const maxBound = 100_000
+
+// Check refuses bounds that are none.
+func (b Bounds) Check() error {
+	for _, one := range []struct {
+		name string
+		n    int
+	}{{"of a document", b.Doc}, {"of another file", b.Code}, {"of all together", b.Total}, {"of files", b.Files}} {
+		if one.n < 0 || one.n > maxBound {
+			return fmt.Errorf("the bound %s is from 0 to %d", one.name, maxBound)
+		}
+	}
+	return nil
+}
+
 // documents are those of row C92, the most important first.
 var documents = []string{"CLAUDE.md", ".claude/CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "README.md", "CONTRIBUTING.md",
 	"docs/README.md"}
@@ -167,9 +183,9 @@ func (g *gathering) file(name, section, why string, most int) bool {
 	return false
 }
 
-// documentation gives a document that a person named.
+// documentation gives a document that was named for the feature.
 func (g *gathering) documentation(d Document, b Bounds) {
-	why := cmp.Or(d.Relevance, "a person named it for this feature")
+	why := d.Relevance
 	if d.Type == URL { // nothing is fetched: what the worker may reach is decided when it does
 		g.add(Piece{Title: cmp.Or(d.Title, d.Path), Why: why, Text: d.Path}, b.Doc)
 		return
@@ -177,11 +193,11 @@ func (g *gathering) documentation(d Document, b Bounds) {
 	g.file(path.Clean(d.Path), d.Section, why, b.Doc)
 }
 
-// prepared gives what a person prepared.
+// prepared gives what was prepared for the feature.
 func (g *gathering) prepared(given Context, priority Priority, b Bounds) {
 	for _, p := range given.Prepared {
 		if p.Priority == priority {
-			g.add(Piece{Title: p.Key, Why: string(priority) + ", from " + cmp.Or(p.Source, "a person"), Text: p.Content}, b.Doc)
+			g.add(Piece{Title: p.Key, Why: string(priority) + ", from " + p.Source, Text: p.Content}, b.Doc)
 		}
 	}
 }

@@ -3,11 +3,17 @@ package monitor
 
 import (
 	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/policy"
+	guard "mycelium/internal/policy/worker"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
 	"mycelium/internal/swarm/worker"
-	"strings"
-	"time"
 )
 
 // Watch follows the stream of a worker.
@@ -37,12 +43,18 @@ func (w *Watch) Take(e worker.Event) {
 	case worker.Began:
 		out.Kind = confidence.Start
 	case worker.Call:
+		if e.Tool == reportTool { // its outcome tells whether it is a report
+			return
+		}
 		out.Kind, out.Act, out.Args = confidence.Call, actOf(e.Tool), e.Args+e.Sum
 	case worker.Done:
 		if w.Waits != "" {
 			w.Add(confidence.Event{At: e.At, Kind: confidence.Answer})
 		}
 		out.Kind, out.Result, w.Waits = confidence.Result, e.Text, ""
+		if line, is := report(e); is {
+			out.Kind, out.Text = confidence.Text, line
+		}
 	case worker.Says:
 		out.Kind, out.Text = confidence.Text, e.Text
 	case worker.Waits:
@@ -63,6 +75,21 @@ func (w *Watch) Take(e worker.Event) {
 		return
 	}
 	w.Add(out)
+}
+
+// reportTool is the tool with which a worker reports its confidence.
+const reportTool = policy.RouterServer + "__" + guard.Report
+
+// report is what a worker has reported with its tool, as the line that it could have said: no more is made of it. The answer of the gate
+// has the score, so a call that was denied is no report.
+func report(e worker.Event) (line string, is bool) {
+	var r struct {
+		Score *int `json:"score"`
+	}
+	if e.Tool != reportTool || e.Failed || json.Unmarshal([]byte(e.Text), &r) != nil || r.Score == nil {
+		return "", false
+	}
+	return fmt.Sprintf("Confidence: %d", *r.Score), true
 }
 
 // actOf is what a tool of Claude Code does, as far as it concerns progress.

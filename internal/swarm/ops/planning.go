@@ -28,7 +28,7 @@ func (o Ops) prepare(ctx context.Context, id, feature string, f func(s *book.Ses
 
 // Compete has two planners compete for a feature before its worker begins.
 func (o Ops) Compete(ctx context.Context, id, feature string, c planning.Competition) error {
-	return o.prepare(ctx, id, feature, func(s *book.Session) (book.Event, error) { return planning.Compete(s, feature, c) })
+	return o.prepare(ctx, id, feature, func(s *book.Session) (book.Event, error) { return planning.Compete(s, feature, c, o.By) })
 }
 
 // Choose takes the plan of a planner (A or B) for a feature, or none.
@@ -38,18 +38,21 @@ func (o Ops) Choose(ctx context.Context, id, feature, winner, reason string) err
 
 // Route says who may work on a feature, and beside whom.
 func (o Ops) Route(ctx context.Context, id, feature string, r plan.Route, rights planning.Rights) error {
-	return o.prepare(ctx, id, feature, func(s *book.Session) (book.Event, error) { return planning.SetRoute(s, feature, r, rights) })
+	return o.prepare(ctx, id, feature, func(s *book.Session) (book.Event, error) { return planning.SetRoute(s, feature, r, rights, o.By) })
 }
 
 // SetContext gives a feature something to be read by its worker: beside what it has, or in its place.
 func (o Ops) SetContext(ctx context.Context, id, feature string, c material.Context, merge bool) error {
-	return o.prepare(ctx, id, feature, func(s *book.Session) (book.Event, error) { return planning.SetContext(s, feature, c, merge) })
+	return o.prepare(ctx, id, feature, func(s *book.Session) (book.Event, error) { return planning.SetContext(s, feature, c, merge, o.By) })
 }
 
 // Material is what the worker of a feature would be given to read if it began now.
 func (o Ops) Material(ctx context.Context, s *book.Session, feature string, rights planning.Rights, governs func(*ground.Repo, string) bool,
 	b material.Bounds) (material.Material, error) {
 	f, err := Find(s, feature)
+	if err == nil {
+		err = b.Check()
+	}
 	if err != nil {
 		return material.Material{}, err
 	}

@@ -54,6 +54,8 @@ func going(s *book.Session) error {
 	switch {
 	case s.State == book.Paused:
 		return text.Hinted(errors.New("the session is paused"), "resume it first")
+	case s.State == book.Reviewing:
+		return text.Hinted(errors.New("the session is reviewed"), "check_reviews shows how far that is; a feature that is added is worked on")
 	case s.State != book.Going:
 		return text.Hinted(fmt.Errorf("the session has ended: it is %s", s.State.Words()), "retry a feature, or add one")
 	}
@@ -74,6 +76,9 @@ func (o Ops) Want(ctx context.Context, id, feature, asked string, may func(*book
 			return book.Event{}, err
 		}
 		f.Wanted, f.Retry = time.Now(), time.Time{}
+		if f.Planning != nil {
+			f.Planning.Alone = false
+		}
 		f.Asked = cmp.Or(asked, f.Asked)
 		return book.Event{Kind: "feature", Feature: f.ID, Text: o.By + " has it started next"}, nil
 	})
@@ -221,7 +226,7 @@ func Allowed(s *book.Session, argv []string) error {
 			known = append(known, f.Validation.VerifyCommand)
 		}
 	}
-	if len(argv) > 0 && slices.ContainsFunc(known, func(k []string) bool { return slices.Equal(k, argv) }) {
+	if len(argv) > 0 && among(known, argv) {
 		return nil
 	}
 	var names []string

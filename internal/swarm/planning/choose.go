@@ -4,16 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/material"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/swarm/proposal"
 	"mycelium/internal/text"
-	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/go-json-experiment/json"
 )
 
 // Ask asks a model, without any tools, for an answer that fits a JSON Schema. It is asked once more if the first answer does not fit.
@@ -29,8 +30,9 @@ type Competition struct {
 // maxPrompt bounds what a planner is told besides, in bytes.
 const maxPrompt = 4000
 
-// Compete has two planners compete for a feature before its worker begins (row C23). What was planned before is void.
-func Compete(s *book.Session, feature string, c Competition) (book.Event, error) {
+// Compete has two planners compete for a feature before its worker begins (row C23). What was planned before is void. In a session that
+// starts only what is asked for, the planners are what is asked for, and the worker is not. by is who wants it.
+func Compete(s *book.Session, feature string, c Competition, by string) (book.Event, error) {
 	f, err := open(s, feature)
 	if err != nil {
 		return book.Event{}, err
@@ -42,7 +44,7 @@ func Compete(s *book.Session, feature string, c Competition) (book.Event, error)
 	if score := plan.Score(f.Feature).Total; score < threshold && !c.Force {
 		return book.Event{}, text.Hinted(fmt.Errorf("feature %s is not complex: %d of 100, and two planners compete from %d", feature,
 			score, threshold),
-			"--force has them compete all the same")
+			"--force, or forceCompetitive of the tool, has them compete all the same")
 	}
 	for _, p := range c.Prompts {
 		if len(p) > maxPrompt {
@@ -61,7 +63,10 @@ func Compete(s *book.Session, feature string, c Competition) (book.Event, error)
 	}
 	f.Planning = anew
 	f.State, f.Reason = book.Pending, ""
-	return book.Event{Kind: "plan", Feature: feature, Text: "two planners are to compete for it"}, nil
+	if s.Settings.Manual && f.Wanted.IsZero() {
+		f.Wanted, anew.Alone = time.Now(), true
+	}
+	return book.Event{Kind: "plan", Feature: feature, Text: by + " has two planners compete for it"}, nil
 }
 
 // Choose takes the plan of a planner, or none, for a feature (row C24 by hand). It is given to the next worker. by is who chooses.
@@ -71,27 +76,31 @@ func Choose(s *book.Session, feature, winner, reason, by string) (book.Event, er
 		return book.Event{}, err
 	}
 	if strings.TrimSpace(reason) == "" {
-		return book.Event{}, text.Hinted(errors.New("a plan is chosen for a reason"), "say it with --reason: it is kept with the choice")
+		return book.Event{}, text.Hinted(errors.New("a plan is chosen for a reason"),
+			"say it with --reason, or selectionReason of the tool: it is kept with the choice")
 	}
 	if f.Planning == nil {
-		return book.Event{}, text.Hinted(fmt.Errorf("feature %s has no plans", feature), "myc swarm plan compete "+feature)
+		return book.Event{}, text.Hinted(fmt.Errorf("feature %s has no plans", feature),
+			"myc swarm plan compete "+feature+", or the tool start_competitive_planning, has two made")
 	}
 	switch p := f.Planning.Planner(winner); {
 	case winner == book.Unplanned:
 	case winner != proposal.A && winner != proposal.B:
 		return book.Event{}, fmt.Errorf("%q is not one of A, B, none", text.TruncateRunes(winner, 64))
 	case p == nil || p.Plan == nil:
-		return book.Event{}, text.Hinted(fmt.Errorf("planner %s has no plan for %s", winner, feature), "myc swarm plan show "+feature+" says why")
+		return book.Event{}, text.Hinted(fmt.Errorf("planner %s has no plan for %s", winner, feature),
+			"myc swarm plan show "+feature+", or the tool evaluate_plans, says why")
 	}
 	f.Planning.Winner, f.Planning.By, f.Planning.Reason = winner, book.ByHand, text.Truncate(reason, 2000)
+	f.Planned()
 	if f.State == book.Waiting {
 		f.State, f.Reason = book.Pending, ""
 	}
 	return book.Event{Kind: "plan", Feature: feature, Text: "plan " + winner + " is chosen by " + by + ": " + reason}, nil
 }
 
-// SetRoute says who may work on a feature, and beside whom (row C35). What would not be obeyed is refused.
-func SetRoute(s *book.Session, feature string, r plan.Route, rights Rights) (book.Event, error) {
+// SetRoute says who may work on a feature, and beside whom (row C35). What would not be obeyed is refused. by is who says it.
+func SetRoute(s *book.Session, feature string, r plan.Route, rights Rights, by string) (book.Event, error) {
 	f, err := open(s, feature)
 	if err != nil {
 		return book.Event{}, err
@@ -106,15 +115,17 @@ func SetRoute(s *book.Session, feature string, r plan.Route, rights Rights) (boo
 	}
 	f.Route = r
 	b, err := json.Marshal(r, json.Deterministic(true))
-	return book.Event{Kind: "plan", Feature: feature, Text: "its route is " + string(b)}, err
+	return book.Event{Kind: "plan", Feature: feature, Text: by + " gave it the route " + string(b)}, err
 }
 
-// SetContext gives a feature something to be read by its worker (row C33): beside what it has, or in its place.
-func SetContext(s *book.Session, feature string, c material.Context, merge bool) (book.Event, error) {
+// SetContext gives a feature something to be read by its worker (row C33): beside what it has, or in its place. by is who gives it, and
+// stands where a text does not name its source.
+func SetContext(s *book.Session, feature string, c material.Context, merge bool, by string) (book.Event, error) {
 	f, err := open(s, feature)
 	if err != nil {
 		return book.Event{}, err
 	}
+	c = c.From(by)
 	if merge {
 		c = f.Context.With(c)
 	}
@@ -122,7 +133,7 @@ func SetContext(s *book.Session, feature string, c material.Context, merge bool)
 		return book.Event{}, err
 	}
 	f.Context = c
-	return book.Event{Kind: "plan", Feature: feature, Text: fmt.Sprintf("its worker is given %s and %s",
+	return book.Event{Kind: "plan", Feature: feature, Text: fmt.Sprintf("%s gives its worker %s and %s", by,
 		text.Count(len(c.Documentation), "document"), text.Count(len(c.Prepared), "prepared text"))}, nil
 }
 

@@ -3,11 +3,25 @@
 package planning
 
 import (
+	"fmt"
+	"slices"
+
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/swarm/schedule"
-	"slices"
+	"mycelium/internal/text"
 )
+
+// Told is what a planner has come to, for people: its plan with its points, or why it has none.
+func Told(p *book.Planner) string {
+	if p.Plan == nil {
+		return fmt.Sprintf("Plan %s: %s\n%s\n", p.Name, p.State.Words(), text.Flatten(p.Reason))
+	}
+	r := p.Score
+	return fmt.Sprintf("Plan %s: %s\n%d of 100 (complete %d, feasible %d, risks %d, clear %d, efficient %d; testing coverage %d %%)\n\n%s",
+		p.Name, p.State.Words(), r.Total, r.Completeness, r.Feasibility, r.Risks, r.Clarity, r.Efficiency, r.Testing,
+		text.Visible(p.Plan.Markdown()))
+}
 
 // ScheduleOf is the schedule of a session. Its estimates are corrected by how long the features took that are done.
 func ScheduleOf(s *book.Session) *schedule.Schedule {

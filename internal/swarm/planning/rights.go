@@ -33,8 +33,11 @@ func CheckRoute(f plan.Feature, s book.Settings, rights Rights) error {
 	case r.Worker != "" && !slices.Contains(runner.Names(), r.Worker):
 		return text.Hinted(fmt.Errorf("feature %s: there is no runner %q", f.ID, text.TruncateRunes(r.Worker, 64)), "the runners are "+
 			strings.Join(runner.Names(), ", "))
-	case r.Worker == "command" && len(s.Command) == 0:
+	case r.Worker == runner.Command && len(s.Command) == 0:
 		return text.Hinted(fmt.Errorf("feature %s: its runner is command, and the session has none", f.ID), "begin it with --command")
+	case r.Worker != "" && r.Worker != runner.Command && s.Budget > 0 && !runner.Prices(r.Worker):
+		return text.Hinted(fmt.Errorf("feature %s: the runner %s does not tell what it costs, and the session has a budget", f.ID, r.Worker),
+			"route it to claude")
 	}
 	_, err := SkillsOf(f, cmp.Or(f.Role, s.Role), rights)
 	return err

@@ -71,8 +71,8 @@ const (
 )
 
 // Implement makes features of the issues that a choice names, one for each file or category, and has the session go on with them. It
-// returns their ids.
-func Implement(s *book.Session, c Choice) (ids []string, events []book.Event, err error) {
+// returns their ids. by is who wants them.
+func Implement(s *book.Session, c Choice, by string) (ids []string, events []book.Event, err error) {
 	if !c.All && len(c.Indices) == 0 {
 		return nil, nil, fmt.Errorf("no issue is chosen")
 	}
@@ -101,7 +101,7 @@ func Implement(s *book.Session, c Choice) (ids []string, events []book.Event, er
 		}
 		s.Features = append(s.Features, &book.Feature{Feature: f, State: book.Pending})
 		ids = append(ids, f.ID)
-		events = append(events, book.Event{Kind: "plan", Feature: f.ID, Text: "a person wants it: " + f.Description})
+		events = append(events, book.Event{Kind: "plan", Feature: f.ID, Text: by + " wants it: " + f.Description})
 	}
 	return ids, events, nil
 }

@@ -74,7 +74,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("it is not stable: %v %v\n%s", err, more, again)
 		}
 		s := session(found)
-		if _, _, err := Implement(s, Choice{All: true, Min: book.Info}); err != nil && len(found.Issues) > 0 && len(s.Features) < 150 &&
+		if _, _, err := Implement(s, Choice{All: true, Min: book.Info}, "x"); err != nil && len(found.Issues) > 0 && len(s.Features) < 150 &&
 			len(found.Issues) < 150 {
 			t.Error(err)
 		}
@@ -113,7 +113,7 @@ func TestImplement(t *testing.T) {
 		f := found
 		f.Issues = slices.Clone(found.Issues)
 		s := session(f)
-		ids, events, err := Implement(s, c.Choice)
+		ids, events, err := Implement(s, c.Choice, "x")
 		got := ""
 		for i, id := range ids {
 			of, err := s.Feature(id)
@@ -137,13 +137,13 @@ func TestImplement(t *testing.T) {
 		if err != nil || len(c.Indices) == 0 {
 			continue
 		}
-		if _, _, err := Implement(s, c.Choice); err == nil || !strings.Contains(err.Error(), "already") {
+		if _, _, err := Implement(s, c.Choice, "x"); err == nil || !strings.Contains(err.Error(), "already") {
 			t.Errorf("a second time: %v", err)
 		}
 	}
 	closed := session(found)
 	closed.Closed = true
-	if _, _, err := Implement(closed, Choice{All: true}); err == nil || closed.State != book.Completed {
+	if _, _, err := Implement(closed, Choice{All: true}, "x"); err == nil || closed.State != book.Completed {
 		t.Errorf("a session that is closed: %v, %s", err, closed.State)
 	}
 }
@@ -196,7 +196,7 @@ func TestDue(t *testing.T) {
 	} {
 		s := session(book.Findings{Severity: book.Clean})
 		c.do(s)
-		_, err := Ask(s, "two", c.types, c.force)
+		_, err := Ask(s, "two", c.types, c.force, "x")
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || err == nil && s.State != book.Reviewing {
 			t.Errorf("%v %t: %v, it is %s; want %q", c.types, c.force, err, s.State, c.want)
 		}

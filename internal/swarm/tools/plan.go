@@ -19,6 +19,9 @@ import (
 
 func addFeature(ctx context.Context, c *call, a args) (string, error) {
 	s, err := c.session(ctx)
+	if err == nil {
+		err = c.mayStart("a feature that is added", s.Settings.Role)
+	}
 	if err != nil {
 		return "", err
 	}

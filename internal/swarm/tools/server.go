@@ -7,7 +7,6 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +21,7 @@ import (
 	guard "mycelium/internal/policy/worker"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ops"
+	"mycelium/internal/swarm/planning"
 	"mycelium/internal/text"
 	"mycelium/internal/worktree"
 )
@@ -33,6 +33,9 @@ type Host struct {
 	Role   func() string                                              // of workers, if a plan names none
 	Drive  func(ctx context.Context, principal, session string) error // has a session driven, if nobody drives it
 	Verify ops.Verified                                               // in the sandbox
+	Rights func() planning.Rights                                     // what the policy in force gives the workers
+	// Governs reports whether a path from the top of the repository is of a file that governs agents; prefix is the project's folder there.
+	Governs func(prefix, path string) bool
 }
 
 // Server is the built-in server. It is safe for concurrent use. Until Open is called its tools are defined, and each fails.
@@ -109,12 +112,29 @@ func (c *call) session(ctx context.Context) (*book.Session, error) {
 // mayGive refuses a feature whose worker would have a role that this session may not give to others: it may give its own, and those that
 // its role may start (mayStart), as for sub-agents.
 func (c *call) mayGive(s *book.Session, f *book.Feature) error {
-	role := cmp.Or(f.Role, s.Settings.Role)
-	if !slices.Contains(c.gives(), role) {
-		return text.Hinted(fmt.Errorf("feature %s is for a worker with the role %q, which this session may not start", f.ID, role),
-			"a person starts it (myc swarm auto), or adds mayStart to the role of this session")
+	return c.mayStart("feature "+f.ID, planning.RoleOf(s, f))
+}
+
+// mayStart refuses a worker with a role that this session may not give to others. what is for that worker.
+func (c *call) mayStart(what, role string) error {
+	if slices.Contains(c.gives(), role) {
+		return nil
 	}
-	return nil
+	return text.Hinted(fmt.Errorf("%s is for a worker with the role %q, which this session may not start", what, role),
+		"a person starts it (myc swarm auto), or adds mayStart to the role of this session")
+}
+
+// feature is a feature whose worker this session may start. What such a worker is told, and when it works, is for this session to say.
+func (c *call) feature(ctx context.Context, id string) (*book.Session, *book.Feature, error) {
+	s, err := c.session(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := ops.Find(s, id)
+	if err == nil {
+		err = c.mayGive(s, f)
+	}
+	return s, f, err
 }
 
 // gives are the roles that this session may give to workers.

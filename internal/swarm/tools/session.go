@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/ops"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/swarm/planning"
 	"mycelium/internal/swarm/schedule"
@@ -89,7 +90,7 @@ func status(ctx context.Context, c *call, a args) (string, error) {
 		fmt.Fprintf(&b, "next: %s\n", strings.Join(next, ", "))
 	}
 	if a.Format != compact {
-		fmt.Fprintf(&b, "verified with: %s\n", verification(s))
+		fmt.Fprintf(&b, "verified with: %s\n", ops.Verifies(s))
 	}
 	for _, e := range events {
 		b.WriteString(line(e))
@@ -124,15 +125,6 @@ func upcoming(s *book.Session) []string {
 		state.Attempts[f.ID] = f.Tried
 	}
 	return planning.ScheduleOf(s).Next(state)
-}
-
-// verification says what each landing must pass.
-func verification(s *book.Session) string {
-	var all []string
-	for _, argv := range s.Settings.Verify {
-		all = append(all, strings.Join(argv, " "))
-	}
-	return cmp.Or(strings.Join(all, "; "), "nothing but the checks of each feature")
 }
 
 // line is an event in a line.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/builtin"
 	"mycelium/internal/policy"
@@ -20,21 +21,28 @@ type row struct {
 	run         func(ctx context.Context, c *call, a args) (string, error)
 }
 
-// param is a parameter of a tool. Its kind is a type of JSON schema, or "strings" (a list of texts) or "texts" (an object of texts).
+// param is a parameter of a tool. Its kind is a type of JSON schema, or "strings" (a list of texts), "integers" (of whole numbers),
+// "objects" (of objects with these members) or "texts" (an object of texts).
 type param struct {
 	name, kind, about string
 	required          bool
 	enum              []string
+	members           []param
 }
 
 // need is a parameter that a call must have.
-func need(name, kind, about string) param {
-	return param{name: name, kind: kind, about: about, required: true}
+func need(name, kind, about string, enum ...string) param {
+	return param{name: name, kind: kind, about: about, required: true, enum: enum}
 }
 
 // may is a parameter that a call may have.
 func may(name, kind, about string, enum ...string) param {
 	return param{name: name, kind: kind, about: about, enum: enum}
+}
+
+// objects is a parameter that is a list of objects, which a call may have.
+func objects(name, about string, members ...param) param {
+	return param{name: name, kind: "objects", about: about, members: members}
 }
 
 // args are the arguments of all tools.
@@ -72,6 +80,44 @@ type args struct {
 	Strategy      string            `json:"strategy"`
 	MaxConcurrent *int              `json:"maxConcurrent"`
 	CheckInterval *int              `json:"checkIntervalSeconds"`
+
+	Force     bool   `json:"forceCompetitive"`
+	PromptA   string `json:"customPromptA"`
+	PromptB   string `json:"customPromptB"`
+	Selection string `json:"manualSelection"`
+	Reason    string `json:"selectionReason"`
+
+	MaxDoc        *int           `json:"maxDocLength"`
+	MaxCode       *int           `json:"maxCodeLength"`
+	MaxTotal      *int           `json:"maxTotalContext"`
+	MaxRelated    *int           `json:"maxRelatedFiles"`
+	Patterns      *bool          `json:"detectPatterns"`
+	Documentation jsontext.Value `json:"documentation"`
+	Prepared      jsontext.Value `json:"prepared"`
+	Bindings      jsontext.Value `json:"protocolBindings"`
+	Merge         *bool          `json:"merge"`
+
+	Worker      string   `json:"preferredWorkerType"`
+	Require     []string `json:"requiredCapabilities"`
+	Exclude     []string `json:"excludeCapabilities"`
+	MaxParallel *int     `json:"maxParallelism"`
+	Affinity    string   `json:"affinityGroup"`
+	Isolation   string   `json:"isolationLevel"`
+
+	ReviewTypes  []string `json:"reviewTypes"`
+	Rerun        bool     `json:"forceRerun"`
+	Enabled      *bool    `json:"enabled"`
+	SkipFailed   *bool    `json:"skipOnFailure"`
+	Code         *bool    `json:"codeReviewEnabled"`
+	Architecture *bool    `json:"architectureReviewEnabled"`
+	AutoTrigger  *bool    `json:"autoTrigger"`
+	Commands     []string `json:"commands"`
+	FailOnError  *bool    `json:"failOnError"`
+	Clear        bool     `json:"clear"`
+	Indices      []int    `json:"issueIndices"`
+	MinSeverity  string   `json:"minSeverity"`
+	ReviewType   string   `json:"reviewType"`
+	AutoSelect   bool     `json:"autoSelect"`
 }
 
 // or is an argument, or what it is if it is left out.
@@ -110,6 +156,10 @@ func (p param) schema() map[string]any {
 	switch p.kind {
 	case "strings":
 		out["type"], out["items"] = "array", map[string]any{"type": "string"}
+	case "integers":
+		out["type"], out["items"] = "array", map[string]any{"type": "integer"}
+	case "objects":
+		out["type"], out["items"] = "array", object(p.members)
 	case "texts":
 		out["type"], out["additionalProperties"] = "object", map[string]any{"type": "string"}
 	}
@@ -119,20 +169,25 @@ func (p param) schema() map[string]any {
 	return out
 }
 
+// object is the JSON schema of an object.
+func object(members []param) map[string]any {
+	properties, required := map[string]any{}, []string{}
+	for _, p := range members {
+		properties[p.name] = p.schema()
+		if p.required {
+			required = append(required, p.name)
+		}
+	}
+	return map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
+}
+
 // table returns the definitions of the tools, as clients see them, and their functions.
 func table() (definitions string, funcs map[string]builtin.Func[*Server], err error) {
 	funcs = map[string]builtin.Func[*Server]{}
 	var all []any
 	for _, r := range rows() {
-		properties, required := map[string]any{}, []string{}
-		for _, p := range append([]param{need("projectDir", "string", "Absolute path of the project.")}, r.params...) {
-			properties[p.name] = p.schema()
-			if p.required {
-				required = append(required, p.name)
-			}
-		}
 		all = append(all, map[string]any{"name": r.name, "description": r.about,
-			"inputSchema": map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false},
+			"inputSchema": object(append([]param{need("projectDir", "string", "Absolute path of the project.")}, r.params...)),
 			"annotations": map[string]any{"readOnlyHint": r.reads, "openWorldHint": false}})
 		funcs[r.name] = r.function()
 	}
@@ -159,7 +214,7 @@ func (r row) function() builtin.Func[*Server] {
 }
 
 // rows are the tools (requirements, C1 to C58).
-func rows() []row { return slices.Concat(beginning(), working(), looking()) }
+func rows() []row { return slices.Concat(beginning(), preparing(), working(), reviewing(), looking()) }
 
 // beginning are the tools that begin a session, and change its plan and its course.
 func beginning() []row {
@@ -260,6 +315,8 @@ func looking() []row {
 		{name: "get_session_stats", run: stats, params: []param{form},
 			about: "Times, rates of success, workers and attempts of the session."},
 	}
+	all = append(all, lookingAtPlans()...)
+	all = append(all, lookingAtReviews()...)
 	for i := range all {
 		all[i].reads = true
 	}

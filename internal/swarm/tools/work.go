@@ -14,6 +14,8 @@ import (
 	"mycelium/internal/swarm/monitor"
 	"mycelium/internal/swarm/ops"
 	"mycelium/internal/swarm/planning"
+	"mycelium/internal/swarm/review"
+	"mycelium/internal/swarm/runner"
 	"mycelium/internal/swarm/schedule"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
@@ -132,11 +134,11 @@ func checkWorker(ctx context.Context, c *call, a args) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	f, t, err := ops.Attempt(s, a.Feature)
+	_, t, err := ops.Attempt(s, a.Feature)
 	if err != nil {
 		return "", err
 	}
-	return c.worker(s, f, t, n, a.Since, !a.Heartbeat)
+	return c.worker(s, a.Feature, t, n, a.Since, !a.Heartbeat)
 }
 
 func checkWorkers(ctx context.Context, c *call, a args) (string, error) {
@@ -152,7 +154,7 @@ func checkWorkers(ctx context.Context, c *call, a args) (string, error) {
 	var b strings.Builder
 	for _, f := range s.Features {
 		if t := f.Live(); t != nil {
-			said, err := c.worker(s, f, t, n, 0, output)
+			said, err := c.worker(s, f.ID, t, n, 0, output)
 			if err != nil {
 				return "", err
 			}
@@ -166,8 +168,8 @@ func checkWorkers(ctx context.Context, c *call, a args) (string, error) {
 	return cmp.Or(b.String(), "No worker is at work.\n") + advise(s, driver), nil
 }
 
-// worker is what is known of the worker of an attempt: its state in a line, and its output.
-func (c *call) worker(s *book.Session, f *book.Feature, t *book.Attempt, n, since int, output bool) (string, error) {
+// worker is what is known of the worker of an attempt at a feature or a review: its state in a line, and its output.
+func (c *call) worker(s *book.Session, name string, t *book.Attempt, n, since int, output bool) (string, error) {
 	folder := worker.Folder(t.Folder)
 	var events []worker.Event
 	if _, err := folder.Follow(0, func(e worker.Event) { events = append(events, e) }); err != nil {
@@ -178,7 +180,7 @@ func (c *call) worker(s *book.Session, f *book.Feature, t *book.Attempt, n, sinc
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s#%d: %s", f.ID, t.N, t.State.Words())
+	fmt.Fprintf(&b, "%s#%d: %s", name, t.N, t.State.Words())
 	if t.Live() {
 		fmt.Fprintf(&b, ", %s, confidence %d, idle for %s, since %s", j.Verdict, j.Score, brief(j.Idle), brief(time.Since(t.Began)))
 	} else if why := cmp.Or(t.Reason, t.Result); why != "" {
@@ -211,10 +213,18 @@ func message(ctx context.Context, c *call, a args) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if s.Settings.Runner != "claude" {
+	if s.Settings.Runner == runner.Command {
 		return "", fmt.Errorf("workers of the runner %s hear no messages", s.Settings.Runner)
 	}
-	if err := c.Tell(ctx, s, a.Feature, a.Message); err != nil {
+	if review.Find(s, a.Feature) != nil {
+		err = c.reviewers(s)
+	} else {
+		_, _, err = c.feature(ctx, a.Feature)
+	}
+	if err == nil {
+		err = c.Tell(ctx, s, a.Feature, a.Message)
+	}
+	if err != nil {
 		return "", err
 	}
 	return "The worker of " + a.Feature + " is told when its turn is over.", nil
@@ -242,14 +252,7 @@ func markComplete(ctx context.Context, c *call, a args) (string, error) {
 }
 
 func retry(ctx context.Context, c *call, a args) (string, error) {
-	s, err := c.session(ctx)
-	if err != nil {
-		return "", err
-	}
-	f, err := ops.Find(s, a.Feature)
-	if err == nil {
-		err = c.mayGive(s, f)
-	}
+	s, f, err := c.feature(ctx, a.Feature)
 	if err == nil {
 		err = c.Retry(ctx, s.ID, f.ID, a.ResetAttempts)
 	}

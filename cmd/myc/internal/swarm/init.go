@@ -15,11 +15,11 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/swarmed"
 	"mycelium/internal/swarm/book"
+	"mycelium/internal/swarm/ops"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/swarm/review"
 	"mycelium/internal/swarm/runner"
 	"mycelium/internal/swarm/schedule"
-	"mycelium/internal/swarm/verify"
 	"mycelium/internal/text"
 )
 
@@ -154,15 +154,8 @@ func (b *begin) check() (err error) {
 	if !b.quiet {
 		s.Reviews = review.Defaults()
 	}
-	for _, v := range b.verify {
-		argv, err := plan.ParseCommand(v)
-		if err == nil {
-			err = verify.Refuse(argv, s.Programs)
-		}
-		if err != nil {
-			return failure.New(failure.Usage, fmt.Errorf("--verify: %w", err), text.HintOf(err))
-		}
-		s.Verify = append(s.Verify, argv)
+	if s.Verify, err = ops.Commands(b.verify, s.Programs); err != nil {
+		return failure.New(failure.Usage, fmt.Errorf("--verify: %w", err), text.HintOf(err))
 	}
 	return nil
 }

@@ -36,11 +36,8 @@ func reviewImplementCmd(a *app) *cobra.Command {
 				if !choice.All && len(choice.Indices) == 0 {
 					return a.issues(s, choice)
 				}
-				var ids []string
-				if _, err := o.Change(c.Context(), s.ID, "", func(s *book.Session) (events []book.Event, err error) {
-					ids, events, err = review.Implement(s, choice)
-					return events, err
-				}); err != nil {
+				ids, err := o.Implement(c.Context(), s.ID, choice)
+				if err != nil {
 					return err
 				}
 				fmt.Fprintf(a.Out, "%s\nNext: myc swarm auto has them worked off\n", strings.Join(ids, ", "))
@@ -65,7 +62,7 @@ func (a *app) issues(s *book.Session, c review.Choice) error {
 		return a.PrintJSON(found)
 	}
 	for _, i := range found {
-		a.issue(i)
+		fmt.Fprint(a.Out, i.Told())
 	}
 	if len(found) == 0 {
 		fmt.Fprintln(a.Out, "No issue is that severe.")
@@ -76,15 +73,13 @@ func (a *app) issues(s *book.Session, c review.Choice) error {
 }
 
 func reviewSettingsCmd(a *app) *cobra.Command {
-	var to book.Reviews
+	d := review.Defaults()
 	c := &cobra.Command{Use: "settings", Short: "Show or change which reviews the session has", Args: base.NoArgs,
 		Example: "  myc swarm review settings\n  myc swarm review settings --architecture=false\n  myc swarm review settings --enabled=false",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.With(c.Context(), "change the reviews", func(o *open.Swarm, s *book.Session) (err error) {
 				if c.Flags().NFlag() > 0 {
-					if s, err = o.Change(c.Context(), s.ID, "", func(s *book.Session) ([]book.Event, error) {
-						return review.Configure(s, changedReviews(c, s.Settings.Reviews, to)), nil
-					}); err != nil {
+					if s, err = o.Configure(c.Context(), s.ID, changed(c, d)); err != nil {
 						return err
 					}
 				}
@@ -96,25 +91,23 @@ func reviewSettingsCmd(a *app) *cobra.Command {
 			})
 		}}
 	f := c.Flags()
-	f.BoolVar(&to.Enabled, "enabled", true, "there are reviews")
-	f.BoolVar(&to.Code, "code", true, "of the code")
-	f.BoolVar(&to.Architecture, "architecture", true, "of the architecture")
-	f.BoolVar(&to.SkipOnFailure, "skip-on-failure", false, "none where a feature has failed")
-	f.BoolVar(&to.AutoTrigger, "auto", true, "they begin by themselves when nothing is left to be done")
+	f.BoolVar(&d.Enabled, "enabled", d.Enabled, "there are reviews")
+	f.BoolVar(&d.Code, "code", d.Code, "of the code")
+	f.BoolVar(&d.Architecture, "architecture", d.Architecture, "of the architecture")
+	f.BoolVar(&d.SkipOnFailure, "skip-on-failure", d.SkipOnFailure, "none where a feature has failed")
+	f.BoolVar(&d.AutoTrigger, "auto", d.AutoTrigger, "they begin by themselves when nothing is left to be done")
 	return c
 }
 
-// changedReviews are the settings with those changed whose flags were given.
-func changedReviews(c *cobra.Command, r, to book.Reviews) book.Reviews {
-	for name, of := range map[string]func(*book.Reviews) *bool{
-		"enabled": func(r *book.Reviews) *bool { return &r.Enabled }, "code": func(r *book.Reviews) *bool { return &r.Code },
-		"architecture":    func(r *book.Reviews) *bool { return &r.Architecture },
-		"skip-on-failure": func(r *book.Reviews) *bool { return &r.SkipOnFailure },
-		"auto":            func(r *book.Reviews) *bool { return &r.AutoTrigger },
-	} {
+// changed is the change that the flags ask for that were given.
+func changed(c *cobra.Command, to book.Reviews) review.Change {
+	given := func(name string, value *bool) *bool {
 		if c.Flags().Changed(name) {
-			*of(&r) = *of(&to)
+			return value
 		}
+		return nil
 	}
-	return r
+	return review.Change{Enabled: given("enabled", &to.Enabled), Code: given("code", &to.Code),
+		Architecture: given("architecture", &to.Architecture), SkipOnFailure: given("skip-on-failure", &to.SkipOnFailure),
+		AutoTrigger: given("auto", &to.AutoTrigger)}
 }

@@ -92,15 +92,7 @@ func (a *app) showPlans(s *book.Session, f *book.Feature) error {
 		return nil
 	}
 	for _, p := range f.Planning.Planners {
-		fmt.Fprintf(a.Out, "\nPlan %s: %s\n", p.Name, words(p.State))
-		if p.Plan == nil {
-			fmt.Fprintf(a.Out, "%s\n", text.Flatten(p.Reason))
-			continue
-		}
-		r := p.Score
-		fmt.Fprintf(a.Out, "%d of 100 (complete %d, feasible %d, risks %d, clear %d, efficient %d; testing coverage %d %%)\n\n%s",
-			r.Total, r.Completeness,
-			r.Feasibility, r.Risks, r.Clarity, r.Efficiency, r.Testing, text.Visible(p.Plan.Markdown()))
+		fmt.Fprintf(a.Out, "\n%s", planning.Told(p))
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package swarm
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -38,21 +37,11 @@ func reviewCmd(a *app) *cobra.Command {
 
 // review has what has landed reviewed.
 func (a *app) review(ctx context.Context, o *open.Swarm, s *book.Session, types []string, force bool) error {
-	g, err := o.Ground(ctx, s.ID)
-	if err != nil {
-		return err
-	}
-	tip, err := g.Tip(ctx)
-	if err != nil {
-		return err
-	}
 	driver, err := o.Driver(ctx, s.ID)
 	if err != nil {
 		return err
 	}
-	if s, err = o.Change(ctx, s.ID, "", func(s *book.Session) ([]book.Event, error) {
-		return review.Ask(s, string(tip), types, force)
-	}); err != nil {
+	if s, err = o.Review(ctx, s.ID, types, force); err != nil {
 		return err
 	}
 	if driver != "" {
@@ -67,17 +56,17 @@ func reviewStatusCmd(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.With(c.Context(), "see the reviews", func(_ *open.Swarm, s *book.Session) error {
 				if a.JSON {
-					return a.PrintJSON(reviewed(s))
+					return a.PrintJSON(review.Last(s))
 				}
 				a.Facts([][]string{{"reviews", review.Settings(s.Settings.Reviews)}, {"overall", base.OrDash(string(s.Overall()))}})
 				var rows [][]string
-				for _, r := range reviewed(s).Reviews {
+				for _, r := range review.Last(s).Reviews {
 					said := r.Reason
+					found := ""
 					if r.Findings != nil {
-						said = r.Findings.Summary
+						said, found = r.Findings.Summary, review.Result(r)
 					}
-					rows = append(rows, []string{review.Label(r.Type), words(r.State), strconv.Itoa(r.N),
-						base.OrDash(found(r)), fmt.Sprintf("$%.2f", r.Cost),
+					rows = append(rows, []string{review.Label(r.Type), words(r.State), strconv.Itoa(r.N), base.OrDash(found), fmt.Sprintf("$%.2f", r.Cost),
 						base.OrDash(text.Flatten(said))})
 				}
 				fmt.Fprintln(a.Out)
@@ -88,39 +77,14 @@ func reviewStatusCmd(a *app) *cobra.Command {
 		}}
 }
 
-// found is what a review found, in two words; "": nothing yet, or it failed.
-func found(r *book.Review) string {
-	if r.Findings == nil {
-		return ""
-	}
-	return string(r.Findings.Severity) + ", " + text.Count(len(r.Findings.Issues), "issue")
-}
-
-// reviews are the last reviews as commands print them for programs.
-type reviews struct {
-	Settings book.Reviews   `json:"settings"`
-	Overall  book.Severity  `json:"overall,omitempty"`
-	Reviews  []*book.Review `json:"reviews"`
-}
-
-func reviewed(s *book.Session) reviews {
-	out := reviews{Settings: s.Settings.Reviews, Overall: s.Overall(), Reviews: []*book.Review{}}
-	for _, t := range review.Names() {
-		if r := s.Review(t); r != nil {
-			out.Reviews = append(out.Reviews, r)
-		}
-	}
-	return out
-}
-
 func reviewShowCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "show", Short: "Show what the reviews found", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.With(c.Context(), "see the reviews", func(_ *open.Swarm, s *book.Session) error {
 				if a.JSON {
-					return a.PrintJSON(reviewed(s))
+					return a.PrintJSON(review.Last(s))
 				}
-				all := reviewed(s)
+				all := review.Last(s)
 				if len(all.Reviews) == 0 {
 					return failure.New(failure.NotFound, fmt.Errorf("nothing was reviewed"), "myc swarm review begins it")
 				}
@@ -129,52 +93,10 @@ func reviewShowCmd(a *app) *cobra.Command {
 					return err
 				}
 				for _, r := range all.Reviews {
-					a.findings(r, issues)
+					head, body := review.Told(r, issues)
+					fmt.Fprintf(a.Out, "%s\n%s\n", a.Paint(base.Bold, head), body)
 				}
 				return nil
 			})
 		}}
-}
-
-// findings prints one review.
-func (a *app) findings(r *book.Review, issues []review.Found) {
-	fmt.Fprintf(a.Out, "%s of the %s, of %.12s: %s\n", a.Paint(base.Bold, "Review"), r.Type, r.Base, cmp.Or(found(r), words(r.State)))
-	if r.Findings == nil {
-		if r.Reason != "" {
-			fmt.Fprintf(a.Out, "  %s\n", text.OneLine(r.Reason))
-		}
-		fmt.Fprintln(a.Out)
-		return
-	}
-	fmt.Fprintf(a.Out, "  %s\n", text.Flatten(r.Findings.Summary))
-	for _, i := range issues {
-		if i.Type == r.Type {
-			a.issue(i)
-		}
-	}
-	for _, s := range r.Findings.Recommendations {
-		fmt.Fprintf(a.Out, "  - %s\n", text.Flatten(s))
-	}
-	for _, s := range r.Notes {
-		fmt.Fprintf(a.Out, "  (%s)\n", text.OneLine(s))
-	}
-	fmt.Fprintln(a.Out)
-}
-
-// issue prints one issue, with the number by which it is chosen.
-func (a *app) issue(i review.Found) {
-	where := ""
-	if i.File != "" {
-		where = " " + i.File
-		if i.Line > 0 {
-			where += ":" + strconv.Itoa(i.Line)
-		}
-	}
-	if i.Feature != "" {
-		where += " (mended by " + i.Feature + ")"
-	}
-	fmt.Fprintf(a.Out, "  %d  %s, %s%s: %s\n", i.Index, i.Severity, i.Category, text.OneLine(where), text.Flatten(i.Message))
-	if i.Suggestion != "" {
-		fmt.Fprintf(a.Out, "     → %s\n", text.Flatten(i.Suggestion))
-	}
 }

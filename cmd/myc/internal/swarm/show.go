@@ -1,7 +1,6 @@
 package swarm
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,8 +79,8 @@ func (a *app) show(ctx context.Context, o *open.Swarm, s *book.Session) error {
 	facts := [][]string{{"session", s.ID + ", " + words(s.State)},
 		{"branch", strings.TrimPrefix(s.Branch, "refs/heads/")}, {"landed", fmt.Sprintf("%d of %d", done, len(s.Features))},
 		{"cost", fmt.Sprintf("$%.2f", s.Cost())}}
-	for _, r := range reviewed(s).Reviews {
-		facts = append(facts, []string{review.Label(r.Type), cmp.Or(found(r), words(r.State))})
+	for _, r := range review.Last(s).Reviews {
+		facts = append(facts, []string{review.Label(r.Type), review.Result(r)})
 	}
 	if l := s.Limited(s.Settings.Runner, time.Now()); l != nil {
 		facts = append(facts, []string{"waits", "for a limit of the provider until " + l.Until.Local().Format(time.DateTime) + ": " + l.Why})
