@@ -185,7 +185,8 @@ func (s *Sessions) attach(ctx context.Context, c daemon.Caller, p api.SessionPar
 	if err != nil {
 		return answer, nil, nil, err
 	}
-	answer.Session, answer.Writes, answer.Folder = live.ID, live.Writes, live.Folder
+	now := live.Snapshot()
+	answer.Session, answer.Writes, answer.Folder = live.ID, now.Writes(), now.Scope.Folder
 	s.agents.Hand(live, model)
 	s.environs.compare(ctx, "myc mcp", live.ID, environ)
 	return answer, live, done, nil
