@@ -97,6 +97,16 @@ func TestBound(t *testing.T) {
 			t.Errorf("a search reads %s: %t", path, got)
 		}
 	}
+	// What no rule decides is not left to an agent's own permissions here.
+	p.rules = p.rules[:1]
+	h.Swap(p.world(t, h.dir))
+	for who, want := range map[*session.Session]policy.Effect{s: policy.Deny, free: policy.Allow} {
+		r := request("agent__Read", `{"file_path":"a"}`)
+		r.Abstains = true
+		if d := h.admitted(who, r); d.Effect != want {
+			t.Errorf("an agent's own tool: %+v", d)
+		}
+	}
 	git("worktree", "remove", "--force", tree)
 	for _, call := range []string{`files__read_file {"path":"a"}`, `database__query {}`} {
 		name, args, _ := strings.Cut(call, " ")

@@ -41,7 +41,7 @@ func (a *Admission) decide(ctx context.Context) (d policy.Decision) {
 		return policy.Decision{Rule: "arguments", Reason: "The arguments are not valid: " + err.Error()}
 	}
 	c := policy.Call{Item: a.Item, Args: a.args, Facts: a.facts, Time: a.began}
-	if a.Abstains && a.caller.Writes() == "" && undecided(a.caller, c) {
+	if a.Abstains && a.caller.Writes() == "" && a.caller.Scope.Folder == "" && undecided(a.caller, c) {
 		a.abstained, a.decidedBy = true, byAgent
 		return policy.Decision{Effect: policy.Allow, Reason: "no rule decides: the agent's own permissions hold"}
 	}
