@@ -23,11 +23,16 @@ const swarmPlan = "features:\n  - {id: alpha, description: Add alpha}\n  - {id: 
 
 // swarmWorld is a project in git whose developer has a shell and an editor, with one command that is denied.
 func swarmWorld(t *testing.T) *project {
+	return swarmWorldWith(t, "agent__Bash, agent__Read, agent__Edit, agent__Write")
+}
+
+// swarmWorldWith is swarmWorld with other tools for the developer.
+func swarmWorldWith(t *testing.T, tools string) *project {
 	t.Helper()
 	p := newProject(t, world(map[string]string{
 		"mycelium.yaml": "session: {defaultRole: guest, roles: [guest, developer], agentRole: developer}\n",
 		"skills/coding/SKILL.yaml": "name: coding\ndescription: Writes code.\nallowedRoles: [developer]\n" +
-			"allowedTools: [agent__Bash, agent__Read, agent__Edit, agent__Write, \"mycelium-swarm__*\"]\n",
+			"allowedTools: [" + tools + ", \"mycelium-swarm__*\"]\n",
 		"README.md": "# Things\n\nIt is about alpha.\n\ntoken: ghp_" + strings.Repeat("a1B2", 9) + "\n",
 		"rules.yaml": "version: 1\nrules:\n" +
 			"  - {name: no-touch, action: deny, tool: Bash, args: {command: ['touch denied.txt']}, reason: nothing is touched here}\n" +

@@ -230,11 +230,21 @@ func TestOverload(t *testing.T) {
 	if w.must("go"); len(w.notes()) != 1 || !strings.Contains(w.notes()[0], "asking again") {
 		t.Errorf("%q", w.notes())
 	}
+	var limits []bool // whether it waits
+	for _, e := range w.told {
+		if e.Limit != nil {
+			limits = append(limits, !e.Limit.Until.IsZero())
+		}
+	}
+	if !slices.Equal(limits, []bool{true, false}) {
+		t.Errorf("it waits: %v", limits)
+	}
 	asked = 2
 	w.s.Play()
 	w.s.Play(fake.Step{}, fake.Step{Func: func(fake.Request) fake.Step { return fake.Step{Status: 529} }})
-	if _, err := w.say(t.Context(), "more"); err == nil {
-		t.Error("no error of a model that is always busy")
+	limit := (*LimitError)(nil)
+	if turn, err := w.say(t.Context(), "more"); !errors.As(err, &limit) || turn.Stop != StopLimit {
+		t.Errorf("of a model that is always busy: %+v, %v", turn, err)
 	}
 	w.s.Play(fake.Step{}, fake.Step{Text: "back"})
 	if turn := w.must("still there?"); turn.Text != "back" {
@@ -243,6 +253,49 @@ func TestOverload(t *testing.T) {
 }
 
 // An answer that breaks off goes on from what was shown; nothing of it is lost or asked for twice.
+// TestMessages: what is said to the agent while it works reaches the model with the outcomes of its calls, or after its answer, and has a
+// receipt; where nothing waits, nothing is asked.
+func TestMessages(t *testing.T) {
+	waiting := []Message{}
+	w := newWorld(t, Options{Messages: func() ([]Message, error) {
+		out := waiting
+		waiting = nil
+		return out, nil
+	}})
+	say := func(id, text string, s fake.Step) fake.Step {
+		return fake.Step{Func: func(fake.Request) fake.Step {
+			waiting = append(waiting, Message{ID: id, Text: text})
+			return s
+		}}
+	}
+	w.s.Play(say("1", "hurry", fake.Step{ToolUses: []fake.ToolUse{read(1)}}), say("2", "and edit", fake.Step{Text: "read"}),
+		fake.Step{Text: "edited"}, fake.Step{Text: "again"})
+	turn := w.must("go")
+	var heard []string
+	for _, e := range w.told {
+		if e.Heard != "" {
+			heard = append(heard, e.Heard)
+		}
+	}
+	all := w.s.Turns()
+	if len(all) != 3 || turn.Text != "edited" || turn.Stop != StopEnd || !slices.Equal(heard, []string{"1", "2"}) {
+		t.Fatalf("%d turns, %+v, heard %q", len(all), turn, heard)
+	}
+	for i, want := range []string{"go", "hurry", "and edit"} {
+		if got := all[i].Text("user"); !strings.HasSuffix(got, want) {
+			t.Errorf("question %d: %q", i, got)
+		}
+	}
+	paired(t, all[2].Messages)
+	if turn = w.must(""); turn.Stop != StopEnd || turn.Turns != 0 {
+		t.Errorf("nothing waits: %+v", turn)
+	}
+	waiting = []Message{{ID: "3", Text: "once more"}}
+	if turn = w.must(""); turn.Text != "again" {
+		t.Errorf("one waits: %+v", turn)
+	}
+}
+
 func TestAnswerThatBreaks(t *testing.T) {
 	w := newWorld(t, Options{}, fake.Step{Text: "One two three four five six seven.", Cut: true}, fake.Step{Text: " And the rest."})
 	turn := w.must("go")

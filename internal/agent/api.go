@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"mycelium/internal/agent/journal"
 	"mycelium/internal/model"
@@ -36,8 +37,10 @@ type Options struct {
 	// Began is what the session was when it began.
 	Began Standing
 	// Messages returns what is said to the agent while it works, each until its receipt was told ([Event].Heard); nil: nobody says
-	// anything. Only the engine claude takes it.
+	// anything. With them, Say with "" only takes those that wait.
 	Messages func() ([]Message, error)
+	// Place is what the model of the engine api is told of where it works; "": nothing.
+	Place string
 	// Spend is told the cost of each answer; nil: nobody is.
 	Spend func(model.Answer)
 }
@@ -101,9 +104,19 @@ const maxCuts = 3
 // Say runs one turn.
 func (e *API) Say(ctx context.Context, said string, tell func(Event)) (Turn, error) {
 	t := &turn{API: e, tell: tell}
-	err := t.hear(ctx, said)
+	var err error
+	if said != "" || t.Messages == nil {
+		err = t.hear(ctx, said)
+	} else if heard, failed := t.overhear(ctx); heard == 0 {
+		t.out.Stop, err = StopEnd, failed
+	}
 	for err == nil && t.out.Stop == "" {
-		err = t.step(ctx)
+		if err = t.step(ctx); err == nil {
+			_, err = t.overhear(ctx)
+		}
+	}
+	if limit := limitOf(err); limit != nil {
+		t.out.Stop, err = StopLimit, limit
 	}
 	if t.err != nil {
 		err = t.err
@@ -133,6 +146,23 @@ func (t *turn) hear(ctx context.Context, said string) error {
 	t.news += text.Tokens(context) + text.Tokens(said)
 	t.stands(now)
 	return t.err
+}
+
+// overhear has the model hear the messages that wait, after the calls that it made and before it is asked again. A turn that would be over
+// goes on with them. It returns how many there were.
+func (t *turn) overhear(ctx context.Context) (heard int, err error) {
+	if t.Messages == nil || t.out.Stop != "" && t.out.Stop != StopEnd || ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	waiting, err := t.Messages()
+	for _, m := range waiting {
+		if err = t.hear(ctx, m.Text); err != nil {
+			break
+		}
+		t.tell(Event{Heard: m.ID})
+		heard, t.out.Stop = heard+1, ""
+	}
+	return heard, err
 }
 
 // stands tells what the session is, where that changed.
@@ -205,13 +235,18 @@ func (t *turn) step(ctx context.Context) error {
 // ask asks the model, and keeps what it answers.
 func (t *turn) ask(ctx context.Context) (model.Reply, error) {
 	t.out.Turns++
-	q := model.Request{Model: t.Model, System: system, Messages: t.journal.Messages(), Tools: t.tools}
+	q := model.Request{Model: t.Model, System: strings.TrimSpace(system + "\n\n" + t.Place), Messages: t.journal.Messages(), Tools: t.tools}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	waits := false
 	r, err := t.client.Stream(ctx, q, func(p model.Piece) {
 		switch {
 		case p.Retry != nil:
 			t.tell(Event{Note: fmt.Sprintf("%s; asking again in %s", p.Retry, p.Wait.Round(100_000_000))})
+			if limit := limitOf(p.Retry); limit != nil {
+				waits = true
+				t.tell(Event{Limit: &Limit{Until: time.Now().Add(p.Wait), Why: limit.Why}})
+			}
 		case p.Text != "":
 			t.write(journal.Line{Kind: journal.Text, Text: p.Text})
 			t.tell(Event{Text: p.Text})
@@ -223,6 +258,9 @@ func (t *turn) ask(ctx context.Context) (model.Reply, error) {
 			stop()
 		}
 	})
+	if waits {
+		t.tell(Event{Limit: &Limit{}})
+	}
 	t.spend(r)
 	if err != nil || t.err != nil {
 		return r, err

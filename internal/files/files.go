@@ -7,6 +7,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,7 +41,7 @@ type Server struct {
 	root  *os.Root
 	tools *builtin.Table[*Server]
 
-	mu sync.Mutex // held while a file is changed, so that no edit is lost
+	mu *sync.Mutex // held while a file is changed, so that no edit is lost
 }
 
 // New opens a folder.
@@ -57,7 +58,7 @@ func New(root string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open folder %s for the files server: %w", dir, err)
 	}
-	s := &Server{dir: dir, real: resolved, root: r}
+	s := &Server{dir: dir, real: resolved, root: r, mu: new(sync.Mutex)}
 	if s.tools, err = table(); err != nil {
 		_ = r.Close()
 		return nil, err
@@ -71,7 +72,24 @@ func (s *Server) Definitions() []policy.Definition { return s.tools.Definitions(
 // Do answers an MCP request as [builtin.Table.Do] does.
 func (s *Server) Do(ctx context.Context, scope policy.Scope, method string, params []byte, _ func(method string, params []byte)) (result,
 	rpcErr []byte, err error) {
-	return s.tools.Do(ctx, s, scope, method, params)
+	if scope.Folder == "" {
+		return s.tools.Do(ctx, s, scope, method, params)
+	}
+	at, err := s.in(scope.Folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = at.Close() }()
+	return s.tools.Do(ctx, at, scope, method, params)
+}
+
+// in is the server in another folder: for one call of a session that works there. folder is absolute and has its links resolved.
+func (s *Server) in(folder string) (*Server, error) {
+	r, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, errors.New("the folder in which this session works cannot be opened")
+	}
+	return &Server{Readable: s.Readable, dir: folder, real: folder, root: r, tools: s.tools, mu: s.mu}, nil
 }
 
 // Close closes the folder. Later calls fail.

@@ -25,6 +25,8 @@ func confine(sc *session.Snapshot, c policy.Call, d *policy.Decision) {
 			*d = confined("it runs no scripts")
 		}
 		return
+	case c.Item.Server == policy.SandboxServer && writesNothing(c.Args):
+		return
 	case c.Item == policy.Bash:
 		d.Sandbox = box.Of(readOnly) // in no other one: a wider one could write
 		return
@@ -44,6 +46,13 @@ func confine(sc *session.Snapshot, c policy.Call, d *policy.Decision) {
 	if !changes && policy.KindOf(c.Item).Changes && !sc.World.Annotations(c.Item)["readOnlyHint"] {
 		*d = confined("it may change the file " + only + " only, and this tool may change something else")
 	}
+}
+
+// writesNothing reports whether the arguments of the sandbox's server ask for walls behind which nothing that is written stays.
+func writesNothing(args policy.Args) bool {
+	profile, given := args["profile"]
+	_, more := args["writePaths"]
+	return !more && (!given || profile == readOnly)
 }
 
 // confined is the refusal of a call by the constraint of its session.

@@ -26,15 +26,22 @@ func (a *Admission) decide(ctx context.Context) (d policy.Decision) {
 		}
 	}()
 	var err error
-	if a.args, a.facts, err = a.read(); err != nil {
+	lost := a.gate.lost(a.caller.Scope.Folder)
+	if lost == "" {
+		a.args, a.facts, err = a.read()
+	}
+	if lost != "" || err != nil {
 		// A hidden item answers like an absent one, whatever its arguments. The policy says why it is hidden, for the log.
 		if d := decideAs(a.caller, policy.Call{Item: a.Item, Time: a.began}); d.Unknown {
 			return d
 		}
+		if lost != "" {
+			return policy.Decision{Rule: "session", Reason: lost}
+		}
 		return policy.Decision{Rule: "arguments", Reason: "The arguments are not valid: " + err.Error()}
 	}
 	c := policy.Call{Item: a.Item, Args: a.args, Facts: a.facts, Time: a.began}
-	if a.Abstains && a.caller.Writes() == "" && undecided(a.caller, c) {
+	if a.Abstains && a.caller.Writes() == "" && a.caller.Scope.Folder == "" && undecided(a.caller, c) {
 		a.abstained, a.decidedBy = true, byAgent
 		return policy.Decision{Effect: policy.Allow, Reason: "no rule decides: the agent's own permissions hold"}
 	}
@@ -112,6 +119,7 @@ func undecided(sc *session.Snapshot, c policy.Call) bool {
 func decideAs(sc *session.Snapshot, c policy.Call) policy.Decision {
 	d := decideBelow(sc, c)
 	confine(sc, c, &d)
+	keep(sc, c, &d)
 	return d
 }
 
@@ -165,7 +173,7 @@ func (a *Admission) read() (policy.Args, policy.Facts, error) {
 	if err != nil {
 		return nil, policy.Facts{}, err
 	}
-	dir := cmp.Or(a.caller.World.Roots[a.Item.Server], a.gate.dir)
+	dir := a.gate.begin(a.caller.World, a.caller.Scope, a.Item.Server)
 	if a.Item.Server == policy.AgentServer && a.Dir != "" && a.Dir != a.gate.dir {
 		if dir = facts.Resolve(a.Dir); dir == "" {
 			return nil, policy.Facts{}, errors.New("the working directory does not lead anywhere")
@@ -207,15 +215,12 @@ func (g *Gate) MayRead(s *session.Session, it policy.Item) bool {
 	return sc.World.Policy.Decide(policy.Call{Scope: sc.Scope, Item: it, Time: now}).Effect == policy.Allow
 }
 
-// filesServer is the built-in server whose search asks the gate about every file that it would read.
-const filesServer = "files"
-
 // MaySearch reports whether a search of the built-in files server may read a file for this scope: if the scope sees read_file, whether
 // read_file may read the file; otherwise, whether a rule keeps search_files itself from it.
 func (g *Gate) MaySearch(scope policy.Scope, path string) bool {
 	w := g.Sessions.Catalog()
 	args := policy.Args{"path": path}
-	at := facts.At(w.Policy, cmp.Or(w.Roots[filesServer], g.dir), g.home, g.trees.Linked(g.dir))
+	at := facts.At(w.Policy, g.begin(w, scope, filesServer), g.home, g.trees.Linked(g.dir))
 	for _, tool := range []string{"read_file", "search_files"} {
 		it := policy.Item{Server: filesServer, Name: tool}
 		f, err := facts.Of(it, w.Annotations(it), args, at)

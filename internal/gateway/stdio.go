@@ -24,7 +24,7 @@ var everything = mcpserver.Lists{Tools: true, Prompts: true, Resources: true}
 
 // Stdio serves one client over lines until r ends or ctx is done. It returns when every goroutine that it started has returned, except
 // for a read of r that cannot be interrupted (see [rpc.Interrupt]). When r ends, requests that still run have three seconds to be
-// answered. The error is nil if the client ended the stream.
+// answered, and none in a session that is bound to a folder. The error is nil if the client ended the stream.
 //
 // A client of one server only is served the tools of that server, under their bare names, and nothing else; empty: what the session sees.
 func (s *Server) Stdio(ctx context.Context, sess *session.Session, only string, r io.Reader, w io.Writer) error {
@@ -44,7 +44,9 @@ func (s *Server) Stdio(ctx context.Context, sess *session.Session, only string, 
 	select {
 	case err := <-read:
 		stop()
-		c.drain(ctx)
+		if sess.Folder == "" { // else its worktree may be another one's now
+			c.drain(ctx)
+		}
 		cancel(nil)
 		c.out.interrupt()
 		c.work.Wait()

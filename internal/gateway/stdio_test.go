@@ -227,6 +227,24 @@ func TestStdioDrainsForAWhileOnly(t *testing.T) {
 	})
 }
 
+// What works in a worktree ends with its client.
+func TestStdioOfABoundSessionDoesNotDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newWorld(t)
+		s := b.open("guest")
+		p := dial(t, b.server(Options{}), s)
+		p.send(modernCall("1", "docs__slow", `{}`))
+		<-b.started
+		s.Folder = "/tree"
+		start := time.Now()
+		p.in.Close()
+		<-b.ended
+		if err := <-p.ended; err != nil || time.Since(start) != 0 {
+			t.Errorf("Stdio returned %v after %v", err, time.Since(start))
+		}
+	})
+}
+
 // A client that does not read does not block those that send it notices.
 func TestNoticesNeverBlock(t *testing.T) {
 	_, w := io.Pipe() // nobody reads

@@ -108,6 +108,9 @@ func (s *Sessions) spec(c daemon.Caller, p api.SessionParams) (session.Spec, err
 	conf := s.files.Project().File.Session
 	spec := p.Spec(project.LocalPrincipal)
 	agent := fence.AgentBehind(c.PID) != ""
+	if agent && p.Folder != "" {
+		return spec, failure.New(failure.Denied, errors.New("only a person starts a session that works in another folder"), "")
+	}
 	if p.Role == "" && p.May == nil {
 		spec.Role, spec.Roles = conf.DefaultRole, conf.Roles
 		if agent { // the gateway and the hook of an agent have one role
@@ -182,7 +185,8 @@ func (s *Sessions) attach(ctx context.Context, c daemon.Caller, p api.SessionPar
 	if err != nil {
 		return answer, nil, nil, err
 	}
-	answer.Session = live.ID
+	now := live.Snapshot()
+	answer.Session, answer.Writes, answer.Folder = live.ID, now.Writes(), now.Scope.Folder
 	s.agents.Hand(live, model)
 	s.environs.compare(ctx, "myc mcp", live.ID, environ)
 	return answer, live, done, nil

@@ -58,6 +58,7 @@ type Scope struct {
 	Principal Principal `json:"principal"`
 	Skills    []string  `json:"skills,omitempty"` // the names of the active skills; see [Policy.StartSkills]
 	Stage     string    `json:"stage,omitempty"`  // the workflow stage; empty for no stage
+	Folder    string    `json:"folder,omitempty"` // where built-in servers work for it: a linked worktree; empty: where they work for all
 }
 
 // Call is a request to use an item.

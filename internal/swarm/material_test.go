@@ -15,6 +15,8 @@ type rights struct{}
 func (rights) Skills(string) (start, open []string) {
 	return []string{"code"}, []string{"code", "test"}
 }
+func (rights) Commands(string, []string) bool { return true }
+
 func (rights) Refuses(_ string, _ []string, path string) string {
 	if strings.Contains(path, "hidden") {
 		return "nobody reads it"

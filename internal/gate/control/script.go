@@ -24,6 +24,7 @@ type Script struct {
 	Args  []string
 	// Sandbox is the profile that the skill asks for; empty: the narrow one.
 	Sandbox string
+	Folder  string            // the linked worktree of the project that it is run on; empty: the project's own folder
 	Tell    func(line string) // is told each line of the output; it never waits
 }
 
@@ -107,7 +108,7 @@ func runScript(ctx context.Context, x *Tools, c *Call, a arguments) (any, error)
 		return nil, failure("Scripts cannot be run here")
 	}
 	result, err := x.Scripts(ctx, Script{Skill: k.Name, Files: k.Dir, Path: file, Argv: argv, Args: a.list("args"), Sandbox: k.Sandbox,
-		Tell: c.Tell})
+		Folder: c.Caller.Scope.Folder, Tell: c.Tell})
 	if err != nil {
 		x.Logger.Error("a script of a skill was not run", "call", c.ID, "skill", k.Name, "path", file, "error", err)
 		return nil, failure("The script was not run: " + err.Error())

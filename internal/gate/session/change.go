@@ -27,6 +27,7 @@ type change struct {
 	Name      string   `json:"name,omitempty"`
 	Expires   string   `json:"expires,omitempty"`
 	Writes    string   `json:"writes,omitempty"` // the only file that it may change
+	Folder    string   `json:"folder,omitempty"` // the linked worktree in which it works
 	Above     string   `json:"above,omitempty"`  // of a sub-agent: the session that started it
 	Call      string   `json:"call,omitempty"`   // likewise: the call that did
 	Failed    string   `json:"failed,omitempty"` // why it was taken back
@@ -84,7 +85,7 @@ func (r *Registry) recordStart(ctx context.Context, s *Session, act string) erro
 	sc := s.Snapshot()
 	c := change{
 		Act: act, By: string(ByOperator), To: sc.Scope.Principal.Role, Added: sc.Scope.Skills,
-		Roles: sc.Scope.Principal.Roles, Principal: s.Principal.ID, Name: s.Name, Writes: s.Writes,
+		Roles: sc.Scope.Principal.Roles, Principal: s.Principal.ID, Name: s.Name, Writes: s.Writes, Folder: s.Folder,
 	}
 	if s.issuer != "" {
 		c.By = byIssuer

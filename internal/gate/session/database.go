@@ -14,7 +14,7 @@ import (
 // The queries over the table of minted sessions. Times are microseconds since 1970.
 
 const rowColumns = `id, token_hash, name, principal, role, roles, skills, start_role, created_at, expires_at, issuer, issued_at,
-	refused_before, asks, writes`
+	refused_before, asks, writes, folder`
 
 // insertRow keeps a session. A session that is over and has the same hash keeps its row, without the hash.
 func (r *Registry) insertRow(ctx context.Context, s *Session) error {
@@ -30,9 +30,9 @@ func (r *Registry) insertRow(ctx context.Context, s *Session) error {
 			}
 		}
 		_, err := tx.ExecContext(ctx,
-			`INSERT INTO sessions (`+rowColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			`INSERT INTO sessions (`+rowColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			s.ID, s.hash, s.Name, s.Principal.ID, st.role, roles, skills, s.start, s.Created.UnixMicro(), s.expires.UnixMicro(),
-			s.issuer, micro(st.issued), s.refused, string(s.Asks), s.Writes)
+			s.issuer, micro(st.issued), s.refused, string(s.Asks), s.Writes, s.Folder)
 		if err != nil {
 			return fmt.Errorf("keep session: %w", err)
 		}
@@ -141,7 +141,7 @@ func (r *Registry) scan(into func(...any) error) (*Session, error) {
 	var roles, skills string
 	var created, expires, issued int64
 	err := into(&s.ID, &s.hash, &s.Name, &s.Principal.ID, &st.role, &roles, &skills, &s.start, &created, &expires, &s.issuer, &issued,
-		&s.refused, &s.Asks, &s.Writes)
+		&s.refused, &s.Asks, &s.Writes, &s.Folder)
 	if err != nil {
 		return nil, err
 	}

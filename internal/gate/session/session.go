@@ -30,6 +30,7 @@ type Session struct {
 	Created   time.Time
 	Asks      approval.WhenAsked // what becomes of its calls that need an approval; empty: what each caller says
 	Writes    string             // the only file that its calls may change, absolute, links resolved; empty: what the policy says
+	Folder    string             // the linked worktree in which its calls work, absolute, links resolved; empty: the project's own folder
 	Counters  limit.Counters
 	Written   *facts.Written
 	Calls     calls                          // those that can be continued

@@ -77,7 +77,7 @@ func (s *Session) scopeIn(st *state, w *view.Catalog) *Snapshot {
 	if w.FixedRoles { // set_role is absent, and tells of no other role
 		p.Roles = NonEmpty(st.role)
 	}
-	sc.Scope = policy.Scope{Principal: p, Skills: slices.Compact(active)}
+	sc.Scope = policy.Scope{Principal: p, Skills: slices.Compact(active), Folder: s.Folder}
 	return sc
 }
 
@@ -198,7 +198,8 @@ func (sc *Snapshot) child(id, role string) *Snapshot {
 	}
 	active := slices.DeleteFunc(slices.Clone(sc.Scope.Skills), func(name string) bool { return !slices.Contains(out.Open, name) })
 	above := sc.Scope.Principal
-	out.Scope = policy.Scope{Principal: policy.Principal{ID: id, Role: role, Parent: &above}, Skills: active, Stage: sc.Scope.Stage}
+	out.Scope = policy.Scope{Principal: policy.Principal{ID: id, Role: role, Parent: &above}, Skills: active, Stage: sc.Scope.Stage,
+		Folder: sc.Scope.Folder}
 	return out
 }
 

@@ -18,6 +18,7 @@ import (
 	"mycelium/internal/gate/facts"
 	"mycelium/internal/gate/limit"
 	"mycelium/internal/policy"
+	"mycelium/internal/worktree"
 )
 
 // Spec describes a session to open.
@@ -29,6 +30,7 @@ type Spec struct {
 	Skills    []string           // active skills; nil: the start set of the role
 	Asks      approval.WhenAsked // see Session.Asks
 	Writes    string             // see Session.Writes
+	Folder    string             // see Session.Folder
 	TTL       time.Duration      // 0: 12 h for a minted one, the life of the process for an opened one
 
 	ID    string // of an opened one that several processes open one after the other; empty: a new one
@@ -122,8 +124,11 @@ func (r *Registry) check(spec Spec) error {
 	if spec.TTL < 0 {
 		return errors.New("its life time is negative")
 	}
-	if spec.Writes != "" && (!filepath.IsAbs(spec.Writes) || filepath.Clean(spec.Writes) != spec.Writes) {
+	if spec.Writes != "" && !clean(spec.Writes) {
 		return fmt.Errorf("the only file that it may change is not an absolute path: %s", spec.Writes)
+	}
+	if spec.Folder != "" && (!clean(spec.Folder) || !slices.Contains(worktree.Linked(r.dir), spec.Folder)) {
+		return fmt.Errorf("the folder in which it works is not a linked worktree of the project: %s", spec.Folder)
 	}
 	roles := spec.Roles
 	if spec.Role != "" {
@@ -145,6 +150,9 @@ func (r *Registry) check(spec Spec) error {
 	return nil
 }
 
+// clean reports whether a path is absolute and in its shortest form.
+func clean(path string) bool { return filepath.IsAbs(path) && filepath.Clean(path) == path }
+
 // OrNone joins names for people; no names are "none".
 func OrNone(names []string) string {
 	if len(names) == 0 {
@@ -156,7 +164,7 @@ func OrNone(names []string) string {
 // newSession makes a session in memory.
 func (r *Registry) newSession(spec Spec) *Session {
 	s := &Session{ID: cmp.Or(spec.ID, audit.NewID()), registry: r, Name: spec.Name, start: spec.Role, done: make(chan struct{})}
-	s.Asks, s.Writes = spec.Asks, spec.Writes
+	s.Asks, s.Writes, s.Folder = spec.Asks, spec.Writes, spec.Folder
 	s.Written = facts.NewWritten(r.folder, s.ID, r.dir)
 	s.Counters = r.limits.Session(cmp.Or(spec.Counts, s.ID))
 	// Microseconds are what the database keeps: the session is the same before and after a restart.

@@ -103,6 +103,8 @@ type SessionParams struct {
 	Ask approval.WhenAsked `json:"ask,omitempty"`
 	// Writes is the only file that the calls of a new credential may change, absolute, links resolved; empty: what the policy says.
 	Writes string `json:"writes,omitempty"`
+	// Folder is the linked worktree in which the calls of a new session work, absolute, links resolved; empty: the project's own folder.
+	Folder string `json:"folder,omitempty"`
 	// Model is of a stdio client: with what it asks models, which its sub-agents do too.
 	Model Model `json:"model,omitzero"`
 	// Environ is of a stdio client: what its environment says of where files are (hook.Places).
@@ -114,7 +116,8 @@ func (p *SessionParams) Spec(principal string) session.Spec {
 	if p.Worker {
 		principal = worker.Prefix + audit.NewID()
 	}
-	return session.Spec{Name: p.Name, Principal: principal, Role: p.Role, Roles: p.May, Skills: p.Skills, Asks: p.Ask, Writes: p.Writes}
+	return session.Spec{Name: p.Name, Principal: principal, Role: p.Role, Roles: p.May, Skills: p.Skills, Asks: p.Ask, Writes: p.Writes,
+		Folder: p.Folder}
 }
 
 // Model is a way to ask models of Anthropic. The zero value is none.
@@ -151,6 +154,8 @@ type SaidReply struct {
 type Attached struct {
 	Session string `json:"session"`
 	Token   string `json:"token"`
+	Writes  string `json:"writes,omitempty"` // the only file that it may change
+	Folder  string `json:"folder,omitempty"` // the linked worktree in which it works
 }
 
 // Session is a live session. Only the reply to SessionNew has the token.

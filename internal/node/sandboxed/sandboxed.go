@@ -3,6 +3,7 @@
 package sandboxed
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -62,7 +63,18 @@ func Server(folder string, paths state.Paths, home string, environ []string) (*s
 	if err != nil {
 		return nil, err
 	}
-	return served.New(self, facts.Interpreters, func() (sandbox.Command, error) { return Command(folder, paths, home, environ) })
+	return served.New(self, facts.Interpreters, func(tree string) (sandbox.Command, error) {
+		if tree == "" {
+			return Command(folder, paths, home, environ)
+		}
+		c, err := Command(tree, paths, home, environ)
+		if err == nil && c.Worktree == nil {
+			err = errors.New("the folder in which this session works is no worktree of the project any more")
+		}
+		c.GitConfig = paths.Sandbox("gitconfig")
+		Identify("git", c.GitConfig, environ) // who works there commits
+		return c, err
+	})
 }
 
 // Wanted reports whether the files of a project want a sandbox: they have profiles of their own, or a rule that names one.

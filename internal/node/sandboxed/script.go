@@ -1,6 +1,7 @@
 package sandboxed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func scriptCommand(find Find, folder string, paths state.Paths, home string, env
 	if p.Seconds == 0 {
 		p.Seconds = served.MaxTimeout.Seconds()
 	}
-	c, err := Command(folder, paths, home, environ)
+	c, err := Command(cmp.Or(s.Folder, folder), paths, home, environ)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,12 @@ func TestScriptIsBounded(t *testing.T) {
 			t.Errorf("%q: %q", profile, c.Env)
 		}
 	}
+	// On a session that is bound to a worktree it runs there.
+	tree := t.TempDir()
+	c, err := scriptCommand(sandbox.Find, t.TempDir(), paths, "", environ, control.Script{Skill: "s", Path: "x.sh", Folder: tree})
+	if err != nil || c.Project != tree {
+		t.Errorf("on the worktree %s: %+v, %v", tree, c, err)
+	}
 	none := control.Script{Skill: "s", Path: "x.sh", Sandbox: "none"}
 	if _, err := scriptCommand(sandbox.Find, t.TempDir(), paths, "", environ, none); err == nil {
 		t.Error("a profile that skills may not name was taken")

@@ -12,9 +12,12 @@ import (
 	"mycelium/internal/swarm/runner"
 )
 
+// keyVar has the key of the API of Anthropic.
+const keyVar = "ANTHROPIC_API_KEY"
+
 // modelVars are the variables by which a worker reaches its model, besides those of a daemon. Other secrets of the person's do not reach
 // it.
-var modelVars = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR",
+var modelVars = []string{keyVar, "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR",
 	"NODE_EXTRA_CA_CERTS"}
 
 // varsOf are the variables by which the worker of a runner reaches its model.
@@ -26,11 +29,11 @@ func varsOf(name string, environ []string) []string {
 }
 
 // WorkerEnviron is the environment of a worker of a runner.
-func WorkerEnviron(environ []string, name string) []string {
-	out, vars := project.Kept(environ), varsOf(name, environ)
+func WorkerEnviron(environ []string, worker string) []string {
+	out, vars := project.Kept(environ), varsOf(worker, environ)
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
-		if slices.Contains(vars, name) && value != "" && (name != "ANTHROPIC_API_KEY" || !subscribed(environ)) {
+		if slices.Contains(vars, name) && value != "" && (name != keyVar || worker == runner.API || !subscribed(environ)) {
 			out = append(out, kv)
 		}
 	}
@@ -52,7 +55,7 @@ func accountOf(environ []string) string {
 		return byService
 	case subscribed(environ):
 		return bySubscription
-	case source.Variable(environ, "ANTHROPIC_API_KEY") != "", source.Variable(environ, "ANTHROPIC_AUTH_TOKEN") != "":
+	case source.Variable(environ, keyVar) != "", source.Variable(environ, "ANTHROPIC_AUTH_TOKEN") != "":
 		return byKey
 	}
 	return byNothing
@@ -60,10 +63,13 @@ func accountOf(environ []string) string {
 
 // AccountFor is with what the workers of a runner reach their model; "" if the runner is none of ours to ask.
 func AccountFor(name string, environ []string) string {
-	if name != runner.Claude {
-		return ""
+	switch account := accountOf(environ); {
+	case name == runner.API && account == bySubscription:
+		return byKey
+	case name == runner.API, name == runner.Claude:
+		return account
 	}
-	return accountOf(environ)
+	return ""
 }
 
 // AccountLine says which account workers use, and what that means.

@@ -32,6 +32,11 @@ func TestWorkerEnviron(t *testing.T) {
 		if got := accountOf(append(c.environ, key)); got != c.account || AccountLine(got) == "" {
 			t.Errorf("%s: the account is %s", name, got)
 		}
+		// The runner api has nothing but the key: who chose it means that.
+		if got := WorkerEnviron(append(c.environ, key), runner.API); !slices.Contains(got, key) ||
+			AccountFor(runner.API, append(c.environ, key)) == bySubscription {
+			t.Errorf("%s: api has %q", name, got)
+		}
 		got := WorkerEnviron(append(c.environ, key, "GITHUB_TOKEN=secret"), runner.Claude)
 		if slices.Contains(got, key) != c.has || slices.Contains(got, "GITHUB_TOKEN=secret") || !slices.Contains(got, c.environ[0]) {
 			t.Errorf("%s: %q", name, got)

@@ -2,6 +2,7 @@ package swarmed
 
 import (
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -18,6 +19,17 @@ type Rights struct{ View *project.View }
 // Skills are those that are active at the start of a session of a role, and those that it may have.
 func (r Rights) Skills(role string) (start, open []string) {
 	return r.View.Policy.StartSkills(role), r.View.Policy.OpenSkills(role)
+}
+
+// Commands reports whether a session sees a tool of the sandbox's server that runs commands.
+func (r Rights) Commands(role string, skills []string) bool {
+	if skills == nil {
+		skills = r.View.Policy.StartSkills(role)
+	}
+	s := policy.Scope{Principal: policy.Principal{ID: "swarm", Role: role}, Skills: skills}
+	return slices.ContainsFunc([]string{"bash", "sandbox_exec"}, func(name string) bool {
+		return r.View.Policy.Visible(s, policy.Item{Server: policy.SandboxServer, Name: name})
+	})
 }
 
 // readers are tools with which agents read files, and the argument that names the file.

@@ -1,8 +1,10 @@
 package swarmed
 
 import (
+	"errors"
 	"fmt"
 
+	"mycelium/internal/config/source"
 	"mycelium/internal/harness"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm/runner"
@@ -10,6 +12,10 @@ import (
 
 // Present says what a runner lacks on this machine; nil: nothing.
 func Present(environ []string, name string) error {
+	if name == runner.API && source.Variable(environ, keyVar) == "" {
+		return failure.Hint(errors.New("the runner api has no key: "+keyVar+" is not set"),
+			"export "+keyVar+"=…, or use --runner claude, which also works with a subscription")
+	}
 	known, ok := harness.Named(runner.Program(name))
 	if !ok {
 		return nil

@@ -39,14 +39,18 @@ var definitions string
 type Server struct {
 	self         jail.Self
 	interpreters map[string][]string
-	base         func() (sandbox.Command, error) // what every command has: project, home, caches
+	base         Base
 	profiles     atomic.Pointer[[]sandbox.Profile]
 	tools        *builtin.Table[*Server]
 }
 
-// New makes the server. self says how the sandbox's child is started; interpreters are the programs that run a script, by its ending;
-// base returns what every command has, each time anew. There are the shipped profiles until SetProfiles says otherwise.
-func New(self jail.Self, interpreters map[string][]string, base func() (sandbox.Command, error)) (*Server, error) {
+// Base returns what every command has, each time anew: project, home, caches. folder is the linked worktree in which the caller works, and
+// the project of its commands; empty: the project's own folder.
+type Base func(folder string) (sandbox.Command, error)
+
+// New makes the server. self says how the sandbox's child is started; interpreters are the programs that run a script, by its ending.
+// There are the shipped profiles until SetProfiles says otherwise.
+func New(self jail.Self, interpreters map[string][]string, base Base) (*Server, error) {
 	tools, err := builtin.Parse(Name, definitions, map[string]builtin.Func[*Server]{
 		"bash":                 builtin.With(bash),
 		"sandbox_capabilities": builtin.With(capabilities),
@@ -97,26 +101,26 @@ type request struct {
 	AllowNetwork     bool     `json:"allowNetwork"`
 }
 
-func bash(ctx context.Context, s *Server, _ policy.Scope, r request) (builtin.Answer, error) {
+func bash(ctx context.Context, s *Server, at policy.Scope, r request) (builtin.Answer, error) {
 	if r.Timeout == 0 {
 		r.Timeout = bashTimeout.Milliseconds()
 	}
-	return s.run(ctx, r, []string{"bash", "-c", r.Command})
+	return s.run(ctx, at.Folder, r, []string{"bash", "-c", r.Command})
 }
 
-func execute(ctx context.Context, s *Server, _ policy.Scope, r request) (builtin.Answer, error) {
+func execute(ctx context.Context, s *Server, at policy.Scope, r request) (builtin.Answer, error) {
 	if r.AllowNetwork {
 		return builtin.Answer{}, errors.New("there is no network in this sandbox; only a person may open it: myc sandbox exec --allow-network")
 	}
-	return s.run(ctx, r, append([]string{r.Command}, r.Args...))
+	return s.run(ctx, at.Folder, r, append([]string{r.Command}, r.Args...))
 }
 
-func script(ctx context.Context, s *Server, _ policy.Scope, r request) (builtin.Answer, error) {
+func script(ctx context.Context, s *Server, at policy.Scope, r request) (builtin.Answer, error) {
 	argv, ok := s.interpreters[filepath.Ext(r.ScriptPath)]
 	if !ok {
 		return builtin.Answer{}, fmt.Errorf("%q: no interpreter is known for this ending; there are .py, .sh, .js and .ts", r.ScriptPath)
 	}
-	c, err := s.base()
+	c, err := s.base(at.Folder)
 	if err != nil {
 		return builtin.Answer{}, err
 	}
@@ -124,7 +128,7 @@ func script(ctx context.Context, s *Server, _ policy.Scope, r request) (builtin.
 	if err != nil {
 		return builtin.Answer{}, err
 	}
-	return s.run(ctx, r, slices.Concat(argv, []string{path}, r.Args))
+	return s.run(ctx, at.Folder, r, slices.Concat(argv, []string{path}, r.Args))
 }
 
 // outcome is the structured answer of a command.
@@ -140,8 +144,8 @@ type outcome struct {
 	Profile        string   `json:"profile"`
 }
 
-func (s *Server) run(ctx context.Context, r request, argv []string) (builtin.Answer, error) {
-	c, err := s.command(r, argv)
+func (s *Server) run(ctx context.Context, folder string, r request, argv []string) (builtin.Answer, error) {
+	c, err := s.command(folder, r, argv)
 	if err != nil {
 		return builtin.Answer{}, err
 	}
@@ -188,8 +192,8 @@ func Violations(left sandbox.Left) []string {
 }
 
 // command makes the command of the sandbox.
-func (s *Server) command(r request, argv []string) (*sandbox.Command, error) {
-	c, err := s.base()
+func (s *Server) command(folder string, r request, argv []string) (*sandbox.Command, error) {
+	c, err := s.base(folder)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"mycelium/internal/swarm/confidence"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/worker"
+	"strings"
 	"time"
 )
 
@@ -25,8 +26,11 @@ type Heartbeat struct {
 // maxModified bounds the files that a heartbeat names (requirements, C66).
 const maxModified = 10
 
-// fileArg finds the file in the arguments of a tool of Claude Code, which may be cut.
-var fileArg = lazy.Regexp(`"(?:file_path|notebook_path)":\s*"((?:[^"\\]|\\.)*)"`)
+// fileArg finds the file in the arguments of a tool of Claude Code, which may be cut, and pathArg in those of the server files.
+var (
+	fileArg = lazy.Regexp(`"(?:file_path|notebook_path)":\s*"((?:[^"\\]|\\.)*)"`)
+	pathArg = lazy.Regexp(`"(?:path|destination)":\s*"((?:[^"\\]|\\.)*)"`)
+)
 
 // HeartbeatOf looks at the worker of an attempt: at its stream, and at its worktree.
 func HeartbeatOf(ctx context.Context, g *ground.Repo, f *book.Feature, a *book.Attempt, now time.Time) (h Heartbeat, err error) {
@@ -40,7 +44,11 @@ func HeartbeatOf(ctx context.Context, g *ground.Repo, f *book.Feature, a *book.A
 			began = e.At
 		case worker.Call:
 			h.LastTool = e.Tool
-			if m := fileArg().FindStringSubmatch(e.Args); m != nil {
+			arg := fileArg
+			if strings.HasPrefix(e.Tool, "files__") {
+				arg = pathArg
+			}
+			if m := arg().FindStringSubmatch(e.Args); m != nil {
 				h.LastFile = m[1]
 			}
 		}

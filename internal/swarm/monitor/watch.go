@@ -92,14 +92,14 @@ func report(e worker.Event) (line string, is bool) {
 	return fmt.Sprintf("Confidence: %d", *r.Score), true
 }
 
-// actOf is what a tool of Claude Code does, as far as it concerns progress.
+// actOf is what a tool of Claude Code, or of our own agent, does, as far as it concerns progress.
 func actOf(tool string) confidence.Act {
 	switch strings.TrimPrefix(tool, "agent__") {
-	case "Bash":
+	case "Bash", "mycelium-sandbox__bash", "mycelium-sandbox__sandbox_exec", "mycelium-sandbox__sandbox_exec_script":
 		return confidence.Run
-	case "Edit", "Write", "MultiEdit", "NotebookEdit":
+	case "Edit", "Write", "MultiEdit", "NotebookEdit", "files__write_file", "files__edit_file", "files__move_file", "files__delete_file":
 		return confidence.Change
-	case "Read", "Glob", "Grep", "LS":
+	case "Read", "Glob", "Grep", "LS", "files__read_file", "files__list_directory", "files__search_files", "files__stat_file":
 		return confidence.Look
 	}
 	return confidence.Other

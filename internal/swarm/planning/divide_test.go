@@ -2,6 +2,7 @@ package planning
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,6 +67,8 @@ func (rights) Refuses(_ string, _ []string, path string) string {
 	return ""
 }
 
+func (rights) Commands(_ string, skills []string) bool { return slices.Contains(skills, "test") }
+
 // TestRoutes: skills that a route requires are active at the start; what would not be obeyed is refused.
 func TestRoutes(t *testing.T) {
 	for _, c := range []struct {
@@ -80,6 +83,8 @@ func TestRoutes(t *testing.T) {
 		{nil, plan.Route{Require: []string{"admin"}}, "", "which the role dev may not have"},
 		{nil, plan.Route{Exclude: []string{"test"}}, "", "which the role dev may have"},
 		{nil, plan.Route{Worker: "codex9"}, "", `there is no runner "codex9"`},
+		{nil, plan.Route{Worker: "api"}, "", "it could not commit"},
+		{nil, plan.Route{Worker: "api", Require: []string{"test"}}, "code test", ""},
 		{nil, plan.Route{Worker: "command"}, "", "its runner is command, and the session has none"},
 	} {
 		f := plan.Feature{ID: "f", Skills: c.skills, Route: c.route}

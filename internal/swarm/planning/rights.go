@@ -21,6 +21,8 @@ type Rights interface {
 	Skills(role string) (start, open []string)
 	// Refuses says why a session may not read a file of the project; empty: it may.
 	Refuses(role string, skills []string, path string) string
+	// Commands reports whether a session has a tool of the gateway that runs commands. skills as for Refuses; nil: those of the role.
+	Commands(role string, skills []string) bool
 }
 
 // RoleOf is the role of the worker of a feature.
@@ -39,7 +41,13 @@ func CheckRoute(f plan.Feature, s book.Settings, rights Rights) error {
 		return text.Hinted(fmt.Errorf("feature %s: the runner %s does not tell what it costs, and the session has a budget", f.ID, r.Worker),
 			"route it to claude")
 	}
-	_, err := SkillsOf(f, cmp.Or(f.Role, s.Role), rights)
+	role := cmp.Or(f.Role, s.Role)
+	skills, err := SkillsOf(f, role, rights)
+	if err == nil && cmp.Or(r.Worker, s.Runner) == runner.API && (rights == nil || !rights.Commands(role, skills)) {
+		return text.Hinted(fmt.Errorf("feature %s: a worker of the runner api has only the tools of the gateway, and none of those that the "+
+			"role %s has at its start runs commands, so it could not commit", f.ID, role),
+			"let the feature require a skill that grants mycelium-sandbox__bash: requiredCapabilities: [safe-code-exec]")
+	}
 	return err
 }
 

@@ -30,16 +30,17 @@ const (
 	Terminal = "claude-tmux" // Claude Code in its own terminal
 	Codex    = "codex"
 	Gemini   = "gemini"
+	API      = "api"     // our own agent
 	Command  = "command" // any program
 )
 
 // Names returns the names of the runners.
-func Names() []string { return []string{Claude, Terminal, Codex, Gemini, Command} }
+func Names() []string { return []string{Claude, Terminal, Codex, Gemini, API, Command} }
 
-// Program is the name of the coding agent that a runner starts; "": it is what a person wrote.
+// Program is the name of the coding agent that a runner starts; "": none, or what a person wrote.
 func Program(name string) string {
 	switch name {
-	case Command:
+	case API, Command:
 		return ""
 	case Terminal:
 		return Claude
@@ -48,7 +49,7 @@ func Program(name string) string {
 }
 
 // Prices reports whether a runner tells what its worker costs, so that a budget can stop it.
-func Prices(name string) bool { return name == Claude || name == Terminal }
+func Prices(name string) bool { return name == Claude || name == Terminal || name == API }
 
 // Dialect is how a program is started for one turn, and what it prints.
 type Dialect struct {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"mycelium/internal/hook/install"
-	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
 	"os"
@@ -110,7 +109,7 @@ func (x *Boxed) boxed(s *install.Setup, private *install.Private, o Box, socket 
 	c.Read = append([]string{filepath.Dir(socket), s.Small}, programFiles(x.program)...)
 	c.Env = append(slices.Clone(private.Environ), "PATH="+programPath(x.app.Getenv("PATH")))
 	c.GitConfig = filepath.Join(o.Home, "gitconfig")
-	agentshell.Identify("git", c.GitConfig, x.app.Environ)
+	sandboxed.Identify("git", c.GitConfig, x.app.Environ)
 	c.Env = append(c.Env, identity(c.GitConfig)...)
 	x.command = c
 	return nil

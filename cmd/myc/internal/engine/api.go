@@ -3,6 +3,9 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
 	"slices"
 
 	"mycelium/cmd/myc/internal/base"
@@ -11,6 +14,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/model"
 	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
 	"mycelium/internal/state"
 )
 
@@ -33,7 +37,12 @@ func (out *Agent) openAPI(ctx context.Context, a *base.App, o Options, paths sta
 	}
 	out.close = append(out.close, client.Close)
 	p := api.SessionParams{Name: "myc", Role: o.Role, Skills: o.Skills, Ask: o.Ask, Token: a.Getenv(hook.TokenVar),
-		Environ: hook.Places(a.Environ)}
+		Environ: hook.Places(a.Environ), Worker: o.Worker, Writes: o.Writes}
+	if o.Dir != "" {
+		if p.Folder, err = filepath.EvalSymlinks(o.Dir); err != nil {
+			return fmt.Errorf("find the folder to work in: %w", err)
+		}
+	}
 	if role := a.Getenv("MYCELIUM_CURRENT_ROLE"); p.Role == "" && role != "" {
 		p.Role, p.Narrow = role, true // as for myc mcp
 	}
@@ -42,6 +51,11 @@ func (out *Agent) openAPI(ctx context.Context, a *base.App, o Options, paths sta
 		return err
 	}
 	out.Door, out.close = d, append(out.close, d.Close)
+	got := d.attached()
+	if p.Folder != "" && got.Folder != p.Folder || p.Writes != "" && got.Writes != p.Writes { // a daemon of another version
+		return failure.Hint(errors.New("the daemon of this project has opened no session that is bound to "+cmp.Or(p.Writes, p.Folder)),
+			"myc stop, and start again")
+	}
 	d.confirm = o.Confirm
 	now, err := d.Said(ctx, "")
 	if err != nil {
@@ -63,6 +77,7 @@ func (out *Agent) openAPI(ctx context.Context, a *base.App, o Options, paths sta
 		door = quiet{d}
 	}
 	e := agent.NewAPI(client, door, j, agent.Options{Model: out.Model, Budget: o.Budget, MaxTurns: o.MaxTurns, Began: now,
+		Messages: o.Messages, Place: placeOf(got.Folder),
 		Spend: func(spent model.Answer) {
 			if err := ledger.Record(model.OfAgent, d.Session(), spent); err != nil {
 				a.Logger().Warn("the cost of an answer is not recorded", "error", err)
@@ -70,4 +85,14 @@ func (out *Agent) openAPI(ctx context.Context, a *base.App, o Options, paths sta
 		}})
 	out.Engine, out.Said = e, slices.Clone(j.Shown)
 	return nil
+}
+
+// placeOf tells the model where the tools work that a session has which is bound to a folder.
+func placeOf(folder string) string {
+	if folder == "" {
+		return ""
+	}
+	return "You work in the git worktree " + folder + ": there your tools for files and your commands work, and paths are relative to it. " +
+		"Commands run in the sandbox, without a network. With the profile \"project\" they can write the worktree and commit; with no " +
+		"profile nothing that they write stays."
 }

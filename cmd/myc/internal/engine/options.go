@@ -24,13 +24,13 @@ type Options struct {
 	Opened   func(ctx context.Context, e *Agent) error
 	Above    string // of a sub-agent: the id of the session that started it
 	Anywhere bool   // the engine claude runs a myc that lies where an agent may write
-	// Messages returns what is said to the engine claude while it works; see agent.Options.
+	// Messages returns what is said to the engine while it works; see agent.Options.
 	Messages func() ([]agent.Message, error)
 	Prove    bool // the engine claude proves first that the hook and the gateway are in place where it works
 	// Within is, for the engine claude, the profile of the sandbox for commands that no rule has in one; empty: they run outside.
 	Within string
-	Dir    string // where the engine claude works: a linked worktree of the project; empty: the project's folder
-	Writes string // the only file that the engine claude may change, absolute, links resolved; empty: what the policy says
+	Dir    string // where it works: a linked worktree of the project; empty: the project's folder
+	Writes string // the only file that it may change, absolute, links resolved; empty: what the policy says
 	Worker bool   // it is a worker of the swarm, which starts no swarm itself
 	// Toolless says that it has no tools: it answers from what it is told.
 	Toolless bool

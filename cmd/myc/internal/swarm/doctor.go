@@ -41,7 +41,7 @@ func Check(b *base.App) base.Check {
 		}
 		said := "git and tmux are there, and workers can be " + strings.Join(here, ", ")
 		if len(absent) > 0 {
-			said += "; the programs of these are not installed: " + strings.Join(absent, ", ")
+			said += "; what these need is not here (a program, or a key for api): " + strings.Join(absent, ", ")
 		}
 		add("ok", "swarm", said, "")
 	}

@@ -11,7 +11,6 @@ import (
 	"mycelium/cmd/myc/internal/agents"
 	"mycelium/internal/agent"
 	"mycelium/internal/keeper"
-	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/node/swarmed"
@@ -54,7 +53,7 @@ func (a *app) commanded(ctx context.Context, w *worker.Work, o worker.Order, pro
 	c.Argv, c.Dir, c.Profile, c.In = o.Command, o.Tree, profile, strings.NewReader(prompt)
 	c.Grace = 5
 	c.GitConfig = filepath.Join(string(w.Folder), "gitconfig")
-	agentshell.Identify("git", c.GitConfig, a.Environ)
+	sandboxed.Identify("git", c.GitConfig, a.Environ)
 	out := io.MultiWriter(a.Out, said, lines{t})
 	c.Out, c.Err = out, out
 	r, err := swarmed.Run(ctx, p, &c, o.Unsandboxed)

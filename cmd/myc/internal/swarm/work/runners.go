@@ -51,7 +51,11 @@ func (a *app) openRunner(ctx context.Context, t *telling, o worker.Order) (*runn
 	if o.Runner == runner.Terminal {
 		return a.openTerminal(ctx, o)
 	}
-	e, err := engine.Open(ctx, a.App, engine.Options{Role: o.Role, Skills: o.Skills, Model: o.Model, Engine: engine.Claude,
+	name := engine.Claude
+	if o.Runner == runner.API {
+		name = engine.API
+	}
+	e, err := engine.Open(ctx, a.App, engine.Options{Role: o.Role, Skills: o.Skills, Model: o.Model, Engine: name,
 		Ask: approval.AskReached, Resume: o.Resume, Budget: o.Budget, MaxTurns: o.MaxTurns, Dir: o.Tree, Anywhere: o.Anywhere,
 		Writes: o.Writes, Worker: true, Prove: true, Within: within(o), Messages: t.messages})
 	if err != nil {

@@ -1,9 +1,12 @@
 package agent
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"time"
+
+	"mycelium/internal/model"
 )
 
 // Limit is a limit of the provider, or its overload: the agent waits.
@@ -16,9 +19,12 @@ type Limit struct {
 type LimitError struct {
 	Until time.Time // when the limit ends; zero: not known
 	Why   string
+	err   error // of the model; nil: none
 }
 
 func (e *LimitError) Error() string { return "a limit of the provider: " + e.Why }
+
+func (e *LimitError) Unwrap() error { return e.err }
 
 // statusOverloaded is the status of the Messages API while it is overloaded.
 const statusOverloaded = 529
@@ -26,6 +32,14 @@ const statusOverloaded = 529
 // limited reports whether a status means that the same question may be answered later.
 func limited(status int) bool {
 	return slices.Contains([]int{http.StatusTooManyRequests, statusOverloaded}, status)
+}
+
+// limitOf is the limit of the provider that an error of the model tells; nil: it tells none.
+func limitOf(err error) *LimitError {
+	if failed := (*model.Error)(nil); errors.As(err, &failed) && limited(failed.Status) {
+		return &LimitError{Why: failed.Text, err: err}
+	}
+	return nil
 }
 
 // limits are the parts of a line of Claude Code that concern a limit (2.1.197: rate_limit_event, system/api_retry, result).
