@@ -37,6 +37,8 @@ func (rights) Skills(string) (start, open []string) {
 	return []string{"coding"}, []string{"coding", "extra"}
 }
 
+func (rights) Commands(string, []string) bool { return true }
+
 func (rights) Refuses(_ string, _ []string, path string) string {
 	if strings.HasPrefix(path, "secret") {
 		return "nobody reads it"
