@@ -320,10 +320,11 @@ func (s *Session) Cost() (usd float64) {
 	return usd
 }
 
-// The kinds of events of workers that get on badly.
+// The kinds of events of work that goes badly.
 const (
-	Stuck = "stuck" // it was told that it looks stuck
-	Alert = "alert" // its confidence is below the threshold
+	Stuck = "stuck" // a worker was told that it looks stuck
+	Alert = "alert" // the confidence of a worker is below the threshold
+	Red   = "red"   // a commit that would make the branch red did not land, and went back to its worker
 )
 
 // Event is one thing that happened.
