@@ -52,7 +52,7 @@ func script(s *book.Session, at Place) string {
 			say("  " + c)
 		}
 	}
-	line(`printf '%s\n' "To remove it: git worktree remove $folder"`)
+	line(`printf '%s\n' "To remove it: git -C $repository worktree remove $folder"`)
 	return b.String()
 }
 
@@ -67,6 +67,7 @@ if [ -e "$folder" ]; then
 	exit 1
 fi
 git -c core.hooksPath=/dev/null -C "$repository" worktree add --quiet --detach -- "$folder" "$revision"
+folder=$(cd "$folder" && pwd -P)
 `
 
 // checks are what landings and features must pass, as a person would type it.
