@@ -64,7 +64,6 @@ swarm/verify         : text lazy
 swarm/schedule       : swarm/plan text
 swarm/proposal       : swarm/plan text
 swarm/confidence     : text
-swarm/export         : swarm/book harness text
 `
 
 // leaving are imports that the graph forbids and that stand until the rooms are rebuilt. Nothing is added here: a line goes

@@ -50,7 +50,8 @@ func TestFiles(t *testing.T) {
 	}
 	events := []book.Event{}
 	for i := range 150 {
-		events = append(events, book.Event{At: began.Add(time.Duration(i) * time.Second), Feature: "f", Attempt: 1, Text: fmt.Sprint("entry\n", i)})
+		at := began.Add(time.Duration(i) * time.Second)
+		events = append(events, book.Event{At: at, Feature: "f", Attempt: 1, Text: fmt.Sprint("entry\n", i)})
 	}
 	events = append(events, book.Event{At: began, Text: "the session is paused \x1b[2J"})
 	got := views(t, s, events, Place{Repository: "/r"})
@@ -83,9 +84,10 @@ func TestFiles(t *testing.T) {
 }
 
 // hostile are texts that would run something, were they ever code: each would make a file named owned.
-var hostile = []string{"a\ntouch owned", "a\r\ntouch owned", "a\u2028touch owned", "a\x00\ntouch owned", "$(touch owned)", "`touch owned`", "';touch owned;'",
-	"\";touch owned;\"", "a\\\ntouch owned", "a\\", "\n#\ntouch owned #", "}\ntouch owned\n{", "a\u0085touch owned", "a\vtouch owned\ftouch owned",
-	"EOF\ntouch owned", "!touch owned", "\xff\ntouch owned", "'\\''\ntouch owned", "%s\\ntouch owned", "&& touch owned", "<(touch owned)", "-n"}
+var hostile = []string{"a\ntouch owned", "a\r\ntouch owned", "a\u2028touch owned", "a\u0085touch owned", "a\x00\ntouch owned",
+	"a\vtouch owned\ftouch owned", "\xff\ntouch owned", "a\\\ntouch owned", "a\\", "\n#\ntouch owned #", "}\ntouch owned\n{",
+	"EOF\ntouch owned", "$(touch owned)", "`touch owned`", "';touch owned;'", "\";touch owned;\"", "'\\''\ntouch owned",
+	"%s\\ntouch owned", "&& touch owned", "<(touch owned)", "!touch owned", "-n"}
 
 // FuzzScript: whatever the texts of a plan are, init.sh is the same program: nothing but its comments and its words differs.
 func FuzzScript(f *testing.F) {

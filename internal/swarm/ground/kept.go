@@ -11,24 +11,26 @@ import (
 	"mycelium/internal/text"
 )
 
-// Top is the top of the person's checkout, absolute.
-func (r *Repo) Top() string { return r.top }
+// Keep is the ground of a session, as far as what git keeps of it is concerned.
+type Keep struct{ *Repo }
 
-// Stands returns the ref at which the work of a session stands: its branch, or the one that keeps it once it has ended.
-func (r *Repo) Stands(ctx context.Context) (string, error) {
+// Stands returns the top of the person's checkout, and the ref at which the work of the session stands: its branch, or the ref that keeps
+// it once it has ended.
+func (r Keep) Stands(ctx context.Context) (top, ref string, err error) {
 	out, err := r.plumbing().Run(ctx, "for-each-ref", "--format=%(refname)", r.branch(), r.keptAt("sessions"))
 	if err != nil {
-		return "", fmt.Errorf("find where session %s stands: %w", r.opts.Session, err)
+		return "", "", fmt.Errorf("find where session %s stands: %w", r.opts.Session, err)
 	}
 	refs := strings.Fields(string(out))
 	if len(refs) == 0 {
-		return "", text.Hinted(fmt.Errorf("git keeps nothing of session %s any more", r.opts.Session), "its work is on the branch that took it")
+		return "", "", text.Hinted(fmt.Errorf("git keeps nothing of session %s any more", r.opts.Session),
+			"its work is on the branch that took it")
 	}
-	return refs[0], nil // the branch, if it is there, because refs are listed in their order
+	return r.top, refs[0], nil // the branch, if it is there, because refs are listed in their order
 }
 
 // keptAt is where refs of a kind are kept of a session.
-func (r *Repo) keptAt(kind string) string {
+func (r Keep) keptAt(kind string) string {
 	return "refs/mycelium/" + kind + "/" + r.opts.Session + "/"
 }
 
@@ -43,12 +45,12 @@ type Kept struct {
 	parents []string
 }
 
-// Kept lists what is kept of a session. landed are the last commits of attempts that have landed: what they have was merged if the branch of
-// the session, as it stands, is in a branch or a tag of the person. A branch that follows one of a server does not count, because
-// a fetch may remove it.
+// Kept lists what is kept of a session. landed are the last commits of attempts that have landed: what they have was merged if the branch
+// of the session, as it stands, is in a branch or a tag of the person. A branch that follows one of a server does not count, because a
+// fetch may remove it.
 //
 // A snapshot is not needed if it has the files of a commit that is not needed either: the one that it was made on, or the one before that.
-func (r *Repo) Kept(ctx context.Context, landed []Commit) ([]Kept, error) {
+func (r Keep) Kept(ctx context.Context, landed []Commit) ([]Kept, error) {
 	all, err := r.listKept(ctx)
 	if err != nil || len(all) == 0 {
 		return nil, err
@@ -91,7 +93,7 @@ func (r *Repo) Kept(ctx context.Context, landed []Commit) ([]Kept, error) {
 	return all, nil
 }
 
-func (r *Repo) listKept(ctx context.Context) (out []Kept, err error) {
+func (r Keep) listKept(ctx context.Context) (out []Kept, err error) {
 	args := []string{"for-each-ref", "--format=%(refname)%00%(objectname)%00%(tree)%00%(parent)"}
 	for _, kind := range []string{"attempts", "sessions", "snapshots", "undo"} {
 		args = append(args, r.keptAt(kind))
@@ -111,7 +113,7 @@ func (r *Repo) listKept(ctx context.Context) (out []Kept, err error) {
 }
 
 // ofPerson are the commits at the person's branches and tags. The branches of sessions are ours.
-func (r *Repo) ofPerson(ctx context.Context) (out []Commit, err error) {
+func (r Keep) ofPerson(ctx context.Context) (out []Commit, err error) {
 	lines, err := r.plumbing().Run(ctx, "for-each-ref", "--format=%(refname) %(objectname) %(*objectname)", "refs/heads/", "refs/tags/")
 	if err != nil {
 		return nil, fmt.Errorf("list the branches: %w", err)
@@ -126,7 +128,7 @@ func (r *Repo) ofPerson(ctx context.Context) (out []Commit, err error) {
 }
 
 // alone are the commits behind some that are not behind others.
-func (r *Repo) alone(ctx context.Context, of, but []Commit) (map[Commit]bool, error) {
+func (r Keep) alone(ctx context.Context, of, but []Commit) (map[Commit]bool, error) {
 	out := map[Commit]bool{}
 	if len(of) == 0 {
 		return out, nil
@@ -154,7 +156,7 @@ func revisions(of, but []Commit) *strings.Reader {
 }
 
 // adds reports whether a snapshot has other files than what it was made on and the commit before that.
-func (r *Repo) adds(ctx context.Context, k *Kept, alone map[Commit]bool) (bool, error) {
+func (r Keep) adds(ctx context.Context, k *Kept, alone map[Commit]bool) (bool, error) {
 	var in strings.Builder
 	for _, p := range k.parents {
 		if alone[Commit(p)] {
@@ -170,7 +172,7 @@ func (r *Repo) adds(ctx context.Context, k *Kept, alone map[Commit]bool) (bool, 
 }
 
 // Frees is how many bytes git stores of what is in some refs and in nothing that stays: no branch, no tag, and none of the others.
-func (r *Repo) Frees(ctx context.Context, gone, stay []Kept) (int64, error) {
+func (r Keep) Frees(ctx context.Context, gone, stay []Kept) (int64, error) {
 	if len(gone) == 0 {
 		return 0, nil
 	}
@@ -193,7 +195,7 @@ func (r *Repo) Frees(ctx context.Context, gone, stay []Kept) (int64, error) {
 }
 
 // Forget removes refs that keep something of a session, all or none: none if one of them has moved since it was looked at.
-func (r *Repo) Forget(ctx context.Context, gone []Kept) error {
+func (r Keep) Forget(ctx context.Context, gone []Kept) error {
 	var changes []change
 	for _, k := range gone {
 		changes = append(changes, change{k.Ref, Commit(r.zero), k.Commit})

@@ -12,7 +12,14 @@ import (
 func TestKept(t *testing.T) {
 	t.Parallel()
 	p := stand(t, repository(t))
-	ctx := t.Context()
+	ctx, keep := t.Context(), Keep{p.Repo}
+	stands := func() string {
+		top, ref, err := keep.Stands(ctx)
+		if err != nil || top != p.top {
+			t.Errorf("it stands in %s, %v", top, err)
+		}
+		return ref
+	}
 	snap := func(tree *Tree, name string) { must[Commit](t)(tree.Snapshot(ctx, name)) }
 	remove := func(tree *Tree) {
 		if err := tree.Remove(ctx); err != nil {
@@ -41,20 +48,20 @@ func TestKept(t *testing.T) {
 	for _, tree := range []*Tree{won, lost, idle} {
 		remove(tree)
 	}
-	if got := must[string](t)(p.Stands(ctx)); got != "refs/heads/swarm/s-1" {
+	if got := stands(); got != "refs/heads/swarm/s-1" {
 		t.Errorf("it stands at %s", got)
 	}
 	if err := p.End(ctx); err != nil {
 		t.Fatal(err)
 	}
-	kept := must[string](t)(p.Stands(ctx))
+	kept := stands()
 	if !strings.HasPrefix(kept, "refs/mycelium/sessions/s-1/") {
 		t.Errorf("it stands at %s", kept)
 	}
 	look := func(when string, want ...string) (gone, stay []Kept) {
 		t.Helper()
 		var needed []string
-		for _, k := range must[[]Kept](t)(p.Kept(ctx, []Commit{mine})) {
+		for _, k := range must[[]Kept](t)(keep.Kept(ctx, []Commit{mine})) {
 			if !k.Needed {
 				gone = append(gone, k)
 				continue
@@ -78,18 +85,18 @@ func TestKept(t *testing.T) {
 	look("in a branch that follows one of a server", "idle-1/end", "lost-1", "sessions", "undo", "won-1", "won-1/clean", "won-1/dirty")
 	run(t, p.top, "branch", "taken", string(landed))
 	gone, stay := look("in a branch of the person", "idle-1/end", "lost-1", "won-1/dirty")
-	if n, err := p.Frees(ctx, gone, stay); err != nil || n <= 0 || n > 10_000 {
+	if n, err := keep.Frees(ctx, gone, stay); err != nil || n <= 0 || n > 10_000 {
 		t.Errorf("it frees %d, %v", n, err)
 	}
 	moved := slices.Clone(gone)
 	moved[1].Commit = first
-	if err := p.Forget(ctx, moved); err == nil {
+	if err := keep.Forget(ctx, moved); err == nil {
 		t.Error("a ref that has moved was removed")
 	}
 	if again, _ := look("after that", "idle-1/end", "lost-1", "won-1/dirty"); len(again) != len(gone) {
 		t.Errorf("%d refs, there were %d", len(again), len(gone))
 	}
-	if err := p.Forget(ctx, gone); err != nil {
+	if err := keep.Forget(ctx, gone); err != nil {
 		t.Fatal(err)
 	}
 	if none, _ := look("afterwards", "idle-1/end", "lost-1", "won-1/dirty"); len(none) > 0 {
@@ -97,14 +104,14 @@ func TestKept(t *testing.T) {
 	}
 	run(t, p.top, "-c", "gc.reflogExpire=now", "-c", "gc.reflogExpireUnreachable=now", "reflog", "expire", "--all", "--expire=now")
 	run(t, p.top, "prune", "--expire=now")
-	for _, file := range []string{string(lostTip) + ":lost", "refs/mycelium/snapshots/s-1/idle-1/end:half", "refs/mycelium/snapshots/s-1/won-1/dirty:won",
-		string(landed) + ":won"} {
+	for _, file := range []string{string(lostTip) + ":lost", "refs/mycelium/snapshots/s-1/idle-1/end:half",
+		"refs/mycelium/snapshots/s-1/won-1/dirty:won", string(landed) + ":won"} {
 		run(t, p.top, "cat-file", "-e", file)
 	}
-	if err := p.Forget(ctx, stay); err != nil {
+	if err := keep.Forget(ctx, stay); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Stands(ctx); err == nil {
+	if _, _, err := keep.Stands(ctx); err == nil {
 		t.Error("it stands somewhere")
 	}
 }

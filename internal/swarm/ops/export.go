@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/export"
+	"mycelium/internal/swarm/ground"
 )
 
 // TakenError means that a file is there that no export has written.
@@ -28,8 +29,8 @@ func (o Ops) Export(ctx context.Context, s *book.Session, folder string, force b
 	if err != nil {
 		return nil, err
 	}
-	at := export.Place{Repository: g.Top(), Prefix: g.Prefix()}
-	if at.Revision, err = g.Stands(ctx); err != nil {
+	at := export.Place{Prefix: g.Prefix()}
+	if at.Repository, at.Revision, err = (ground.Keep{Repo: g}).Stands(ctx); err != nil {
 		return nil, err
 	}
 	events, err := o.Events(ctx, s.ID, 0, export.Entries)

@@ -63,7 +63,8 @@ func (o Ops) RemainsOf(ctx context.Context, s *book.Session, all bool) (Remains,
 			}
 		}
 	}
-	kept, err := g.Kept(ctx, landed)
+	keep := ground.Keep{Repo: g}
+	kept, err := keep.Kept(ctx, landed)
 	if err != nil {
 		return out, err
 	}
@@ -74,7 +75,7 @@ func (o Ops) RemainsOf(ctx context.Context, s *book.Session, all bool) (Remains,
 			out.Gone = append(out.Gone, k)
 		}
 	}
-	out.Bytes, err = g.Frees(ctx, out.Gone, out.Stay)
+	out.Bytes, err = keep.Frees(ctx, out.Gone, out.Stay)
 	return out, err
 }
 
@@ -85,7 +86,7 @@ func (o Ops) Remove(ctx context.Context, r Remains) error {
 	}
 	g, err := o.Ground(ctx, r.Session)
 	if err == nil {
-		err = g.Forget(ctx, r.Gone)
+		err = ground.Keep{Repo: g}.Forget(ctx, r.Gone)
 	}
 	if err != nil {
 		return err
