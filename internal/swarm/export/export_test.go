@@ -206,7 +206,7 @@ func TestScriptRuns(t *testing.T) {
 		out, err := run("tree " + shell)
 		lines := strings.Split(out, "\n")
 		if err != nil || !slices.Contains(lines, "The session stands in "+tree) || !slices.Contains(lines, "To verify it: cd "+tree+"/sub") ||
-			!slices.Contains(lines, "  go '$(touch owned)'") || !slices.Contains(lines, "  go '$(touch owned)'   # f4") {
+			!slices.Contains(lines, "  go '$(touch owned)'") || !slices.Contains(lines, "  go '$(touch owned)'   # f12") {
 			t.Errorf("%s: %v\n%s", shell, err, out)
 		}
 		if git(tree, "rev-parse", "HEAD") != git(repo, "rev-parse", "main") || git(tree, "branch", "--show-current") != "" {

@@ -52,7 +52,8 @@ func script(s *book.Session, at Place) string {
 			say("  " + c)
 		}
 	}
-	line(`printf '%s\n' "To remove it: git -C $repository worktree remove $folder"`)
+	repository := harness.ShellWord(text.OneLine(harness.ShellWord(at.Repository)))
+	line(`printf '%s\n' "To remove it: git -C "`, repository, `" worktree remove $folder"`)
 	return b.String()
 }
 
