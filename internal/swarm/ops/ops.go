@@ -132,7 +132,7 @@ func (o Ops) change(ctx context.Context, id string, f func(s *book.Session) (boo
 func (o Ops) Pause(ctx context.Context, id string) error {
 	return o.change(ctx, id, func(s *book.Session) (book.Event, error) {
 		if !s.Open() || s.State == book.Paused {
-			return book.Event{}, fmt.Errorf("the session is %s", s.State.Words())
+			return book.Event{}, fmt.Errorf("there is nothing to pause: the session is %s", s.State.Words())
 		}
 		s.State = book.Paused
 		return book.Event{Kind: "session", Text: "paused by " + o.By}, nil

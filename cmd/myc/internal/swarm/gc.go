@@ -69,7 +69,11 @@ func (a *app) collect(ctx context.Context, o *open.Swarm, args []string, w colle
 	if a.JSON {
 		return a.PrintJSON(collected{!w.dry, all})
 	}
-	a.remains(all, w.dry)
+	if len(all) == 0 {
+		fmt.Fprintf(a.Out, "git keeps nothing of sessions that were closed, and with which nothing was done for %s\n", text.OneLine(w.older))
+		return nil
+	}
+	a.remains(all, w.dry, len(args) > 0)
 	if len(args) > 0 {
 		a.refs(all[0], w.dry)
 	}
@@ -103,22 +107,31 @@ func remains(ctx context.Context, o *open.Swarm, args []string, w collecting) ([
 }
 
 // remains prints what goes and what stays of sessions.
-func (a *app) remains(all []ops.Remains, dry bool) {
-	if len(all) == 0 {
-		fmt.Fprintln(a.Out, "git keeps nothing of sessions that were closed so long ago")
-		return
-	}
+func (a *app) remains(all []ops.Remains, dry, named bool) {
 	goes := "REMOVED"
 	if dry {
 		goes = "WOULD GO"
 	}
 	var rows [][]string
+	stay := 0
 	for _, r := range all {
+		stay += len(r.Stay)
 		rows = append(rows, []string{r.Session, words(r.State), r.Changed.Local().Format(time.DateOnly), strconv.Itoa(len(r.Gone)),
-			fmt.Sprintf("%.1f KiB", float64(r.Bytes)/1024), strconv.Itoa(len(r.Stay))})
+			size(r.Bytes), strconv.Itoa(len(r.Stay))})
 	}
 	a.Table(base.Column{Name: "SESSION"}, base.Column{Name: "STATE"}, base.Column{Name: "LAST CHANGE", Drop: 1}, base.Column{Name: goes},
 		base.Column{Name: "SIZE"}, base.Column{Name: "STAY"}).Print(rows...)
+	if stay > 0 && !named {
+		fmt.Fprintln(a.Out, "\nWhat stays has something that is nowhere else: myc swarm gc SESSION --dry-run shows it")
+	}
+}
+
+// size is a number of bytes for people.
+func size(n int64) string {
+	if n < 1<<10 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 }
 
 // refs prints each ref of a session: what was removed as the command that brings it back while git has the commit.

@@ -41,5 +41,9 @@ func (a *app) reset(ctx context.Context, o *open.Swarm, s *book.Session) error {
 	if err := drive.Halt(ctx, a.App, o, s.ID); err != nil {
 		return err
 	}
-	return o.GiveUp(ctx, s.ID)
+	if err := o.GiveUp(ctx, s.ID); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "session %s is given up. What it made stays under refs/mycelium/ (myc swarm gc)\n", s.ID)
+	return nil
 }

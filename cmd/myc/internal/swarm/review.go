@@ -1,7 +1,6 @@
 package swarm
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -39,6 +38,9 @@ func reviewCmd(a *app) *cobra.Command {
 
 // review has what has landed reviewed.
 func (a *app) review(ctx context.Context, o *open.Swarm, s *book.Session, types []string, force bool) error {
+	if err := s.CheckClosed(); err != nil {
+		return err
+	}
 	g, err := o.Ground(ctx, s.ID)
 	if err != nil {
 		return err
@@ -91,7 +93,7 @@ func reviewStatusCmd(a *app) *cobra.Command {
 // found is what a review found, in two words.
 func found(r *book.Review) string {
 	if r.Findings == nil {
-		return "-"
+		return base.OrDash("")
 	}
 	return string(r.Findings.Severity) + ", " + text.Count(len(r.Findings.Issues), "issue")
 }
@@ -138,7 +140,7 @@ func reviewShowCmd(a *app) *cobra.Command {
 
 // findings prints one review.
 func (a *app) findings(r *book.Review, issues []review.Found) {
-	fmt.Fprintf(a.Out, "%s of the %s, of %.12s: %s\n", a.Paint(base.Bold, "Review"), r.Type, r.Base, cmp.Or(found(r), "-"))
+	fmt.Fprintf(a.Out, "%s of the %s, of %.12s: %s\n", a.Paint(base.Bold, "Review"), r.Type, r.Base, found(r))
 	if r.Findings == nil {
 		fmt.Fprintf(a.Out, "  %s\n\n", text.OneLine(strings.TrimSpace(words(r.State)+" "+r.Reason)))
 		return
