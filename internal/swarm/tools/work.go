@@ -211,13 +211,10 @@ func message(ctx context.Context, c *call, a args) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if s.Settings.Runner != "claude" {
-		return "", fmt.Errorf("workers of the runner %s hear no messages", s.Settings.Runner)
-	}
 	if err := c.Tell(ctx, s, a.Feature, a.Message); err != nil {
 		return "", err
 	}
-	return "The worker of " + a.Feature + " is told when its turn is over.", nil
+	return "The worker of " + a.Feature + " hears it after the call that is under way, or when its turn is over.", nil
 }
 
 func markComplete(ctx context.Context, c *call, a args) (string, error) {

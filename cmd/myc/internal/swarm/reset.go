@@ -17,7 +17,7 @@ import (
 func resetCmd(a *app) *cobra.Command {
 	var confirm bool
 	c := &cobra.Command{Use: "reset", Short: "Give the session up: stop its workers and end it", Args: base.NoArgs,
-		Long: "What has landed stays on the branch of the session, and what workers committed or left stays under refs/mycelium/.",
+		Long: "What has landed, and what workers committed or left, stays under refs/mycelium/. myc swarm gc removes what is needed no more.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.With(c.Context(), "reset the swarm", func(o *open.Swarm, s *book.Session) error {
 				if !s.Open() {
