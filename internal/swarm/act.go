@@ -203,8 +203,8 @@ func (d *Driver) enqueue(ctx context.Context, f *book.Feature, a *book.Attempt, 
 }
 
 // sendBack has a worker go on in the same worktree, with what is missing. The attempt is at work, or its work is queued. The order is
-// written before the state says so, so that a driver that comes after this one finds what is missing.
-func (d *Driver) sendBack(ctx context.Context, feature string, seen *book.Attempt, why string, account func(*book.Attempt)) error {
+// written before the state says so, so that a driver that comes after this one finds what is missing. kind is that of the event.
+func (d *Driver) sendBack(ctx context.Context, kind, feature string, seen *book.Attempt, why string, account func(*book.Attempt)) error {
 	s, err := d.Book.Read(ctx, d.id)
 	if err != nil {
 		return err
@@ -229,7 +229,7 @@ func (d *Driver) sendBack(ctx context.Context, feature string, seen *book.Attemp
 		goOn(a)
 		a.Sent++
 		f.State = book.Going
-		return []book.Event{{Kind: "feature", Feature: feature, Attempt: seen.N, Text: "its worker is asked to go on: " + why}}, nil
+		return []book.Event{{Kind: kind, Feature: feature, Attempt: seen.N, Text: "its worker is asked to go on: " + why}}, nil
 	}); err != nil {
 		return err
 	}

@@ -323,6 +323,16 @@ func TestBadCommitGoesBack(t *testing.T) {
 	if !strings.Contains(f.prompts["a"][1], "there is a file named bad") {
 		t.Errorf("the worker is not told why:\n%s", f.prompts["a"][1])
 	}
+	red := map[string]int{} // people are told so
+	events, err := f.Book.Events(t.Context(), s.ID, 0, 0)
+	for _, e := range events {
+		if e.Kind == book.Red {
+			red[e.Feature]++
+		}
+	}
+	if err != nil || red["a"] != 1 || red["b"] != sendBack {
+		t.Errorf("red: %v %v", red, err)
+	}
 	if f.on("a") != "1" || f.on("bad") != "" || f.landed() != "1" {
 		t.Errorf("the branch has a %q, bad %q, %s commits", f.on("a"), f.on("bad"), f.landed())
 	}
@@ -561,7 +571,8 @@ func TestTakeBack(t *testing.T) {
 	if !strings.Contains(a.Reason, "in shared: b") || s.State != book.Completed || f.landed() != "3" {
 		t.Errorf("a stays because %q; the session is %s", a.Reason, s.State)
 	}
-	if with, err := Others(t.Context(), f.Ground, s, "a"); err != nil || fmt.Sprint(with) != "[{b [shared]}]" {
+	touched, err := Touched(t.Context(), f.Ground, s)
+	if with := ground.Overlaps("a", touched); err != nil || fmt.Sprint(with) != "[{b [shared]}]" {
 		t.Errorf("others: %v %v", with, err)
 	}
 	take("c", "", book.Failed)

@@ -62,7 +62,7 @@ func TestSentBackAndKilled(t *testing.T) {
 	first.Start = func(context.Context, worker.Folder, string) error { return nil } // and it is killed
 	seen := c.session().Features[0].Last()
 	for range 2 { // whoever looked before it was sent back sends nobody back any more
-		if err := first.sendBack(c.Context(), "f0", seen, "the moon is missing", func(*book.Attempt) {}); err != nil {
+		if err := first.sendBack(c.Context(), "feature", "f0", seen, "the moon is missing", func(*book.Attempt) {}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -254,7 +254,7 @@ func (d merging) returned(ctx context.Context, l *line, r ground.Round) error {
 	why := "Your commit passes its own checks, and the branch is red with it:\n\n" + r.Bad.Output + "\n\nBring the branch in (git merge " +
 		d.Ground.Branch() + "), mend the cause and commit."
 	if a := f.Last(); a.Sent < sendBack {
-		return d.sendBack(ctx, f.ID, a, why, func(*book.Attempt) {})
+		return d.sendBack(ctx, book.Red, f.ID, a, why, func(*book.Attempt) {})
 	}
 	return d.hold(ctx, f, "its commit makes the branch red: "+brief(r.Bad.Output), false)
 }
@@ -270,7 +270,7 @@ func (d merging) conflict(ctx context.Context, f *book.Feature, c *ground.Confli
 		fmt.Fprintf(&b, "\n## %s\n\nOn the branch:\n\n%s\n\nYours:\n\n%s\n", side.Path, side.Ours, side.Text)
 	}
 	fmt.Fprintf(&b, "\nBring the branch in (git merge %s), keep what both sides want, and commit the merge.", d.Ground.Branch())
-	return d.sendBack(ctx, f.ID, f.Last(), text.Middle(b.String(), 32<<10), func(a *book.Attempt) { a.Conflicts++ })
+	return d.sendBack(ctx, "feature", f.ID, f.Last(), text.Middle(b.String(), 32<<10), func(a *book.Attempt) { a.Conflicts++ })
 }
 
 // Accept lets a feature land that waits because it changes files that govern agents. It is refused for every other.

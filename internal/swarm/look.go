@@ -259,7 +259,7 @@ func (d *Driver) become(ctx context.Context, f *book.Feature, a *book.Attempt, v
 	case rest:
 		return d.rest(ctx, f, a, known.Ended.Until, v, account)
 	case back:
-		return d.sendBack(ctx, f.ID, a, v.Reason, account)
+		return d.sendBack(ctx, "feature", f.ID, a, v.Reason, account)
 	case renew, refuse:
 		return d.giveUp(ctx, f, a, v, account)
 	default:

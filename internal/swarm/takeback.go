@@ -114,9 +114,8 @@ func landedIn(s *book.Session, of *book.Feature, names []string) (out []string) 
 	return out
 }
 
-// Others are the features that have changed the same files as one (requirements, C12): those that have landed, and those with a
-// worktree. files, if there are any, are the only ones that count.
-func Others(ctx context.Context, g *ground.Repo, s *book.Session, feature string, files ...string) ([]ground.Overlap, error) {
+// Touched are the files that each feature has changed (requirements, C12): where it has landed, and in its worktree.
+func Touched(ctx context.Context, g *ground.Repo, s *book.Session) (map[string][]string, error) {
 	touched := map[string][]string{}
 	for _, f := range s.Features {
 		var changed []ground.File
@@ -140,5 +139,5 @@ func Others(ctx context.Context, g *ground.Repo, s *book.Session, feature string
 			touched[f.ID] = append(touched[f.ID], file.Path)
 		}
 	}
-	return ground.Overlaps(feature, touched, files...), nil
+	return touched, nil
 }

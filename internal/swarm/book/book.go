@@ -95,6 +95,33 @@ func (b *Book) Read(ctx context.Context, id string) (*Session, error) {
 	return b.read(ctx, "WHERE id = ?", id, id)
 }
 
+// Ended returns the sessions that are not open, in the order in which they began.
+func (b *Book) Ended(ctx context.Context) (out []*Session, err error) {
+	rows, err := b.db.QueryContext(ctx, "SELECT id FROM swarm_sessions WHERE open = 0 ORDER BY began")
+	if err != nil {
+		return nil, fmt.Errorf("read the swarm: %w", err)
+	}
+	var ids []string
+	for rows.Next() {
+		var id string
+		if err = rows.Scan(&id); err != nil {
+			break
+		}
+		ids = append(ids, id)
+	}
+	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		return nil, fmt.Errorf("read the swarm: %w", err)
+	}
+	for _, id := range ids {
+		s, err := b.Read(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
 func (b *Book) read(ctx context.Context, where, id string, args ...any) (*Session, error) {
 	tx, err := b.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // one state of both tables
 	if err != nil {

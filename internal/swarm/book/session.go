@@ -296,10 +296,18 @@ func (s *Session) Has(state State) bool {
 // Open reports whether a session goes on.
 func (s *Session) Open() bool { return s.State == Going || s.State == Reviewing || s.State == Paused }
 
-// Reopen has a session go on that has ended, or that is reviewed, because there is more to do. It is refused when the session is closed.
-func (s *Session) Reopen() error {
+// CheckClosed refuses a session that is closed: nothing more becomes of it.
+func (s *Session) CheckClosed() error {
 	if s.Closed {
 		return text.Hinted(fmt.Errorf("session %s is closed: it was merged or given up", s.ID), "begin a new one: myc swarm init PLAN.md")
+	}
+	return nil
+}
+
+// Reopen has a session go on that has ended, or that is reviewed, because there is more to do. It is refused when the session is closed.
+func (s *Session) Reopen() error {
+	if err := s.CheckClosed(); err != nil {
+		return err
 	}
 	if s.State != Paused {
 		s.State, s.Ended = Going, time.Time{}
@@ -321,10 +329,11 @@ func (s *Session) Cost() (usd float64) {
 	return usd
 }
 
-// The kinds of events of workers that get on badly.
+// The kinds of events of work that goes badly.
 const (
-	Stuck = "stuck" // it was told that it looks stuck
-	Alert = "alert" // its confidence is below the threshold
+	Stuck = "stuck" // a worker was told that it looks stuck
+	Alert = "alert" // the confidence of a worker is below the threshold
+	Red   = "red"   // a commit that would make the branch red did not land, and went back to its worker
 )
 
 // Event is one thing that happened.

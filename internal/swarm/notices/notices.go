@@ -1,5 +1,5 @@
-// Package notices says what people are told of a session of the swarm who do not look at it: what landed, failed, is stuck, waits for them,
-// and that it ended.
+// Package notices says what people are told of a session of the swarm who do not look at it: what landed, failed, is stuck, would make the
+// branch red, waits for them, what the reviews found, and that the session ended.
 package notices
 
 import (
@@ -8,6 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -21,8 +24,8 @@ type Kind int
 
 // The kinds of notices.
 const (
-	Done   Kind = iota // a feature has landed, or the session is completed
-	Failed             // a feature failed, or the session ended with failures
+	Done   Kind = iota // a feature has landed, reviews are ready, or the session is completed
+	Failed             // a feature failed, or would make the branch red, or the session ended with failures
 	Stuck              // a worker is stuck, or gets on badly
 	Waits              // a feature waits for a person
 	Paused             // the session is paused
@@ -41,6 +44,7 @@ type Told struct {
 	Seq      int64                 `json:"seq"` // the last event
 	Session  book.State            `json:"session"`
 	Features map[string]book.State `json:"features"`
+	Reviews  []string              `json:"reviews,omitempty"` // that are over, such as "code 2"
 }
 
 // maxAtOnce bounds the notices of one look: a driver that was away for long has one more, which says how many are left out.
@@ -56,6 +60,9 @@ func (t Told) Next(s *book.Session, events []book.Event) (Told, []Notice) {
 		said[e.Feature] = e.Text
 		if e.Kind == book.Stuck || e.Kind == book.Alert {
 			out = append(out, Notice{Stuck, e.Feature, e.Text})
+		}
+		if e.Kind == book.Red {
+			out = append(out, Notice{Failed, e.Feature, "its commit would make the branch red: it did not land, and went back to its worker"})
 		}
 	}
 	for _, f := range s.Features {
@@ -73,6 +80,11 @@ func (t Told) Next(s *book.Session, events []book.Event) (Told, []Notice) {
 		default:
 		}
 	}
+	next.Reviews = t.Reviews
+	if over := ready(s); over != nil && !slices.Equal(over, t.Reviews) {
+		next.Reviews = over
+		out = append(out, Notice{Done, "", found(s)})
+	}
 	if s.State != t.Session && s.State != book.Going {
 		kind, known := map[book.State]Kind{book.Completed: Done, book.Faulty: Failed, book.Paused: Paused}[s.State]
 		if !known {
@@ -88,6 +100,36 @@ func (t Told) Next(s *book.Session, events []book.Event) (Told, []Notice) {
 		out = append(out[more:], Notice{Phase, "", fmt.Sprintf("%s more: myc swarm logs", text.Count(more, "notice"))})
 	}
 	return next, out
+}
+
+// ready names the reviews of a session that count, once all of them are over; nil: one is not, or there are none.
+func ready(s *book.Session) (out []string) {
+	for _, r := range s.Reviews {
+		switch {
+		case s.Review(r.Type) != r:
+		case !r.Over():
+			return nil
+		default:
+			out = append(out, r.Type+" "+strconv.Itoa(r.N))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// found says what the reviews found, the last one of each type.
+func found(s *book.Session) string {
+	var parts []string
+	for _, r := range s.Reviews {
+		switch {
+		case s.Review(r.Type) != r:
+		case r.Findings == nil:
+			parts = append(parts, fmt.Sprintf("that of the %s failed (%s)", r.Type, text.Cell(r.Reason, 200)))
+		default:
+			parts = append(parts, fmt.Sprintf("of the %s: %s, %s", r.Type, r.Findings.Severity, text.Count(len(r.Findings.Issues), "issue")))
+		}
+	}
+	return "the reviews are ready: " + strings.Join(parts, "; ") + ". myc swarm review show tells what"
 }
 
 // file is where it is kept what people were told of a session, in the folder of the swarm.

@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/swarm/review"
+	"mycelium/internal/swarm/runner"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
 )
@@ -132,7 +133,7 @@ func (o Ops) change(ctx context.Context, id string, f func(s *book.Session) (boo
 func (o Ops) Pause(ctx context.Context, id string) error {
 	return o.change(ctx, id, func(s *book.Session) (book.Event, error) {
 		if !s.Open() || s.State == book.Paused {
-			return book.Event{}, fmt.Errorf("the session is %s", s.State.Words())
+			return book.Event{}, fmt.Errorf("there is nothing to pause: the session is %s", s.State.Words())
 		}
 		s.State = book.Paused
 		return book.Event{Kind: "session", Text: "paused by " + o.By}, nil
@@ -175,16 +176,20 @@ func (o Ops) Retry(ctx context.Context, id, feature string, anew bool) error {
 	})
 }
 
-// Tell leaves a message for the worker of a feature, or for a reviewer, on record.
+// Tell leaves a message for the worker of a feature, or for a reviewer, on record. It is refused for one that hears none.
 func (o Ops) Tell(ctx context.Context, s *book.Session, feature, message string) error {
 	t, err := Working(s, feature)
 	if err != nil {
 		return err
 	}
-	e := book.Event{Kind: "message", Feature: feature, Attempt: t.N, Text: message}
-	if err := worker.Folder(t.Folder).Tell(message); err != nil {
+	folder := worker.Folder(t.Folder)
+	if order, _, err := folder.Order(); err == nil && order.Runner == runner.Command {
+		return fmt.Errorf("workers of the runner %s hear no messages", order.Runner)
+	}
+	if err := folder.Tell(message); err != nil {
 		return err
 	}
+	e := book.Event{Kind: "message", Feature: feature, Attempt: t.N, Text: o.By + " tells it: " + message}
 	return o.change(ctx, s.ID, func(*book.Session) (book.Event, error) {
 		return e, nil
 	})

@@ -65,30 +65,3 @@ func (o Ops) Rollback(ctx context.Context, s *book.Session, feature string, file
 			Text: fmt.Sprintf("%s rolled it back; the undo point is %.12s", o.By, point)}, nil
 	})
 }
-
-// Touched are the files that each feature has changed in its worktree, committed or not. What has landed has no worktree any more.
-func (o Ops) Touched(ctx context.Context, s *book.Session) (map[string][]string, error) {
-	g, err := o.Ground(ctx, s.ID)
-	if err != nil {
-		return nil, err
-	}
-	touched := map[string][]string{}
-	for _, f := range s.Features {
-		t := f.Last()
-		if t == nil {
-			continue
-		}
-		tree, err := g.Named(book.NameOf(f.ID, t.N))
-		if err != nil || tree == nil {
-			continue
-		}
-		facts, err := tree.Facts(ctx, ground.Commit(t.Base))
-		if err != nil {
-			return nil, err
-		}
-		for _, file := range facts.Touched {
-			touched[f.ID] = append(touched[f.ID], file.Path)
-		}
-	}
-	return touched, nil
-}

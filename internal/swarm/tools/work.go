@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/monitor"
 	"mycelium/internal/swarm/ops"
 	"mycelium/internal/swarm/planning"
 	"mycelium/internal/swarm/review"
-	"mycelium/internal/swarm/runner"
 	"mycelium/internal/swarm/schedule"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
@@ -213,9 +213,6 @@ func message(ctx context.Context, c *call, a args) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if s.Settings.Runner == runner.Command {
-		return "", fmt.Errorf("workers of the runner %s hear no messages", s.Settings.Runner)
-	}
 	if review.Find(s, a.Feature) != nil {
 		err = c.reviewers(s)
 	} else {
@@ -227,7 +224,7 @@ func message(ctx context.Context, c *call, a args) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "The worker of " + a.Feature + " is told when its turn is over.", nil
+	return "The worker of " + a.Feature + " hears it after the call that is under way, or when its turn is over.", nil
 }
 
 func markComplete(ctx context.Context, c *call, a args) (string, error) {
@@ -270,7 +267,7 @@ func rollback(ctx context.Context, c *call, a args) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	touched, err := c.Touched(ctx, s)
+	touched, err := c.touched(ctx, s)
 	if err != nil {
 		return "", err
 	}
@@ -288,6 +285,15 @@ const (
 	commonShown  = 5
 	noneInCommon = "No other feature has changed the same files."
 )
+
+// touched are the files that each feature has changed.
+func (c *call) touched(ctx context.Context, s *book.Session) (map[string][]string, error) {
+	g, err := c.Ground(ctx, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	return swarm.Touched(ctx, g, s)
+}
 
 // overlaps says who else has changed the files of a feature.
 func overlaps(feature string, touched map[string][]string, only []string) string {
@@ -315,13 +321,13 @@ func rollbackConflicts(ctx context.Context, c *call, a args) (string, error) {
 	if _, err := ops.Find(s, a.Feature); err != nil {
 		return "", err
 	}
-	touched, err := c.Touched(ctx, s)
+	touched, err := c.touched(ctx, s)
 	if err != nil {
 		return "", err
 	}
 	own := touched[a.Feature]
 	if len(own) == 0 {
-		return a.Feature + " has changed nothing in a worktree.", nil
+		return a.Feature + " has changed nothing.", nil
 	}
 	return fmt.Sprintf("%s has changed: %s\n%s", a.Feature, some(own, filesShown), overlaps(a.Feature, touched, nil)), nil
 }

@@ -197,7 +197,7 @@ func (s *Screen) command(name string) tea.Cmd {
 		return tea.ExecProcess(c, func(err error) tea.Msg { return saidMsg{"", err} })
 	case "m":
 		s.typed = &line{label: "Tell the worker of " + feature, done: func(message string) tea.Cmd {
-			return s.act(feature+" hears it when its turn is over", func(ctx context.Context) error { return s.o.Tell(ctx, feature, message) })
+			return s.act("the worker of "+feature+" is told", func(ctx context.Context) error { return s.o.Tell(ctx, feature, message) })
 		}}
 	case "p":
 		switch s.seen.Session.State {

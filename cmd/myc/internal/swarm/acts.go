@@ -1,6 +1,8 @@
 package swarm
 
 import (
+	"context"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -28,7 +30,9 @@ func attachCmd(a *app) *cobra.Command {
 
 func messageCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "message FEATURE TEXT", Short: "Tell a worker something", Args: base.ArgRange(2, 2, "a feature and a text"),
-		Long: "The worker is given the message when its turn is over, before it ends. What it was told is on record.",
+		Long: "A Claude Code hears it while it works, after the call that is under way; other workers hear it when their turn is over, and\n" +
+			"those of the runner command never. myc swarm logs FEATURE shows when it was heard.",
+		Example: "  myc swarm message parser \"Dates have no time of day.\"",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.With(c.Context(), "tell a worker something", func(o *open.Swarm, s *book.Session) error {
 				return o.Tell(c.Context(), s, args[0], args[1])
@@ -51,7 +55,12 @@ func pauseCmd(a *app) *cobra.Command {
 func resumeCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "resume", Short: "Go on with a paused session", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.With(c.Context(), "resume the swarm", func(o *open.Swarm, s *book.Session) error { return o.Resume(c.Context(), s.ID) })
+			return a.With(c.Context(), "resume the swarm", func(o *open.Swarm, s *book.Session) error {
+				if err := o.Resume(c.Context(), s.ID); err != nil {
+					return err
+				}
+				return a.next(c.Context(), o, s)
+			})
 		}}
 }
 
@@ -59,7 +68,19 @@ func retryCmd(a *app) *cobra.Command {
 	return &cobra.Command{Use: "retry FEATURE", Short: "Try a feature again that failed or waits", Args: base.ArgRange(1, 1, "a feature"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.With(c.Context(), "try a feature again", func(o *open.Swarm, s *book.Session) error {
-				return o.Retry(c.Context(), s.ID, args[0], true)
+				if err := o.Retry(c.Context(), s.ID, args[0], true); err != nil {
+					return err
+				}
+				return a.next(c.Context(), o, s)
 			})
 		}}
+}
+
+// next says how a session goes on that has something to do again.
+func (a *app) next(ctx context.Context, o *open.Swarm, s *book.Session) error {
+	driver, err := o.Driver(ctx, s.ID)
+	if err == nil && driver == "" && !a.JSON {
+		fmt.Fprintln(a.Out, "Next: myc swarm auto goes on with it")
+	}
+	return err
 }

@@ -60,7 +60,7 @@ func proofRows(p *book.Proof) [][]string {
 		branch = "was not there, or the worktree not on it"
 	}
 	rows := [][]string{{"before", p.Before}, {"after", p.After}, {"branch", branch},
-		{"changed", fmt.Sprintf("%s, %d lines added, %d deleted", text.Count(p.Changed, "file"), p.Added, p.Deleted)}}
+		{"changed", fmt.Sprintf("%s, %s added, %d deleted", text.Count(p.Changed, "file"), text.Count(p.Added, "line"), p.Deleted)}}
 	var names []string
 	for _, f := range p.Files {
 		name := text.OneLine(f.Path)

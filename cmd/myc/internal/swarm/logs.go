@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -85,6 +86,7 @@ func (a *app) did(e worker.Event) error {
 	if a.JSON {
 		return a.PrintLine(e)
 	}
-	fmt.Fprintf(a.Out, "%s  %s%s\n", a.Paint(base.Faint, e.At.Local().Format(time.TimeOnly)), open.Pad(e.Kind, 9), a.Line(e.What(), 20))
+	what := a.Line(strings.TrimSpace(e.What()), 20)
+	fmt.Fprintln(a.Out, strings.TrimRight(a.Paint(base.Faint, e.At.Local().Format(time.TimeOnly))+"  "+open.Pad(e.Kind, 9)+what, " "))
 	return nil
 }

@@ -26,8 +26,8 @@ func mergeCmd(a *app) *cobra.Command {
 						return failure.New(failure.NotFound, err, "")
 					}
 				}
-				if s.Closed {
-					return fmt.Errorf("session %s is closed: it was merged or given up", s.ID)
+				if err := s.CheckClosed(); err != nil {
+					return err
 				}
 				if len(args) > 0 {
 					return o.Accept(c.Context(), s, args[0])

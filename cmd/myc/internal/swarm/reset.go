@@ -17,7 +17,7 @@ import (
 func resetCmd(a *app) *cobra.Command {
 	var confirm bool
 	c := &cobra.Command{Use: "reset", Short: "Give the session up: stop its workers and end it", Args: base.NoArgs,
-		Long: "What has landed stays on the branch of the session, and what workers committed or left stays under refs/mycelium/.",
+		Long: "What has landed, and what workers committed or left, stays under refs/mycelium/. myc swarm gc removes what is needed no more.",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.With(c.Context(), "reset the swarm", func(o *open.Swarm, s *book.Session) error {
 				if !s.Open() {
@@ -41,5 +41,9 @@ func (a *app) reset(ctx context.Context, o *open.Swarm, s *book.Session) error {
 	if err := drive.Halt(ctx, a.App, o, s.ID); err != nil {
 		return err
 	}
-	return o.GiveUp(ctx, s.ID)
+	if err := o.GiveUp(ctx, s.ID); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "session %s is given up. What it made stays under refs/mycelium/ (myc swarm gc)\n", s.ID)
+	return nil
 }

@@ -37,6 +37,9 @@ func reviewCmd(a *app) *cobra.Command {
 
 // review has what has landed reviewed.
 func (a *app) review(ctx context.Context, o *open.Swarm, s *book.Session, types []string, force bool) error {
+	if err := s.CheckClosed(); err != nil {
+		return err
+	}
 	driver, err := o.Driver(ctx, s.ID)
 	if err != nil {
 		return err

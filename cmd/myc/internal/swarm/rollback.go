@@ -56,10 +56,11 @@ func (a *app) rollback(ctx context.Context, o *open.Swarm, s *book.Session, feat
 	if err != nil {
 		return err
 	}
-	others, err := swarm.Others(ctx, g, s, f.ID, files...)
+	touched, err := swarm.Touched(ctx, g, s)
 	if err != nil {
 		return err
 	}
+	others := ground.Overlaps(f.ID, touched, files...)
 	if r.check {
 		return a.others(f.ID, others)
 	}

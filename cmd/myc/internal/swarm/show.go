@@ -76,7 +76,11 @@ func (a *app) show(ctx context.Context, o *open.Swarm, s *book.Session) error {
 	if who == "" && s.Open() {
 		who = "nobody: myc swarm auto"
 	}
-	facts := [][]string{{"session", s.ID + ", " + words(s.State)},
+	stands := words(s.State)
+	if s.Closed {
+		stands += ", closed"
+	}
+	facts := [][]string{{"session", s.ID + ", " + stands},
 		{"branch", strings.TrimPrefix(s.Branch, "refs/heads/")}, {"landed", fmt.Sprintf("%d of %d", done, len(s.Features))},
 		{"cost", fmt.Sprintf("$%.2f", s.Cost())}}
 	for _, r := range review.Last(s).Reviews {
@@ -100,7 +104,7 @@ func (a *app) show(ctx context.Context, o *open.Swarm, s *book.Session) error {
 
 // row is a feature in the table.
 func (a *app) row(s *book.Session, f *book.Feature) []string {
-	sure, cost, what := "-", f.Planning.Spent(), text.Flatten(f.Description)
+	sure, cost, what := "", f.Planning.Spent(), text.Flatten(f.Description)
 	for _, t := range f.Attempts {
 		cost += t.Cost
 	}
@@ -115,7 +119,7 @@ func (a *app) row(s *book.Session, f *book.Feature) []string {
 	if f.Reason != "" && f.Live() == nil && f.State != book.Completed {
 		what = text.Flatten(f.Reason)
 	}
-	return []string{f.ID, words(f.State), strconv.Itoa(len(f.Attempts)), sure, fmt.Sprintf("$%.2f", cost),
+	return []string{f.ID, words(f.State), strconv.Itoa(len(f.Attempts)), base.OrDash(sure), fmt.Sprintf("$%.2f", cost),
 		base.OrDash(strings.Join(f.DependsOn, ", ")), what}
 }
 

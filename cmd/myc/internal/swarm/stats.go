@@ -33,8 +33,8 @@ func (a *app) figures(s stats.Stats) {
 	rows := [][]string{{"elapsed", long(s.Elapsed)},
 		{"landed", fmt.Sprintf("%d of %d, %d failed (%.0f %% of what is over)", s.Landed, s.Features, s.Failed, s.Success)}}
 	if s.Fastest != nil {
-		rows = append(rows, []string{"a feature took", fmt.Sprintf("%s on average; %s in %s, %s in %s", long(s.Average), s.Fastest.Feature,
-			long(s.Fastest.Seconds), s.Slowest.Feature, long(s.Slowest.Seconds))})
+		rows = append(rows, []string{"a feature took", fmt.Sprintf("%s on average; fastest %s (%s), slowest %s (%s)", long(s.Average),
+			s.Fastest.Feature, long(s.Fastest.Seconds), s.Slowest.Feature, long(s.Slowest.Seconds))})
 	}
 	rows = append(rows, []string{"workers", fmt.Sprintf("%d at work, %d completed, %d failed, %d stopped", s.Workers.Running,
 		s.Workers.Completed, s.Workers.Crashed, s.Workers.Stopped)},

@@ -29,6 +29,6 @@ func Command(b *base.App) *cobra.Command {
 	c.AddCommand(initCmd(a), planCmd(a), autoCmd(a), drive.StartCommand(a.App), statusCmd(a), featureCmd(a), statsCmd(a), watchCmd(a),
 		logsCmd(a),
 		attachCmd(a), messageCmd(a), pauseCmd(a), resumeCmd(a), retryCmd(a), reviewCmd(a), verificationCmd(a), rollbackCmd(a), mergeCmd(a),
-		resetCmd(a), work.Command(b), drive.Command(a.App), serve.Front(b, worker.Server))
+		resetCmd(a), exportCmd(a), gcCmd(a), work.Command(b), drive.Command(a.App), serve.Front(b, worker.Server))
 	return c
 }

@@ -35,8 +35,12 @@ type app struct{ *open.App }
 
 // drivable refuses a session that nobody can drive here.
 func (a *app) drivable(s *book.Session) error {
+	if err := s.CheckClosed(); err != nil {
+		return err
+	}
 	if !s.Open() {
-		return failure.Hint(fmt.Errorf("session %s has ended: %s", s.ID, s.State.Words()), "myc swarm retry FEATURE opens it again")
+		return failure.Hint(fmt.Errorf("session %s has ended: %s", s.ID, s.State.Words()),
+			"myc swarm merge takes over what has landed; myc swarm retry FEATURE and myc swarm plan add open it again")
 	}
 	if s.State == book.Paused {
 		return failure.Hint(errors.New("the session is paused"), "myc swarm resume")
