@@ -53,10 +53,24 @@ type sessionAtWork struct {
 	Since                     time.Time
 }
 
-// states say in words what an agent does.
-var states = map[approval.SessionState]string{approval.Active: "works", approval.Idle: "is idle",
-	approval.PermissionPending: "waits for a person", approval.Halted: "was ended", approval.Done: "has ended",
-	approval.Failed: "has ended with an error"}
+// stateOf says in words what an agent does.
+func stateOf(s approval.SessionState) string {
+	switch s {
+	case approval.Active:
+		return "works"
+	case approval.Idle:
+		return "is idle"
+	case approval.PermissionPending:
+		return "waits for a person"
+	case approval.Halted:
+		return "was ended"
+	case approval.Done:
+		return "has ended"
+	case approval.Failed:
+		return "has ended with an error"
+	}
+	return text.OneLine(string(s))
+}
 
 // work is what is at work in one project.
 type work struct {
@@ -139,6 +153,6 @@ func (s *Server) projectAtWork(ctx context.Context, p state.Paths, st api.Status
 func agentOf(a approval.AgentSession) agentAtWork {
 	return agentAtWork{Label: text.OneLine(cmp.Or(a.Label, a.ID)), Agent: text.OneLine(a.Agent), Role: text.OneLine(a.Role),
 		Task: text.OneLine(a.Task), Dir: text.OneLine(a.Dir), Last: text.OneLine(a.Last),
-		State: cmp.Or(states[a.State], text.OneLine(string(a.State))), Since: a.Since, Seen: a.Seen, Turns: a.Turns, Calls: a.Calls,
+		State: stateOf(a.State), Since: a.Since, Seen: a.Seen, Turns: a.Turns, Calls: a.Calls,
 		Denials: a.Denials, Cost: a.Cost}
 }

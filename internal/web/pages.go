@@ -78,14 +78,24 @@ func (s *Server) absent(w http.ResponseWriter, r *http.Request, _ device.Device)
 	s.fail(w, r, http.StatusNotFound, fmt.Errorf("there is no page at this address"))
 }
 
-// types are the media types of the assets.
-var types = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+// mediaType is the type of an asset; "" for a name that is none.
+func mediaType(name string) string {
+	switch path.Ext(name) {
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	}
+	return ""
+}
 
-// asset sends a file that pages load. Its address has the version of the program, so that a browser may keep it.
+// asset sends a file that pages load.
 func (s *Server) asset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	b, err := assetFiles.ReadFile("assets/" + name)
-	kind := types[path.Ext(name)]
+	kind := mediaType(name)
 	if err != nil || kind == "" {
 		http.Error(w, "there is no such file", http.StatusNotFound)
 		return
