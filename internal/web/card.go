@@ -71,6 +71,9 @@ func cardOf(p state.Paths, r approval.Request) card {
 	if r.Parent != "" {
 		c.Parent = one(r.Principal)
 	}
+	if strings.Contains(c.Reason, c.Rule) { // it need not stand there twice
+		c.Rule = ""
+	}
 	c.Terms, c.Changed = approval.ShowTerms(r)
 	shown, diff := approval.ShowArgs(r)
 	switch r.Kind {

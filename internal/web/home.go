@@ -116,17 +116,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request, d device.Device) {
 
 func (s *Server) projectAtWork(ctx context.Context, p state.Paths, st api.StatusReply) projectAtWork {
 	out := projectAtWork{Name: nameOf(p), Dir: text.OneLine(p.Project), Waiting: st.Approvals, Since: st.Daemon.Since}
-	for _, said := range [][]string{st.Damage, st.Unworkable, st.Hooks, st.Environs, st.Quarantined} {
-		for _, line := range said {
-			out.Warnings = append(out.Warnings, text.Visible(line))
-		}
-	}
-	if st.Problem != "" {
-		out.Warnings = append(out.Warnings, text.Visible(st.Problem))
-	}
-	if n := len(st.Pending); n > 0 {
-		out.Warnings = append(out.Warnings, text.Count(n, "file")+" of the policy "+text.Plural(n, "waits", "wait")+" for myc trust")
-	}
+	out.Warnings = warningsOf(st)
 	w, err := s.workOf(ctx, p)
 	if err != nil {
 		out.Problem = text.Visible(text.Describe(err))
@@ -134,18 +124,7 @@ func (s *Server) projectAtWork(ctx context.Context, p state.Paths, st api.Status
 	for _, a := range w.Agents {
 		out.Agents = append(out.Agents, agentOf(a))
 	}
-	for _, v := range w.Sessions {
-		if !v.Live {
-			continue
-		}
-		shown := sessionAtWork{ID: text.OneLine(v.ID), Name: text.OneLine(v.Name), Principal: text.OneLine(v.Principal),
-			Role: text.OneLine(v.Role), Since: v.Created}
-		for _, k := range v.Skills {
-			shown.Skills = append(shown.Skills, text.OneLine(k))
-		}
-		out.Sessions = append(out.Sessions, shown)
-	}
-	slices.SortFunc(out.Sessions, func(a, b sessionAtWork) int { return cmp.Or(b.Since.Compare(a.Since), strings.Compare(a.ID, b.ID)) })
+	out.Sessions = sessionsOf(w.Sessions)
 	return out
 }
 
@@ -155,4 +134,37 @@ func agentOf(a approval.AgentSession) agentAtWork {
 		Task: text.OneLine(a.Task), Dir: text.OneLine(a.Dir), Last: text.OneLine(a.Last),
 		State: stateOf(a.State), Since: a.Since, Seen: a.Seen, Turns: a.Turns, Calls: a.Calls,
 		Denials: a.Denials, Cost: a.Cost}
+}
+
+// warningsOf returns what a person should know of a node.
+func warningsOf(st api.StatusReply) (out []string) {
+	for _, said := range [][]string{st.Damage, st.Unworkable, st.Hooks, st.Environs, st.Quarantined} {
+		for _, line := range said {
+			out = append(out, text.Visible(line))
+		}
+	}
+	if st.Problem != "" {
+		out = append(out, text.Visible(st.Problem))
+	}
+	if n := len(st.Pending); n > 0 {
+		out = append(out, text.Count(n, "file")+" of the policy "+text.Plural(n, "waits", "wait")+" for myc trust")
+	}
+	return out
+}
+
+// sessionsOf returns what a page shows of the sessions that live, the newest first.
+func sessionsOf(list []session.Summary) (out []sessionAtWork) {
+	for _, v := range list {
+		if !v.Live {
+			continue
+		}
+		shown := sessionAtWork{ID: text.OneLine(v.ID), Name: text.OneLine(v.Name), Principal: text.OneLine(v.Principal),
+			Role: text.OneLine(v.Role), Since: v.Created}
+		for _, k := range v.Skills {
+			shown.Skills = append(shown.Skills, text.OneLine(k))
+		}
+		out = append(out, shown)
+	}
+	slices.SortFunc(out, func(a, b sessionAtWork) int { return cmp.Or(b.Since.Compare(a.Since), strings.Compare(a.ID, b.ID)) })
+	return out
 }

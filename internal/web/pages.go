@@ -57,7 +57,8 @@ func (p *pages) write(w http.ResponseWriter, status int, name string, data page)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // a browser that has gone reads nothing
+	// What nobody sees on a page stands as its number, wherever it comes from.
+	_, _ = w.Write([]byte(text.Visible(b.String()))) // a browser that has gone reads nothing
 }
 
 // show sends a page to a device that is signed in.
