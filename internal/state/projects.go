@@ -57,6 +57,3 @@ func (r Root) noted(file string) (Paths, error) {
 	_, err = p.ReadNote()
 	return p, err
 }
-
-// Key names the project in addresses and among the user's projects: the name of its folder of the state.
-func (p Paths) Key() string { return p.id }

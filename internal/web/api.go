@@ -50,7 +50,7 @@ func (s *Server) apiStatus(w http.ResponseWriter, r *http.Request, _ device.Devi
 		Projects  []projectStatus `json:"projects"`
 	}{s.o.Version, s.o.Now().UTC(), problem, []projectStatus{}}
 	for _, a := range list {
-		p := projectStatus{Project: a.Key(), Folder: a.Project, Running: !errors.Is(a.Err, errNoNode)}
+		p := projectStatus{Project: keyOf(a.Paths), Folder: a.Project, Running: !errors.Is(a.Err, errNoNode)}
 		switch {
 		case a.Err == nil:
 			p.Status = &a.Reply
@@ -79,10 +79,10 @@ func (s *Server) apiApprovals(w http.ResponseWriter, r *http.Request, _ device.D
 	}
 	for _, a := range list {
 		if a.Err != nil && !errors.Is(a.Err, errNoNode) {
-			out.Problems = append(out.Problems, a.Key()+": "+text.Describe(a.Err))
+			out.Problems = append(out.Problems, keyOf(a.Paths)+": "+text.Describe(a.Err))
 		}
 		for _, q := range a.Reply {
-			out.Requests = append(out.Requests, projectRequest{a.Key(), q})
+			out.Requests = append(out.Requests, projectRequest{keyOf(a.Paths), q})
 		}
 	}
 	writeJSON(w, out)

@@ -62,7 +62,7 @@ type asked struct {
 // cardOf returns what a page shows of a request.
 func cardOf(p state.Paths, r approval.Request) card {
 	one := text.OneLine
-	c := card{Key: p.Key(), ID: r.ID, Digest: r.Digest, Project: nameOf(p), Dir: one(cmp.Or(r.Dir, p.Project)), Kind: r.Kind, Risk: r.Risk,
+	c := card{Key: keyOf(p), ID: r.ID, Digest: r.Digest, Project: nameOf(p), Dir: one(cmp.Or(r.Dir, p.Project)), Kind: r.Kind, Risk: r.Risk,
 		Title: one(strings.TrimPrefix(r.Tool, "agent__")), Agent: one(r.Agent), Label: r.Name(60), Role: one(r.Role),
 		Session: one(cmp.Or(r.Session, r.Principal)), Category: one(strings.ToLower(strings.ReplaceAll(r.Category, "_", " "))),
 		Reason: text.Visible(r.Reason), Rule: one(r.Rule), Opinion: text.Visible(r.Opinion), Thinking: text.Visible(r.Thinking),

@@ -96,7 +96,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, d device.Device)
 		return
 	}
 	s.o.Tell("answered by " + d.ID + ": " + text.OneLine(said.ID) + " of " + nameOf(p))
-	http.Redirect(w, r, "/inbox?done="+url.QueryEscape(p.Key()+"/"+said.ID), http.StatusSeeOther)
+	http.Redirect(w, r, "/inbox?done="+url.QueryEscape(keyOf(p)+"/"+said.ID), http.StatusSeeOther)
 }
 
 // refuseAnswer shows the inbox with why the answer was not taken.

@@ -56,19 +56,20 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request, d device.Device) {
 	shown := logData{Problem: problem}
 	var at *state.Paths
 	for i, p := range list {
-		if at == nil || p.Key() == form.Get("project") {
+		if at == nil || keyOf(p) == form.Get("project") {
 			at = &list[i]
 		}
 	}
 	for _, p := range list {
-		shown.Projects = append(shown.Projects, choice{p.Key(), nameOf(p) + " · " + text.OneLine(p.Project), p.Key() == at.Key()})
+		name := nameOf(p) + " · " + text.OneLine(p.Project)
+		shown.Projects = append(shown.Projects, choice{keyOf(p), name, keyOf(p) == keyOf(*at)})
 	}
 	q := index.Query{Role: form.Get("role"), Tool: form.Get("tool"), Session: form.Get("session"), Outcome: form.Get("outcome"),
 		Rule: form.Get("rule"), By: form.Get("by"), Text: form.Get("text"), Limit: logPage + 1}
 	q.Offset, _ = strconv.Atoi(form.Get("offset")) // what is no number is the first page
 	q.Offset = max(0, q.Offset)
-	for _, f := range []field{{"tool", "Tool", q.Tool, "files__*"}, {"role", "Role", q.Role, "guest"}, {"session", "Session", q.Session, "d3f*"},
-		{"rule", "Rule", q.Rule, ""}, {"by", "Decided by", q.By, "person"}, {"text", "Words of the reasoning", q.Text, ""}} {
+	for _, f := range []field{{"tool", "Tool", q.Tool, "files__*"}, {"role", "Role", q.Role, "guest"},
+		{"session", "Session", q.Session, "d3f*"}, {"rule", "Rule", q.Rule, ""}, {"by", "Decided by", q.By, "person"}, {"text", "Words of the reasoning", q.Text, ""}} {
 		f.Value = text.OneLine(f.Value)
 		shown.Fields = append(shown.Fields, f)
 	}

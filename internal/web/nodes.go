@@ -29,7 +29,8 @@ func (s *Server) projects() ([]state.Paths, string) {
 }
 
 // errNoNode means that no daemon runs for a project.
-var errNoNode = failure.New(failure.Unavailable, errors.New("no daemon runs for this project, so nothing was changed"), "myc serve starts one")
+var errNoNode = failure.New(failure.Unavailable, errors.New("no daemon runs for this project, so nothing was changed"),
+	"myc serve starts one")
 
 // dial attaches to the node of a project. It starts none.
 func (s *Server) dial(ctx context.Context, p state.Paths) (*daemon.Client, error) {
@@ -80,12 +81,15 @@ func askAll[P, R any](ctx context.Context, s *Server, m api.Method[P, R], params
 func (s *Server) project(key string) (state.Paths, bool) {
 	list, _ := s.projects()
 	for _, p := range list {
-		if p.Key() == key {
+		if keyOf(p) == key {
 			return p, true
 		}
 	}
 	return state.Paths{}, false
 }
+
+// keyOf names a project in addresses: the name of the folder of its state, which is another one for each.
+func keyOf(p state.Paths) string { return filepath.Base(p.Folder()) }
 
 // nameOf is what people call a project: the name of its folder.
 func nameOf(p state.Paths) string { return text.OneLine(filepath.Base(p.Project)) }
@@ -131,18 +135,18 @@ func (s *Server) watch(ctx context.Context) {
 	for {
 		list, _ := s.projects()
 		for _, p := range list {
-			if followed[p.Key()] {
+			if followed[keyOf(p)] {
 				continue
 			}
 			c, err := s.dial(ctx, p)
 			if err != nil {
 				continue // the pages say so
 			}
-			followed[p.Key()] = true
+			followed[keyOf(p)] = true
 			all.Go(func() {
 				s.follow(ctx, p, c)
 				select {
-				case ended <- p.Key():
+				case ended <- keyOf(p):
 				case <-ctx.Done():
 				}
 			})
@@ -159,17 +163,17 @@ func (s *Server) watch(ctx context.Context) {
 
 // follow publishes what changes in a node until it ends.
 func (s *Server) follow(ctx context.Context, p state.Paths, c *daemon.Client) {
-	s.feed.Publish("node", p.Key())
+	s.feed.Publish("node", keyOf(p))
 	ctx, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	work.Go(func() { s.followRuns(ctx, p) })
-	err := client.Watch(ctx, c, api.WatchParams{}, func(r approval.Request) { s.feed.Publish("inbox", p.Key()+" "+r.ID) })
+	err := client.Watch(ctx, c, api.WatchParams{}, func(r approval.Request) { s.feed.Publish("inbox", keyOf(p)+" "+r.ID) })
 	if err != nil && ctx.Err() == nil {
 		s.o.Tell("what waits in " + text.OneLine(p.Project) + " cannot be watched: " + text.Visible(text.Describe(err)))
 	}
 	cancel()
 	work.Wait()
-	s.feed.Publish("node", p.Key())
+	s.feed.Publish("node", keyOf(p))
 }
 
 // followRuns publishes that something is otherwise among the agents at work, or among the sessions.
@@ -180,7 +184,7 @@ func (s *Server) followRuns(ctx context.Context, p state.Paths) {
 	for {
 		now, err := s.atWork(ctx, p)
 		if err == nil && before != "" && now != before {
-			s.feed.Publish("work", p.Key())
+			s.feed.Publish("work", keyOf(p))
 		}
 		if err == nil {
 			before = now

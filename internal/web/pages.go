@@ -75,10 +75,6 @@ func (s *Server) fail(w http.ResponseWriter, _ *http.Request, status int, err er
 	s.pages.write(w, status, "problem", page{Title: http.StatusText(status), Body: text.Visible(text.Describe(err))})
 }
 
-func (s *Server) absent(w http.ResponseWriter, r *http.Request, _ device.Device) {
-	s.fail(w, r, http.StatusNotFound, fmt.Errorf("there is no page at this address"))
-}
-
 // mediaType is the type of an asset; "" for a name that is none.
 func mediaType(name string) string {
 	switch path.Ext(name) {
@@ -93,7 +89,7 @@ func mediaType(name string) string {
 }
 
 // asset sends a file that pages load.
-func (s *Server) asset(w http.ResponseWriter, r *http.Request) {
+func asset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	b, err := assetFiles.ReadFile("assets/" + name)
 	kind := mediaType(name)

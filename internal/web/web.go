@@ -70,7 +70,8 @@ func Loopback(addr string) error {
 		return nil
 	}
 	return failure.New(failure.Usage, fmt.Errorf("web: address %q is not one of this machine alone: the pages have no TLS, so whoever "+
-		"listens on the way could answer in your name", addr), "listen on "+DefaultAddr+", and reach it from elsewhere by ssh -L 3456:"+DefaultAddr)
+		"listens on the way could answer in your name", addr),
+		"listen on "+DefaultAddr+", and reach it from elsewhere by ssh -L 3456:"+DefaultAddr)
 }
 
 // Listen opens the server at an address of this machine. The caller runs or closes it. The error is [ErrRuns] if the user has one.
@@ -121,7 +122,8 @@ func (s *Server) Close() {
 // Run serves until ctx is done.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.Close()
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 2 * time.Minute,
+	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		IdleTimeout:    2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0)} // it would only tell what a client did wrong
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(s.listener) }()
@@ -154,7 +156,7 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) Handler() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /health", s.health)
-	m.HandleFunc("GET /assets/{name}", s.asset)
+	m.HandleFunc("GET /assets/{name}", asset)
 	m.HandleFunc("GET /sign-in", s.signInPage)
 	m.HandleFunc("POST /sign-in", s.signIn)
 	m.Handle("POST /sign-out", s.signedIn(s.signOut))
@@ -165,7 +167,9 @@ func (s *Server) Handler() http.Handler {
 	m.Handle("GET /events", s.signedIn(s.events))
 	m.Handle("GET /api/status", s.signedIn(s.apiStatus))
 	m.Handle("GET /api/approvals", s.signedIn(s.apiApprovals))
-	m.Handle("/", s.signedIn(s.absent))
+	m.Handle("/", s.signedIn(func(w http.ResponseWriter, r *http.Request, _ device.Device) {
+		s.fail(w, r, http.StatusNotFound, errors.New("there is no page at this address"))
+	}))
 	return s.guarded(http.NewCrossOriginProtection().Handler(m))
 }
 

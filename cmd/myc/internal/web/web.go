@@ -136,7 +136,7 @@ func (a *app) link(ctx context.Context, root state.Root, addr string, o options)
 	}
 	fmt.Fprintln(a.Out, link)
 	if o.open {
-		a.OpenBrowser(ctx, link)
+		base.OpenBrowser(ctx, a.App, link)
 	}
 	return nil
 }
