@@ -69,7 +69,8 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request, d device.Device) {
 	q.Offset, _ = strconv.Atoi(form.Get("offset")) // what is no number is the first page
 	q.Offset = max(0, q.Offset)
 	for _, f := range []field{{"tool", "Tool", q.Tool, "files__*"}, {"role", "Role", q.Role, "guest"},
-		{"session", "Session", q.Session, "d3f*"}, {"rule", "Rule", q.Rule, ""}, {"by", "Decided by", q.By, "person"}, {"text", "Words of the reasoning", q.Text, ""}} {
+		{"session", "Session", q.Session, "d3f*"}, {"rule", "Rule", q.Rule, ""}, {"by", "Decided by", q.By, "person"},
+		{"text", "Words of the reasoning", q.Text, ""}} {
 		f.Value = text.OneLine(f.Value)
 		shown.Fields = append(shown.Fields, f)
 	}
