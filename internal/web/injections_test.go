@@ -126,6 +126,7 @@ func skeleton(t *testing.T, text string) (out []string) {
 			if n.Parent.Data != "pre" || line != "span" && line != "span class" { // a text has as many lines as it has
 				out = append(out, line)
 			}
+		default:
 		}
 	}
 	return out
