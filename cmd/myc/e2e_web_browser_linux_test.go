@@ -36,7 +36,7 @@ func TestWebInBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	allocator, end := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium),
-		chromedp.NoSandbox, chromedp.Env("HOME="+t.TempDir()), chromedp.WSURLReadTimeout(time.Minute), chromedp.WindowSize(360, 800))...)
+		chromedp.NoSandbox, chromedp.Env("HOME="+t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))...)
 	defer end()
 	tab, end := chromedp.NewContext(allocator)
 	watched := make(chan struct{})
@@ -65,7 +65,7 @@ func TestWebInBrowser(t *testing.T) {
 		}
 		picture(t, tab, page+"-360.png")
 	}
-	do("sign in", chromedp.Navigate(link), chromedp.Click("button.first"), chromedp.WaitVisible("p.empty"))
+	do("sign in", chromedp.EmulateViewport(360, 800), chromedp.Navigate(link), chromedp.Click("button.first"), chromedp.WaitVisible("p.empty"))
 	first := p.start("", "call", "--ask", "wait", "files__list_directory", "--args", `{"path":"."}`)
 	p.waiting(1, 1)
 	do("see the call come", chromedp.WaitVisible("article.card"))
