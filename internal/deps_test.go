@@ -53,7 +53,7 @@ node                 : rawjson text state atomicfile store telemetry model harne
 node                 : secret yamlfile shell scan builtin files sandbox skill audit approval memory transcript protocol workflow backend
 node                 : find gate gateway hook run agent swarm config
 web                  : node policy skill audit approval backend gate run swarm protocol workflow config transcript
-web                  : memory setup telemetry text
+web                  : memory setup telemetry text rawjson state atomicfile daemon
 `
 
 // narrow are packages below a room that may import less than their room: only what their line names, packages of their own room included.

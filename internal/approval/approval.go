@@ -102,7 +102,7 @@ type Answer struct {
 	For    For    `json:"for"`
 	As     As     `json:"as,omitempty"` // which calls it approves; empty: this call. See [Candidates]
 	By     string `json:"by"`           // a person, the model's id, [ByDeadline], [ByCaller] or [BySession]
-	Via    string `json:"via"`          // terminal, http, telegram, model, client, policy
+	Via    string `json:"via"`          // terminal, http, telegram, "browser, DEVICE", model, client, policy
 	Reason string `json:"reason,omitempty"`
 	Text   string `json:"text,omitempty"`   // an instruction for the agent; of a question, the answers
 	Digest string `json:"digest,omitempty"` // of the request as it was shown; empty, or equal to [Request.Digest]

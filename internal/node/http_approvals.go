@@ -107,8 +107,9 @@ func (a *approvalsAPI) answer(w http.ResponseWriter, r *http.Request, by string)
 		return
 	}
 	switch {
-	case answer.ID != "":
-		httpError(w, http.StatusBadRequest, `the body is not an answer: the id of the request is in the path, not in "id"`)
+	case answer.ID != "" || answer.Device != "":
+		httpError(w, http.StatusBadRequest, `the body is not an answer: the id of the request is in the path, not in "id", and it has `+
+			`no "device"`)
 		return
 	case answer.Allow == nil || answer.Digest == "":
 		httpError(w, http.StatusBadRequest, `an answer needs "allow" (true or false) and "digest" (that of the request as it was shown)`)

@@ -132,7 +132,7 @@ func (n *Node) approvalMethods(to methods) {
 		return n.Approvals.Show(ctx, p.ID)
 	})
 	handle(to, api.ApprovalsAnswer, func(ctx context.Context, c daemon.Caller, a api.Answer) (approval.Request, error) {
-		return n.Approvals.Answer(ctx, a.ID, a.By(acts.User(c.UID), "terminal"))
+		return n.Approvals.Answer(ctx, a.ID, a.By(acts.User(c.UID), a.Via()))
 	})
 	handle(to, api.ApprovalsMode, func(ctx context.Context, _ daemon.Caller, p api.ModeParams) (m approval.Mode, err error) {
 		if p.Mode != "" {

@@ -316,6 +316,15 @@ type Answer struct {
 	Reason string       `json:"reason,omitempty"`
 	Text   string       `json:"text,omitempty"`   // an instruction for the agent; for a question, the answer
 	Digest string       `json:"digest,omitempty"` // of the request as it was shown; empty: whatever has this ID
+	Device string       `json:"device,omitempty"` // on the socket: the browser on which the person answers; empty: a terminal
+}
+
+// Via is the surface of an answer on the socket, as the record names it.
+func (a Answer) Via() string {
+	if a.Device != "" {
+		return "browser, " + a.Device
+	}
+	return "terminal"
 }
 
 // By is the answer as the queue takes it: by this person, from this surface.

@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/node"
 	"mycelium/internal/node/api"
+	"mycelium/internal/node/client"
 	"mycelium/internal/node/failure"
 )
 
@@ -150,9 +151,8 @@ func (a *App) detached(dir string, args []string) (argv, environ []string, err e
 }
 
 // Call sends a request to the node.
-func Call[P, R any](ctx context.Context, c *Client, m api.Method[P, R], p P) (reply R, err error) {
-	err = failure.FromRPC(c.conn.Call(ctx, m.Name, p, &reply))
-	return reply, err
+func Call[P, R any](ctx context.Context, c *Client, m api.Method[P, R], p P) (R, error) {
+	return client.Call(ctx, c.conn, m, p)
 }
 
 // Operate sends a request that only a person may make. An agent is refused here, and again by the node.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 
 	"golang.org/x/term"
@@ -54,4 +55,20 @@ func Editor(ctx context.Context, a *App, path string) error {
 		return fmt.Errorf("the editor %s: %w", program, err)
 	}
 	return nil
+}
+
+// OpenBrowser opens an address if there is a browser. The address is printed in any case.
+func OpenBrowser(ctx context.Context, a *App, address string) {
+	program := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		program = "open"
+	} else if a.Getenv("DISPLAY") == "" && a.Getenv("WAYLAND_DISPLAY") == "" {
+		return
+	}
+	if path, err := exec.LookPath(program); err == nil {
+		cmd := exec.CommandContext(ctx, path, address)
+		if cmd.Start() == nil {
+			_ = cmd.Process.Release()
+		}
+	}
 }

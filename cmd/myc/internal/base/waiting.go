@@ -1,7 +1,6 @@
 package base
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/node/api"
+	"mycelium/internal/node/client"
 	"mycelium/internal/text"
 )
 
@@ -58,23 +58,5 @@ func (c *Client) TellWaiting(stderr io.Writer, tool string) {
 // closes the client.
 func WatchApprovals(ctx context.Context, c *Client, p api.WatchParams, tell func(approval.Request)) error {
 	defer c.Close()
-	conn, _, err := Stream(ctx, c, api.ApprovalsWatch, p)
-	if err != nil {
-		return err
-	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	defer stop()
-	lines := bufio.NewScanner(conn)
-	lines.Buffer(nil, maxRequestLine)
-	for lines.Scan() {
-		var r approval.Request
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			return fmt.Errorf("watch approvals: read a request: %w", err)
-		}
-		tell(r)
-	}
-	return nil // the next attempt tells whether a daemon can be found
+	return client.Watch(ctx, c.conn, p, tell)
 }
-
-// maxRequestLine bounds one request on the way to a terminal, in bytes: its arguments are bounded by the queue.
-const maxRequestLine = 8 << 20

@@ -35,6 +35,7 @@ import (
 	"mycelium/cmd/myc/internal/skill"
 	"mycelium/cmd/myc/internal/swarm"
 	"mycelium/cmd/myc/internal/tools"
+	"mycelium/cmd/myc/internal/web"
 	"mycelium/internal/node/failure"
 	loaded "mycelium/internal/node/project"
 	"mycelium/internal/text"
@@ -131,7 +132,8 @@ func groups(a *base.App) []group {
 	roles.AddCommand(append(role.Commands(a), eject.Roles(a))...)
 	return []group{
 		{"Start here:", []*cobra.Command{demo.Command(a), project.Init(a, agents.Install(a)), agents.Claude(a), approvals.Command(a),
-			audit.Command(a), project.Doctor(a, agents.Check(a), sandbox.Check(a), memory.Check(a), engine.Check(a), swarm.Check(a))}},
+			web.Command(a), audit.Command(a),
+			project.Doctor(a, agents.Check(a), sandbox.Check(a), memory.Check(a), engine.Check(a), swarm.Check(a))}},
 		{"Agents of our own:", []*cobra.Command{modes.Workflow(a, Main), modes.Adhoc(a, Main), modes.Run(a), modes.SubAgent(a),
 			swarm.Command(a)}},
 		{"What agents may do:", []*cobra.Command{roles, skills, policy.Command(a), project.Trust(a), project.Edit(a),

@@ -94,7 +94,7 @@ func (a *app) login(ctx context.Context, server string, quiet, paste bool) error
 	}
 	a.showLogin(server, ask)
 	if !quiet && !paste && base.StdinIsTerminal(a.In) {
-		a.openBrowser(ctx, ask.URL)
+		base.OpenBrowser(ctx, a.App, ask.URL)
 	}
 	query, err := a.waitForReturn(ctx, l, ask, back.Path, paste)
 	if err != nil {

@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os/exec"
-	"runtime"
 	"strings"
 	"time"
 
@@ -24,22 +22,6 @@ func listenAddress(u *url.URL) string {
 		host = "127.0.0.1"
 	}
 	return net.JoinHostPort(host, u.Port())
-}
-
-// openBrowser opens an address if there is a browser. The address is printed in any case.
-func (a *app) openBrowser(ctx context.Context, address string) {
-	program := "xdg-open"
-	if runtime.GOOS == "darwin" {
-		program = "open"
-	} else if a.Getenv("DISPLAY") == "" && a.Getenv("WAYLAND_DISPLAY") == "" {
-		return
-	}
-	if path, err := exec.LookPath(program); err == nil {
-		cmd := exec.CommandContext(ctx, path, address)
-		if cmd.Start() == nil {
-			_ = cmd.Process.Release()
-		}
-	}
 }
 
 // waitForReturn waits for the browser to come back, and returns the query that it brings.

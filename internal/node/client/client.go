@@ -1,0 +1,47 @@
+// Package client asks the node of a project over its socket, with the types of package api. Commands and pages use it.
+package client
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/daemon"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
+)
+
+// Call sends a request to the node.
+func Call[P, R any](ctx context.Context, c *daemon.Client, m api.Method[P, R], p P) (reply R, err error) {
+	err = failure.FromRPC(c.Call(ctx, m.Name, p, &reply))
+	return reply, err
+}
+
+// maxRequestLine bounds one request for an approval on the way to a person, in bytes: its arguments are bounded by the queue.
+const maxRequestLine = 8 << 20
+
+// Watch calls tell with each request that waits, and again when it changes or is settled, until the connection ends or ctx is done. It
+// closes the client. That the connection ended is no error: the next attempt tells whether a daemon can be found.
+func Watch(ctx context.Context, c *daemon.Client, p api.WatchParams, tell func(approval.Request)) error {
+	defer c.Close()
+	conn, err := c.Stream(ctx, api.ApprovalsWatch.Name, p, nil)
+	if err != nil {
+		return failure.FromRPC(err)
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	lines := bufio.NewScanner(conn)
+	lines.Buffer(nil, maxRequestLine)
+	for lines.Scan() {
+		var r approval.Request
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			return fmt.Errorf("watch approvals: read a request: %w", err)
+		}
+		tell(r)
+	}
+	return nil
+}

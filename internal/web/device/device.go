@@ -1,0 +1,223 @@
+// Package device keeps the browsers in which a person is signed in to the pages, and the links with which they sign in.
+//
+// Only digests of links and cookies are kept, in a file of the user's state: an agent that reads the file learns nothing that opens a
+// page.
+package device
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/atomicfile"
+	"mycelium/internal/state"
+	"mycelium/internal/text"
+)
+
+// The times of links and devices.
+const (
+	LinkLife   = time.Minute
+	Life       = 90 * 24 * time.Hour // after it a device signs in again
+	seenEvery  = time.Hour           // how exactly it is kept when a device was seen
+	lockWait   = 5 * time.Second     // for another process that changes the file, which takes milliseconds
+	maxDevices = 64
+	maxName    = 60 // characters
+)
+
+// Device is a browser in which a person is signed in.
+type Device struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`             // what the browser says of itself, for people
+	Digest  string    `json:"digest,omitempty"` // of the secret in its cookie: SHA-256, hexadecimal
+	Created time.Time `json:"created"`
+	Seen    time.Time `json:"seen"` // last use, exact to an hour
+	Expires time.Time `json:"expires"`
+}
+
+// link is a link that was printed and has not been used. It is good for the server at Addr only.
+type link struct {
+	Digest string    `json:"digest"`
+	Addr   string    `json:"addr"`
+	Until  time.Time `json:"until"`
+}
+
+// kept is the content of the file.
+type kept struct {
+	Links   []link   `json:"links,omitempty"`
+	Devices []Device `json:"devices"`
+}
+
+// Book is the file of a user's devices. Its methods may be used by several processes at once.
+type Book struct {
+	dir string
+	now func() time.Time
+}
+
+// Open returns the book of a user. It creates nothing. now is the clock; nil: time.Now.
+func Open(root state.Root, now func() time.Time) *Book {
+	if now == nil {
+		now = time.Now
+	}
+	return &Book{dir: root.Pages(), now: now}
+}
+
+// The errors of [Book.SignIn], [Book.Who] and [Book.Revoke].
+var (
+	ErrLink    = errors.New("this link is not good any more: a link is good once, and for one minute")
+	ErrCookie  = errors.New("this browser is not signed in")
+	ErrUnknown = errors.New("no device has this id")
+)
+
+func (b *Book) file() string { return filepath.Join(b.dir, "devices.json") }
+
+func (b *Book) read() (k kept, err error) {
+	data, err := os.ReadFile(b.file())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return k, nil
+	case err == nil:
+		err = json.Unmarshal(data, &k, json.RejectUnknownMembers(true))
+	}
+	if err != nil {
+		return kept{}, text.Hinted(fmt.Errorf("read the devices of the pages: %s: %w", b.file(), err),
+			"remove the file: then every browser signs in again")
+	}
+	return k, nil
+}
+
+// change lets f change the file, and drops what has expired.
+func (b *Book) change(f func(k *kept) error) error {
+	if err := os.MkdirAll(b.dir, 0o700); err != nil {
+		return fmt.Errorf("make the folder of the pages: %w", err)
+	}
+	lock, err := atomicfile.LockWait(filepath.Join(b.dir, "devices.lock"), lockWait)
+	if err != nil {
+		return fmt.Errorf("change the devices of the pages: %w", err)
+	}
+	k, err := b.read()
+	if err == nil {
+		now := b.now()
+		k.Links = slices.DeleteFunc(k.Links, func(l link) bool { return !now.Before(l.Until) })
+		k.Devices = slices.DeleteFunc(k.Devices, func(d Device) bool { return !now.Before(d.Expires) })
+		err = f(&k)
+	}
+	var data []byte
+	if err == nil {
+		data, err = json.Marshal(k, jsontext.WithIndent("  "))
+	}
+	if err == nil {
+		err = atomicfile.Write(b.file(), append(data, '\n'), 0o600)
+	}
+	return errors.Join(err, lock.Unlock())
+}
+
+// NewLink returns the secret of a link for the server at addr.
+func (b *Book) NewLink(addr string) (secret string, err error) {
+	secret = newSecret()
+	return secret, b.change(func(k *kept) error {
+		k.Links = append(k.Links, link{Digest: digestOf(secret), Addr: addr, Until: b.now().Add(LinkLife).UTC()})
+		return nil
+	})
+}
+
+// SignIn uses up a link of the server at addr, and returns the new device with the value of its cookie. name is what the browser says of
+// itself. The error is ErrLink if the link is not good.
+func (b *Book) SignIn(addr, secret, name string) (d Device, cookie string, err error) {
+	err = b.change(func(k *kept) error {
+		at := slices.IndexFunc(k.Links, func(l link) bool { return l.Addr == addr && same(l.Digest, secret) })
+		if at < 0 {
+			return ErrLink
+		}
+		if len(k.Devices) >= maxDevices {
+			return text.Hinted(fmt.Errorf("%d devices are signed in, and no more may be", maxDevices), "myc web devices revoke ID makes room")
+		}
+		k.Links = slices.Delete(k.Links, at, at+1)
+		now, key := b.now().UTC(), newSecret()
+		d = Device{ID: newID(), Name: text.TruncateRunes(text.OneLine(name), maxName), Digest: digestOf(key), Created: now, Seen: now,
+			Expires: now.Add(Life)}
+		cookie = d.ID + "." + key
+		k.Devices = append(k.Devices, d)
+		return nil
+	})
+	if err != nil {
+		return Device{}, "", err
+	}
+	return d, cookie, nil
+}
+
+// Who returns the device that a cookie belongs to. The file is read each time, so that a device is out as soon as it is revoked. The error
+// is ErrCookie if the cookie is nobody's.
+func (b *Book) Who(cookie string) (Device, error) {
+	k, err := b.read()
+	if err != nil {
+		return Device{}, err
+	}
+	id, secret, _ := strings.Cut(cookie, ".")
+	at := slices.IndexFunc(k.Devices, func(d Device) bool { return d.ID == id && same(d.Digest, secret) })
+	now := b.now()
+	if at < 0 || !now.Before(k.Devices[at].Expires) {
+		return Device{}, ErrCookie
+	}
+	d := k.Devices[at]
+	if now.Sub(d.Seen) < seenEvery {
+		return d, nil
+	}
+	return d, b.change(func(k *kept) error {
+		for i := range k.Devices {
+			if k.Devices[i].ID == d.ID {
+				k.Devices[i].Seen = now.UTC()
+			}
+		}
+		return nil
+	})
+}
+
+// List returns the devices that are signed in, the oldest first.
+func (b *Book) List() ([]Device, error) {
+	k, err := b.read()
+	now := b.now()
+	return slices.DeleteFunc(k.Devices, func(d Device) bool { return !now.Before(d.Expires) }), err
+}
+
+// Revoke signs a device out. The error is ErrUnknown if there is none with this id.
+func (b *Book) Revoke(id string) error {
+	return b.change(func(k *kept) error {
+		before := len(k.Devices)
+		k.Devices = slices.DeleteFunc(k.Devices, func(d Device) bool { return d.ID == id })
+		if len(k.Devices) == before {
+			return ErrUnknown
+		}
+		return nil
+	})
+}
+
+func newSecret() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // it never fails: crypto/rand ends the program instead
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// newID returns a short id, for people: it names a device in records, and opens nothing.
+func newID() string { return "d-" + strings.ToLower(rand.Text()[:8]) }
+
+func digestOf(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+func same(digest, secret string) bool {
+	return subtle.ConstantTimeCompare([]byte(digest), []byte(digestOf(secret))) == 1
+}

@@ -1,0 +1,158 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"mycelium/internal/text"
+	"mycelium/internal/web/device"
+)
+
+// security are the headers of every response. A page loads from this server only, runs no code and no style that stands in it, is framed
+// by nobody, and tells other sites nothing. The referrer policy is not no-referrer, because a browser then sends "Origin: null" with the
+// forms of our own pages, which could not be told from those of a stranger.
+var security = [...][2]string{
+	{"Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+		"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"},
+	{"X-Content-Type-Options", "nosniff"},
+	{"X-Frame-Options", "DENY"},
+	{"Referrer-Policy", "same-origin"},
+	{"Cache-Control", "no-store"},
+	{"Cross-Origin-Opener-Policy", "same-origin"},
+	{"Cross-Origin-Resource-Policy", "same-origin"},
+	{"Permissions-Policy", "camera=(), geolocation=(), microphone=()"},
+}
+
+// guarded sets these headers, and refuses what comes under another name than ours or from the page of another site.
+func (s *Server) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, h := range security {
+			w.Header().Set(h[0], h[1])
+		}
+		ok := s.ours(r.Host) && len(r.Header.Values("Origin")) < 2
+		if origin := r.Header.Get("Origin"); origin != "" {
+			host, plain := strings.CutPrefix(origin, "http://")
+			ok = ok && plain && strings.EqualFold(host, r.Host)
+		}
+		if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" && r.Method != http.MethodGet {
+			ok = false
+		}
+		if !ok {
+			http.Error(w, "this Host or Origin may not be used here: open http://"+s.addr+"/", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// cookieName is the name of the cookie. Cookies ignore ports, so the port is part of the name: other programs of this machine, and a
+// second server, have cookies of their own.
+func (s *Server) cookieName() string { return "mycelium-pages-" + s.port }
+
+// handler serves a request of a device that is signed in.
+type handler func(w http.ResponseWriter, r *http.Request, d device.Device)
+
+// signedIn refuses a request without the cookie of a device: a page leads to the sign-in, anything else is told 401.
+func (s *Server) signedIn(next handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d, err := s.who(r)
+		switch {
+		case err == nil:
+			next(w, r, d)
+		case !errors.Is(err, device.ErrCookie):
+			s.fail(w, r, http.StatusInternalServerError, err)
+		case r.Header.Get("HX-Request") != "": // a part of a page that is open: the whole page goes to the sign-in
+			w.Header().Set("HX-Redirect", "/sign-in")
+			http.Error(w, err.Error(), http.StatusUnauthorized)
+		case r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/events":
+			http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
+		default:
+			http.Error(w, err.Error()+": myc web prints a link on a terminal", http.StatusUnauthorized)
+		}
+	})
+}
+
+// who is the device that sent a request.
+func (s *Server) who(r *http.Request) (device.Device, error) {
+	found := r.CookiesNamed(s.cookieName())
+	if len(found) != 1 {
+		return device.Device{}, device.ErrCookie
+	}
+	return s.devices.Who(found[0].Value)
+}
+
+// signInData is what the page of the sign-in shows.
+type signInData struct {
+	Link    string // the secret, in a field of the form; "" if the address had none
+	Problem string
+}
+
+// signInPage asks whether to sign this browser in. It uses nothing up, so that a program which looks at links before a person opens them
+// does not.
+func (s *Server) signInPage(w http.ResponseWriter, r *http.Request) {
+	s.pages.write(w, http.StatusOK, "sign-in", page{Title: "Sign in", Body: signInData{Link: r.URL.Query().Get("link")}})
+}
+
+func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
+	now := s.o.Now()
+	if wait := s.attempts.Wait(now); wait > 0 {
+		w.Header().Set("Retry-After", seconds(wait))
+		s.refuseSignIn(w, http.StatusTooManyRequests, "Too many sign-ins have failed. Wait "+seconds(wait)+" seconds, and use a new link then.")
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	d, cookie, err := s.devices.SignIn(s.addr, r.PostFormValue("link"), browserOf(r.UserAgent()))
+	switch {
+	case errors.Is(err, device.ErrLink):
+		s.attempts.Fail(now)
+		s.o.Tell("a sign-in was refused: " + err.Error())
+		s.refuseSignIn(w, http.StatusForbidden, "This link is not good any more: a link is good once, and for one minute.")
+		return
+	case err != nil:
+		s.refuseSignIn(w, http.StatusInternalServerError, text.Visible(text.Describe(err)))
+		return
+	}
+	s.o.Tell("signed in: " + d.ID + ", " + d.Name)
+	http.SetCookie(w, s.cookie(cookie, int(device.Life.Seconds())))
+	http.Redirect(w, r, "/inbox", http.StatusSeeOther)
+}
+
+func (s *Server) refuseSignIn(w http.ResponseWriter, status int, problem string) {
+	s.pages.write(w, status, "sign-in", page{Title: "Sign in", Body: signInData{Problem: problem}})
+}
+
+// cookie is the cookie of a device. It is not Secure: the server is on this machine and has no TLS. seconds below 0 remove it.
+func (s *Server) cookie(value string, seconds int) *http.Cookie {
+	return &http.Cookie{Name: s.cookieName(), Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, //nolint:gosec // see above
+		SameSite: http.SameSiteStrictMode}
+}
+
+func (s *Server) signOut(w http.ResponseWriter, r *http.Request, d device.Device) {
+	if err := s.devices.Revoke(d.ID); err != nil && !errors.Is(err, device.ErrUnknown) {
+		s.fail(w, r, http.StatusInternalServerError, err)
+		return
+	}
+	s.o.Tell("signed out: " + d.ID + ", " + d.Name)
+	http.SetCookie(w, s.cookie("", -1))
+	http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
+}
+
+// browserOf returns what people call the browser that sends this User-Agent: "Firefox on Linux".
+func browserOf(agent string) string {
+	find := func(table [][2]string, other string) string {
+		for _, row := range table {
+			if strings.Contains(agent, row[0]) {
+				return row[1]
+			}
+		}
+		return other
+	}
+	browser := find([][2]string{{"Edg/", "Edge"}, {"Firefox/", "Firefox"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}}, "a browser")
+	system := find([][2]string{{"Android", "Android"}, {"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Windows", "Windows"}, {"Mac OS", "macOS"},
+		{"Linux", "Linux"}}, "")
+	if system == "" {
+		return browser
+	}
+	return browser + " on " + system
+}
