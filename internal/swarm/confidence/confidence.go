@@ -114,6 +114,6 @@ type Judgement struct {
 	Activity int           `json:"activity"`
 	Output   int           `json:"output"`
 	Report   int           `json:"report"`
-	Idle     time.Duration `json:"idle"` // since the last sign of life; 0 while a call is under way or the worker waits
+	Idle     time.Duration `json:"-"` // since the last sign of life; 0 while a call is under way or the worker waits
 	Alerts   []Alert       `json:"alerts,omitempty"`
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"pgregory.net/rapid"
 )
 
@@ -297,4 +298,11 @@ func FuzzStable(f *testing.F) {
 			t.Fatalf("%q reports %d", s, n)
 		}
 	})
+}
+
+// A judgement is a part of what commands print for programs.
+func TestJudgementAsJSON(t *testing.T) {
+	if b, err := json.Marshal(Judgement{Score: 70, Idle: 90 * time.Second}); err != nil || !strings.Contains(string(b), `"score":70`) {
+		t.Errorf("%s %v", b, err)
+	}
 }

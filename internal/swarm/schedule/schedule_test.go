@@ -421,3 +421,11 @@ printer  Print it
 		t.Errorf("got\n%swant\n%s", got, graph)
 	}
 }
+
+// Programs read a timeline in minutes.
+func TestTimelineAsJSON(t *testing.T) {
+	b, err := json.Marshal(Timeline{Slots: []Slot{{ID: "a", Worker: 1, End: 90 * time.Minute}}, Makespan: 90 * time.Minute}.JSON())
+	if err != nil || !strings.Contains(string(b), `"endMinutes":90`) || !strings.Contains(string(b), `"makespanMinutes":90`) {
+		t.Errorf("%s %v", b, err)
+	}
+}

@@ -2,27 +2,51 @@ package schedule
 
 import (
 	"cmp"
+	"mycelium/internal/swarm/plan"
 	"slices"
 	"time"
 )
 
 // Slot is the time that a feature takes in a timeline. Worker counts from 1, Start and End from the beginning.
 type Slot struct {
-	ID     string        `json:"id"`
-	Worker int           `json:"worker"`
-	Start  time.Duration `json:"start"`
-	End    time.Duration `json:"end"`
+	ID     string
+	Worker int
+	Start  time.Duration
+	End    time.Duration
 }
 
 // Timeline is a simulated run of a plan.
 type Timeline struct {
-	Workers  int           `json:"workers"`
-	Slots    []Slot        `json:"slots"`    // in the order in which they start
-	Makespan time.Duration `json:"makespan"` // until everything is done
-	Total    time.Duration `json:"total"`    // one feature after the other
-	Critical []string      `json:"critical"` // the features of the longest path, in their order
-	Bound    time.Duration `json:"bound"`    // no schedule is shorter: the longest path, or all work divided by the workers
+	Workers  int
+	Slots    []Slot        // in the order in which they start
+	Makespan time.Duration // until everything is done
+	Total    time.Duration // one feature after the other
+	Critical []string      // the features of the longest path, in their order
+	Bound    time.Duration // no schedule is shorter: the longest path, or all work divided by the workers
 	titles   map[string]string
+}
+
+// JSON is a timeline for programs, with times in minutes.
+func (t Timeline) JSON() any {
+	type slot struct {
+		ID     string       `json:"id"`
+		Worker int          `json:"worker"`
+		Start  plan.Minutes `json:"startMinutes"`
+		End    plan.Minutes `json:"endMinutes"`
+	}
+	minutes := func(d time.Duration) plan.Minutes { return plan.Minutes(d.Minutes()) }
+	slots := make([]slot, len(t.Slots))
+	for i, s := range t.Slots {
+		slots[i] = slot{s.ID, s.Worker, minutes(s.Start), minutes(s.End)}
+	}
+	return struct {
+		Workers  int          `json:"workers"`
+		Slots    []slot       `json:"slots"`
+		Makespan plan.Minutes `json:"makespanMinutes"`
+		Total    plan.Minutes `json:"totalMinutes"`
+		Bound    plan.Minutes `json:"boundMinutes"`
+		Critical []string     `json:"critical"`
+	}{t.Workers, slots, minutes(t.Makespan), minutes(t.Total), minutes(t.Bound), t.Critical}
 }
 
 // Simulate runs the plan with a number of workers, at least one, each feature taking its estimate. Starting, verifying and merging take

@@ -20,7 +20,7 @@ func (a *app) picture(s *book.Session) error {
 		return a.PrintJSON(struct {
 			Plan     plan.Plan `json:"plan"`
 			Schedule any       `json:"schedule"`
-		}{p, t})
+		}{p, t.JSON()})
 	}
 	width := min(cmp.Or(a.Width(), 100), 120)
 	fmt.Fprintf(a.Out, "%s\n", strings.TrimRight(t.Gantt(width), "\n"))
