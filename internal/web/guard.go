@@ -82,8 +82,8 @@ func (s *Server) who(r *http.Request) (device.Device, error) {
 	return s.devices.Who(found[0].Value)
 }
 
-// signInData is what the page of the sign-in shows.
-type signInData struct {
+// signInForm is what the page of the sign-in shows.
+type signInForm struct {
 	Link    string // the secret, in a field of the form; "" if the address had none
 	Problem string
 }
@@ -91,7 +91,7 @@ type signInData struct {
 // signInPage asks whether to sign this browser in. It uses nothing up, so that a program which looks at links before a person opens them
 // does not.
 func (s *Server) signInPage(w http.ResponseWriter, r *http.Request) {
-	s.pages.write(w, http.StatusOK, "sign-in", page{Title: "Sign in", Body: signInData{Link: r.URL.Query().Get("link")}})
+	s.pages.write(w, http.StatusOK, "sign-in", page{Title: "Sign in", Body: signInForm{Link: r.URL.Query().Get("link")}})
 }
 
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
@@ -119,7 +119,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) refuseSignIn(w http.ResponseWriter, status int, problem string) {
-	s.pages.write(w, status, "sign-in", page{Title: "Sign in", Body: signInData{Problem: problem}})
+	s.pages.write(w, status, "sign-in", page{Title: "Sign in", Body: signInForm{Problem: problem}})
 }
 
 // cookie is the cookie of a device. It is not Secure: the server is on this machine and has no TLS. seconds below 0 remove it.

@@ -19,8 +19,8 @@ import (
 	"mycelium/internal/web/device"
 )
 
-// homeData is what is at work.
-type homeData struct {
+// overview is what is at work.
+type overview struct {
 	Projects []projectAtWork
 	Quiet    []string // folders of projects of which no node runs
 	Problem  string
@@ -99,7 +99,7 @@ func (s *Server) atWork(ctx context.Context, p state.Paths) (string, error) {
 
 func (s *Server) home(w http.ResponseWriter, r *http.Request, d device.Device) {
 	list, problem := askAll(r.Context(), s, api.Status, api.None{})
-	shown := homeData{Problem: problem}
+	shown := overview{Problem: problem}
 	for _, a := range list {
 		switch {
 		case errors.Is(a.Err, errNoNode):

@@ -19,8 +19,8 @@ import (
 // maxForm bounds a form, in bytes.
 const maxForm = 64 << 10
 
-// inboxData is what the inbox shows.
-type inboxData struct {
+// waitingList is what the inbox shows.
+type waitingList struct {
 	Cards    []card
 	Running  int      // nodes that answered
 	Problems []string // nodes that did not
@@ -29,9 +29,9 @@ type inboxData struct {
 }
 
 // waiting returns what waits for a person in all projects.
-func (s *Server) waiting(r *http.Request) inboxData {
+func (s *Server) waiting(r *http.Request) waitingList {
 	lists, problem := askAll(r.Context(), s, api.ApprovalsList, api.None{})
-	var in inboxData
+	var in waitingList
 	if problem != "" {
 		in.Problems = append(in.Problems, problem)
 	}
@@ -64,7 +64,7 @@ func (s *Server) inbox(w http.ResponseWriter, r *http.Request, d device.Device) 
 	s.showInbox(w, r, http.StatusOK, d, in)
 }
 
-func (s *Server) showInbox(w http.ResponseWriter, r *http.Request, status int, d device.Device, in inboxData) {
+func (s *Server) showInbox(w http.ResponseWriter, r *http.Request, status int, d device.Device, in waitingList) {
 	s.show(w, r, status, "inbox", d, page{Title: "Inbox", Here: "/inbox", Live: "sse:inbox, sse:node, sse:resync", Body: in})
 }
 

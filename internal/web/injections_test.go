@@ -59,7 +59,7 @@ func written(t *testing.T, s *Server, x string) map[string]string {
 		"edit": `{"file_path":` + string(quote) + `,"old_string":` + string(quote) + `,"new_string":"y"}`}
 	facts := policy.Facts{Dir: x, Parts: []policy.Part{{Program: x, Effects: []string{x}, Hosts: []string{x}, Unclear: []string{x},
 		Paths: []policy.Path{{Access: policy.Access(x), Raw: x}}}}}
-	in := inboxData{Running: 1, Problem: x, Problems: []string{x}}
+	in := waitingList{Running: 1, Problem: x, Problems: []string{x}}
 	for i, r := range []approval.Request{{Tool: x, Args: []byte(args["call"])}, {Tool: "agent__Bash", Args: []byte(args["bash"])},
 		{Tool: "agent__Edit", Args: []byte(args["edit"])}, {Kind: approval.Stop, Text: x},
 		{Kind: approval.Question, Questions: []approval.Asked{{Header: x, Text: x, Options: []string{x, x}, Many: true}}},
@@ -75,19 +75,19 @@ func written(t *testing.T, s *Server, x string) map[string]string {
 		c := cardOf(p, r)
 		in.Cards, in.Done = append(in.Cards, c), &c
 	}
-	home := homeData{Problem: x, Quiet: []string{x}}
+	home := overview{Problem: x, Quiet: []string{x}}
 	at := projectAtWork{Name: nameOf(p), Dir: x, Problem: x, Warnings: []string{x}, Waiting: 1}
 	at.Agents = []agentAtWork{agentOf(approval.AgentSession{ID: x, Agent: x, Label: x, Dir: x, Role: x, State: approval.SessionState(x),
 		Task: x, Last: x})}
 	at.Sessions = sessionsOf([]session.Summary{{ID: x, Name: x, Principal: x, Role: x, Skills: []string{x}, Live: true}})
 	at.Warnings = append(at.Warnings, warningsOf(api.StatusReply{Damage: []string{x}, Problem: x})...)
 	home.Projects = []projectAtWork{at}
-	shown := logData{Problem: x, Projects: []choice{{x, x, true}}, Fields: []field{{"tool", x, x, x}}, Newer: "/log?tool=" + x,
+	shown := recordList{Problem: x, Projects: []choice{{x, x, true}}, Fields: []field{{"tool", x, x, x}}, Newer: "/log?tool=" + x,
 		Entries: []entry{entryOf(index.Entry{ID: x, Session: x, Role: x, Tool: x, Args: []byte(args["call"]), Rule: x, Reason: x,
 			DecidedBy: x, Outcome: x, Agent: x, Sandbox: x, Thinking: &audit.Thinking{Thinking: x}})}}
 	out := map[string]string{}
 	d := device.Device{ID: x, Name: x}
-	for name, body := range map[string]any{"inbox": in, "home": home, "log": shown, "sign-in": signInData{Link: x, Problem: x}} {
+	for name, body := range map[string]any{"inbox": in, "home": home, "log": shown, "sign-in": signInForm{Link: x, Problem: x}} {
 		w := httptest.NewRecorder()
 		s.show(w, httptest.NewRequest(http.MethodGet, "/inbox?done=a", nil), http.StatusOK, name, d,
 			page{Title: x, Here: "/inbox", Live: "sse:inbox", Body: body})

@@ -19,8 +19,8 @@ import (
 // logPage is how many calls one page of the log has.
 const logPage = 50
 
-// logData is a part of the log of one project.
-type logData struct {
+// recordList is a part of the log of one project.
+type recordList struct {
 	Projects     []choice
 	Fields       []field
 	Outcomes     []choice
@@ -53,7 +53,7 @@ type entry struct {
 func (s *Server) log(w http.ResponseWriter, r *http.Request, d device.Device) {
 	list, problem := s.projects()
 	form := r.URL.Query()
-	shown := logData{Problem: problem}
+	shown := recordList{Problem: problem}
 	var at *state.Paths
 	for i, p := range list {
 		if at == nil || keyOf(p) == form.Get("project") {
@@ -84,7 +84,7 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request, d device.Device) {
 }
 
 // fillLog adds the calls of a project, and where there are more.
-func (s *Server) fillLog(r *http.Request, shown *logData, p state.Paths, q index.Query) {
+func (s *Server) fillLog(r *http.Request, shown *recordList, p state.Paths, q index.Query) {
 	found, err := s.o.Records(r.Context(), p, q)
 	if err != nil {
 		shown.Problem = text.Visible(text.Describe(err))

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -62,9 +63,12 @@ type Server struct {
 
 // Loopback returns an error unless addr is an address of this machine itself.
 func Loopback(addr string) error {
-	host, _, err := net.SplitHostPort(addr)
+	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return failure.Usagef("web: address %q: it is HOST:PORT, for example %s", addr, DefaultAddr)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return failure.Usagef("web: %q is no port: --addr and DASHBOARD_PORT want a number from 0 to 65535", port)
 	}
 	if ip, err := netip.ParseAddr(host); host == "localhost" || err == nil && ip.IsLoopback() {
 		return nil

@@ -257,7 +257,7 @@ func working() []row {
 			about:  "Have workers started on up to ten features. Those that cannot start are listed with the reason; the others start.",
 			params: []param{features, may("customPrompts", "texts", "What the worker of a feature is told besides, by the feature's id.")}},
 		{name: "send_worker_message", run: message, params: []param{feature, need("message", "string", "What it is told.")},
-			about: "Tell a worker something. It hears it when its turn is over, before it ends."},
+			about: "Tell a worker something. It hears it after the call that is under way, or when its turn is over."},
 		{name: "mark_complete", run: markComplete,
 			about: "Say that a feature is done, or has failed. Done: its worker is stopped, and its work lands if it is committed and " +
 				"verified; what is missing is refused and named. Failed: the attempt is given up, and tried again up to maxRetries times.",
