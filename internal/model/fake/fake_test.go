@@ -69,6 +69,10 @@ func TestStepIsTheNumberOfAssistantMessages(t *testing.T) {
 	if d := cmp.Diff(want, r.ToolResults()); d != "" {
 		t.Error(d)
 	}
+	r.Messages = append(r.Messages, Message{Role: "system", Content: []Block{{Type: "text", Text: "the date"}}})
+	if d := cmp.Diff(want, r.ToolResults()); d != "" {
+		t.Errorf("with a reminder behind the results: %s", d)
+	}
 	if b := r.Messages[1].Content[0]; b.Name != "Bash" || string(b.Input) != `{"x":1}` {
 		t.Errorf("tool use: %+v", b)
 	}

@@ -3,6 +3,7 @@ package fake
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -56,16 +57,21 @@ func (r Request) ToolNames() []string {
 	return names
 }
 
-// ToolResults returns the tool results in the last message.
+// ToolResults returns the tool results that came since the model last spoke. They need not be in the last message: an agent may send a
+// reminder in a message of its own behind them.
 func (r Request) ToolResults() []Block {
-	if len(r.Messages) == 0 {
-		return nil
-	}
 	var out []Block
-	for _, b := range r.Messages[len(r.Messages)-1].Content {
-		if b.Type == "tool_result" {
-			out = append(out, b)
+	for _, m := range slices.Backward(r.Messages) {
+		if m.Role == "assistant" {
+			break
 		}
+		var found []Block
+		for _, b := range m.Content {
+			if b.Type == "tool_result" {
+				found = append(found, b)
+			}
+		}
+		out = append(found, out...)
 	}
 	return out
 }
