@@ -139,35 +139,39 @@ func (r *Repo) checkedOut(ctx context.Context, ref string) (string, error) {
 	return "", nil
 }
 
-// HandOver moves a branch of the person forward to the session's tip. It is called when the person asks for it. It refuses what is
-// no fast-forward. Where the branch is checked out, git changes the files that differ, and refuses, with nothing changed, if one of
+// HandOver moves a branch of the person forward to the session's tip. It is called when the person asks for it. moved is false where the
+// branch has that commit already, and nothing is done then. It refuses what is no fast-forward. Where the branch is checked out, git changes the files that differ, and refuses, with nothing changed, if one of
 // them has changes that are not committed or lies where an untracked or ignored file is; other changes stay. No hook
 // runs.
-func (r *Repo) HandOver(ctx context.Context, branch string) (Commit, error) {
-	tip, err := r.Tip(ctx)
-	if err != nil {
-		return "", err
+func (r *Repo) HandOver(ctx context.Context, branch string) (tip Commit, moved bool, err error) {
+	if tip, err = r.Tip(ctx); err != nil {
+		return "", false, err
 	}
 	ref := "refs/heads/" + branch
 	old, err := r.resolve(ctx, ref)
 	if err != nil {
-		return "", text.Hinted(fmt.Errorf("hand over to the branch %s: %w", text.OneLine(branch), err), "name a branch that is there")
+		return "", false, text.Hinted(fmt.Errorf("hand over to the branch %s: %w", text.OneLine(branch), err), "name a branch that is there")
 	}
 	if _, err := r.plumbing().Run(ctx, "merge-base", "--is-ancestor", string(old), string(tip)); err != nil {
 		if git.Code(err) == 1 {
-			return "", text.Hinted(fmt.Errorf("%s has commits that %s does not have: it cannot be moved forward", branch, r.Branch()),
+			return "", false, text.Hinted(fmt.Errorf("%s has commits that %s does not have: it cannot be moved forward", branch, r.Branch()),
 				"git merge "+r.Branch()+", or open a pull request")
 		}
-		return "", fmt.Errorf("hand over to the branch %s: %w", branch, err)
+		return "", false, fmt.Errorf("hand over to the branch %s: %w", branch, err)
+	}
+	if old == tip {
+		return tip, false, nil
 	}
 	at, err := r.checkedOut(ctx, ref)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if at == "" {
-		return tip, r.update(ctx, change{ref, tip, old})
+		err = r.update(ctx, change{ref, tip, old})
+	} else {
+		err = fastForward(ctx, at, branch, tip)
 	}
-	return tip, fastForward(ctx, at, branch, tip)
+	return tip, err == nil, err
 }
 
 // End ends the session: it removes the queue's working tree and the session's branch. The commits stay under refs/mycelium/sessions.

@@ -9,28 +9,31 @@ import (
 	"mycelium/internal/swarm/ground"
 )
 
-// HandOver moves a branch of the person's forward to that of the session. A session that has ended is closed by that. No tool does it: it
-// is a person's.
-func (o Ops) HandOver(ctx context.Context, s *book.Session, into string) (tip ground.Commit, err error) {
+// HandOver moves a branch of the person's forward to that of the session; moved is false where the branch has that commit already. A
+// session that has ended is closed by that. No tool does it: it is a person's.
+func (o Ops) HandOver(ctx context.Context, s *book.Session, into string) (tip ground.Commit, moved bool, err error) {
 	g, err := o.Ground(ctx, s.ID)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	if tip, err = g.HandOver(ctx, into); err != nil {
-		return "", err
+	if tip, moved, err = g.HandOver(ctx, into); err != nil {
+		return "", false, err
 	}
-	if err := o.change(ctx, s.ID, func(*book.Session) (book.Event, error) {
-		return book.Event{Kind: "session", Text: fmt.Sprintf("%s took it into %s, at %.12s", o.By, into, tip)}, nil
-	}); err != nil || s.Open() { // more may land
-		return tip, err
+	if moved {
+		err = o.change(ctx, s.ID, func(*book.Session) (book.Event, error) {
+			return book.Event{Kind: "session", Text: fmt.Sprintf("%s took it into %s, at %.12s", o.By, into, tip)}, nil
+		})
+	}
+	if err != nil || s.Open() { // more may land
+		return tip, moved, err
 	}
 	if err := o.change(ctx, s.ID, func(s *book.Session) (book.Event, error) {
 		s.Closed = true
 		return book.Event{Kind: "session", Text: "the session is closed"}, nil
 	}); err != nil {
-		return tip, err
+		return tip, moved, err
 	}
-	return tip, g.End(ctx)
+	return tip, moved, g.End(ctx)
 }
 
 // Accept lets a feature land that waits because it changes governing files: this very commit. No tool does it: it is a person's.

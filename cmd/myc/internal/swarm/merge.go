@@ -48,9 +48,12 @@ func (a *app) handOver(ctx context.Context, o *open.Swarm, s *book.Session, into
 	if into == "" {
 		return failure.Usagef("no branch was checked out at init: name one with --into")
 	}
-	tip, err := o.HandOver(ctx, s, into)
-	if tip != "" {
+	tip, moved, err := o.HandOver(ctx, s, into)
+	switch {
+	case moved:
 		fmt.Fprintf(a.Out, "%s is at %.12s now\n", into, tip)
+	case err == nil:
+		fmt.Fprintf(a.Out, "%s has everything that has landed: it stays at %.12s\n", into, tip)
 	}
 	return err
 }
