@@ -140,9 +140,9 @@ func (r *Repo) checkedOut(ctx context.Context, ref string) (string, error) {
 }
 
 // HandOver moves a branch of the person forward to the session's tip. It is called when the person asks for it. moved is false where the
-// branch has that commit already, and nothing is done then. It refuses what is no fast-forward. Where the branch is checked out, git changes the files that differ, and refuses, with nothing changed, if one of
-// them has changes that are not committed or lies where an untracked or ignored file is; other changes stay. No hook
-// runs.
+// branch has that commit already, and nothing is done then. It refuses what is no fast-forward. Where the branch is checked out, git
+// changes the files that differ, and refuses, with nothing changed, if one of them has changes that are not committed or lies where an
+// untracked or ignored file is; other changes stay. No hook runs.
 func (r *Repo) HandOver(ctx context.Context, branch string) (tip Commit, moved bool, err error) {
 	if tip, err = r.Tip(ctx); err != nil {
 		return "", false, err
