@@ -3,7 +3,6 @@ package fake
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -59,19 +58,16 @@ func (r Request) ToolNames() []string {
 
 // ToolResults returns the tool results that came since the model last spoke. They need not be in the last message: an agent may send a
 // reminder in a message of its own behind them.
-func (r Request) ToolResults() []Block {
-	var out []Block
-	for _, m := range slices.Backward(r.Messages) {
+func (r Request) ToolResults() (out []Block) {
+	for _, m := range r.Messages {
 		if m.Role == "assistant" {
-			break
+			out = nil
 		}
-		var found []Block
 		for _, b := range m.Content {
 			if b.Type == "tool_result" {
-				found = append(found, b)
+				out = append(out, b)
 			}
 		}
-		out = append(found, out...)
 	}
 	return out
 }
