@@ -29,7 +29,8 @@ func (o Ops) HandOver(ctx context.Context, s *book.Session, into string) (tip gr
 	}
 	if err := o.change(ctx, s.ID, func(s *book.Session) (book.Event, error) {
 		s.Closed = true
-		return book.Event{Kind: "session", Text: "the session is closed"}, nil
+		// Again where the work is: a record of moving it is missing if the first try ended in between.
+		return book.Event{Kind: "session", Text: fmt.Sprintf("the session is closed: %s is at %.12s", into, tip)}, nil
 	}); err != nil {
 		return tip, moved, err
 	}
