@@ -41,6 +41,7 @@ func newBed(ctx context.Context, myc string) (*bed, error) {
 		}
 	}
 	b.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "XDG_RUNTIME_DIR=" + filepath.Join(dir, "run"),
+		"ENABLE_DASHBOARD=false",
 		"LANG=C.UTF-8"}
 	if b.self, err = os.Executable(); err == nil && myc == "" {
 		b.myc = filepath.Join(dir, "myc")

@@ -53,7 +53,7 @@ node                 : rawjson text state atomicfile store telemetry model harne
 node                 : secret yamlfile shell scan builtin files sandbox skill audit approval memory transcript protocol workflow backend
 node                 : find gate gateway hook run agent swarm config
 web                  : node policy skill audit approval backend gate run swarm protocol workflow config transcript
-web                  : memory setup telemetry text rawjson state atomicfile daemon
+web                  : memory setup telemetry text rawjson state atomicfile daemon yamlfile store tmux credential scan
 `
 
 // narrow are packages below a room that may import less than their room: only what their line names, packages of their own room included.
@@ -84,6 +84,7 @@ var confined = map[string][]string{
 	"github.com/anthropics/anthropic-sdk-go": {"internal/model"},
 	"github.com/clipperhouse/displaywidth":   {"internal/text"},
 	"github.com/rogpeppe/go-internal/diff":   {"internal/text"},
+	"github.com/chromedp":                    {"internal/web/webtest/browser"},
 }
 
 func TestImportGraph(t *testing.T) {

@@ -11,10 +11,16 @@ import (
 // hookAsks sends an event of Claude Code about a shell command through the real hook, in the background.
 func (p *project) hookAsks(toolUse, command string) *background {
 	p.t.Helper()
+	return p.hookSays(fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":"s1","cwd":%q,"tool_name":"Bash",`+
+		`"tool_use_id":%q,"tool_input":{"command":%q}}`, p.dir, toolUse, command))
+}
+
+// hookSays sends an event of Claude Code before a call through the real hook, in the background.
+func (p *project) hookSays(event string) *background {
+	p.t.Helper()
 	b := &background{ended: make(chan error, 1)}
 	cmd := p.command("hook", "claude", "--event", "PreToolUse")
-	cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"hook_event_name":"PreToolUse","session_id":"s1","cwd":%q,"tool_name":"Bash",`+
-		`"tool_use_id":%q,"tool_input":{"command":%q}}`, p.dir, toolUse, command))
+	cmd.Stdin = strings.NewReader(event)
 	cmd.Stdout, cmd.Stderr = &b.out, &b.err
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)

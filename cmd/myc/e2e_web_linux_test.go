@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/state"
 	"mycelium/internal/web"
 	"mycelium/internal/web/device"
+	"mycelium/internal/web/site"
 )
 
 // TestWeb: a call that waits stands in the inbox of a browser with what it would do and why; the answer there reaches the caller and is in
@@ -25,7 +26,7 @@ func TestWeb(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, asking(nil))
 	p.serve()
-	s, err := web.Listen(t.Context(), "127.0.0.1:0", web.Options{Root: p.state().Root, Runtime: filepath.Join(p.home, "run"),
+	s, err := web.Listen(t.Context(), "127.0.0.1:0", site.Options{Root: p.state().Root, Runtime: filepath.Join(p.home, "run"),
 		Records: func(context.Context, state.Paths, index.Query) ([]index.Entry, error) { return nil, nil }})
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +104,13 @@ type signIn struct {
 
 func signedIn(t *testing.T, s *web.Server, root state.Root) *signIn {
 	t.Helper()
-	link, err := web.Link(root, s.Addr())
+	return signedInAt(t, s.Addr(), root)
+}
+
+// signedInAt signs in at a page server that listens at addr.
+func signedInAt(t *testing.T, addr string, root state.Root) *signIn {
+	t.Helper()
+	link, err := web.Link(root, addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +119,7 @@ func signedIn(t *testing.T, s *web.Server, root state.Root) *signIn {
 		t.Fatal(err)
 	}
 	b := &signIn{t, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-		"http://" + s.Addr()}
+		"http://" + addr}
 	b.post("/sign-in", url.Values{"link": {link[strings.LastIndex(link, "=")+1:]}}, http.StatusSeeOther)
 	return b
 }

@@ -13,7 +13,7 @@ const (
 // Reach says who can be asked now. A model that answers is nobody.
 type Reach struct {
 	Mode    Mode
-	Answers bool // somebody can answer: there is a chat, or a terminal shows the queue
+	Answers bool // somebody can answer: there is a chat, a browser is told, or a terminal shows the queue
 	Notices bool // somebody is told that a call waits: on the screen, by ntfy or by Slack
 	Near    bool // somebody is at the machine, and sees an agent's own terminal sooner than a chat
 }

@@ -95,6 +95,31 @@ func decode(raw string, r *Request) error {
 	return nil
 }
 
+// Answered returns the requests that people, or a model, have answered, the newest answer first and at most n. Those whose time ran out
+// are not among them. Without a database there are none.
+func (q *Queue) Answered(ctx context.Context, n int) (list []Request, err error) {
+	if q.o.DB == nil {
+		return nil, nil
+	}
+	rows, err := q.o.DB.QueryContext(ctx, `SELECT request FROM approvals WHERE state IN (?, ?) ORDER BY settled_at DESC LIMIT ?`,
+		string(Allowed), string(Denied), n)
+	if err != nil {
+		return nil, fmt.Errorf("read answered requests: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var raw string
+		var r Request
+		if err := rows.Scan(&raw); err != nil {
+			return list, fmt.Errorf("read answered requests: %w", err)
+		}
+		if decode(raw, &r) == nil && r.Answer != nil { // one that an earlier version wrote otherwise is left out
+			list = append(list, r)
+		}
+	}
+	return list, rows.Err()
+}
+
 // load reads what the last process left: requests that wait, and answers for the rest of sessions.
 func (q *Queue) load(ctx context.Context) error {
 	if q.o.DB == nil {

@@ -41,6 +41,7 @@ type AgentSession struct {
 	Calls   int          `json:"calls,omitempty"`
 	Denials int          `json:"denials,omitempty"` // calls that were denied
 	Cost    float64      `json:"cost,omitempty"`    // US dollars; 0: unknown
+	Tokens  int64        `json:"tokens,omitzero"`   // that its model read and wrote, with those of its cache; 0: unknown
 	Last    string       `json:"last,omitempty"`    // the tool that it called last
 	Result  string       `json:"result,omitempty"`  // what it said at the end of its last turn
 

@@ -13,6 +13,7 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config/accept"
+	"mycelium/internal/config/save"
 	"mycelium/internal/config/shipped"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
@@ -169,9 +170,9 @@ func faults(p *Project) []policy.Problem {
 	return slices.DeleteFunc(slices.Clone(p.Problems), func(pr policy.Problem) bool { return pr.Warning })
 }
 
-// Edited returns the candidate in which one file of what is accepted has another content, and nothing else differs: a file of the user, or
-// of the project; nil data removes it. It writes a copy into an empty folder, which the caller removes.
-func Edited(p *Project, ofTheUser bool, folder, name string, data []byte) (*Candidate, error) {
+// Edited returns the candidate in which files of what is accepted have other contents, and nothing else differs: of the user, or of the
+// project, by name; nil removes one. It writes a copy into an empty folder, which the caller removes.
+func Edited(p *Project, ofTheUser bool, folder string, edits map[string][]byte) (*Candidate, error) {
 	a := &p.Acceptance
 	if ofTheUser {
 		a = &p.User
@@ -183,8 +184,10 @@ func Edited(p *Project, ofTheUser bool, folder, name string, data []byte) (*Cand
 	if err != nil {
 		return nil, err
 	}
-	if files[name] = (accept.File{Data: data, Exec: files[name].Exec}); data == nil {
-		delete(files, name)
+	for name, data := range edits {
+		if files[name] = (accept.File{Data: data, Exec: files[name].Exec}); data == nil {
+			delete(files, name)
+		}
 	}
 	trial := accept.Trial(folder)
 	if err := trial.Write(files, time.Time{}); err != nil {
@@ -202,11 +205,11 @@ func Edited(p *Project, ofTheUser bool, folder, name string, data []byte) (*Cand
 	}
 	c.add(a, files)
 	c.Digest = c.digest()
-	c.Changes = slices.DeleteFunc(c.Changes, func(ch Change) bool { return ch.name != name })
+	c.Changes = slices.DeleteFunc(c.Changes, func(ch Change) bool { _, ok := edits[ch.name]; return !ok })
 	c.Why = faults(c.Project)
-	shown := a.Shown(name)
+	shown := slices.Collect(maps.Keys(edits))
 	for _, pr := range c.Project.Problems { // a skill breaks itself only, and yet nobody means to write a broken one
-		if pr.File == shown && !pr.Warning && !slices.Contains(c.Why, pr) {
+		if slices.ContainsFunc(shown, func(n string) bool { return a.Shown(n) == pr.File }) && !pr.Warning && !slices.Contains(c.Why, pr) {
 			c.Why = append(c.Why, pr)
 		}
 	}
@@ -279,11 +282,18 @@ func (a *Acceptance) Write(now time.Time, change func(folders []string) error) e
 		return fmt.Errorf("change files: %w", err)
 	}
 	defer func() { _ = lock.Unlock() }() // the end of the process releases it too
+	if err := save.Mend(a.lock, a.dir, a.store); err != nil {
+		return err
+	}
 	if _, err := a.store.Read(); errors.Is(err, fs.ErrNotExist) {
 		return change([]string{a.dir})
 	}
-	return a.store.Amend(now, func(folder string) error { return change([]string{folder, a.dir}) })
+	err = a.store.Amend(now, func(folder string) error { return change([]string{folder, a.dir}) })
+	return errors.Join(err, save.Mend(a.lock, a.dir, a.store))
 }
+
+// As has the versions that [Acceptance.Write] keeps say who made the change; "": the account of this process.
+func (a *Acceptance) As(who string) { a.store = a.store.By(who) }
 
 // Tell reports whether nobody was told of these files before, and notes that somebody was.
 func (c *Candidate) Tell() (fresh bool, err error) { return c.Current.store.Tell(c.Digest) }

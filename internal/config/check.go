@@ -5,7 +5,6 @@ import (
 	"net"
 	"slices"
 	"strconv"
-	"strings"
 
 	"mycelium/internal/config/rules"
 	"mycelium/internal/config/servers"
@@ -34,34 +33,21 @@ func (l *layer) checkDocument() {
 	if s := l.doc.Audit; s != nil && s.Sync != "" && s.Sync != "interval" && s.Sync != "call" {
 		bad("audit.sync", "audit.sync is "+strconv.Quote(s.Sync), source.Suggest(s.Sync, []string{"interval", "call"}))
 	}
-	checkStore(l.doc.Store, bad)
+	source.CheckStore(l.doc.Store, DefaultStore, bad)
 	if l.doc.Server != nil {
 		l.checkServer(bad)
 	}
 	if a := l.doc.Approval; a != nil {
 		a.Check(bad)
 	}
-	if w := l.doc.Spawn; w != nil {
-		w.Check(bad)
-	}
-	if a := l.doc.Agents; a != nil {
-		a.Check(bad)
-	}
-	if i := l.doc.Identity; i != nil {
-		i.Check(bad)
-	}
-	if b := l.doc.Sandbox; b != nil {
-		b.Check(bad)
-	}
-	if m := l.doc.Memory; m != nil {
-		m.Check(bad)
-	}
-	if t := l.doc.Telemetry; t != nil {
-		t.Check(bad)
-	}
-	if g := l.doc.Log; g != nil {
-		g.Check(bad)
-	}
+	check(l.doc.Spawn, bad)
+	check(l.doc.Agents, bad)
+	check(l.doc.Identity, bad)
+	check(l.doc.Sandbox, bad)
+	check(l.doc.Memory, bad)
+	check(l.doc.Telemetry, bad)
+	check(l.doc.Log, bad)
+	check(l.doc.Web, bad)
 	if t := []string{trustContent, TrustNarrowing, TrustFolder}; l.doc.Trust != "" && !slices.Contains(t, l.doc.Trust) {
 		bad("trust", "trust is "+strconv.Quote(l.doc.Trust), source.Suggest(l.doc.Trust, t))
 	}
@@ -74,28 +60,26 @@ func (l *layer) checkDocument() {
 	}
 }
 
+// check checks a section that a file may have.
+func check[T any, S interface {
+	*T
+	Check(bad source.Report)
+}](s S, bad source.Report) {
+	if s != nil {
+		s.Check(bad)
+	}
+}
+
 // checkOwn checks the keys of the user's own file. Other programs of ours read state: from the text of the file.
 func (l *layer) checkOwn(bad source.Report) {
-	for key, value := range map[string]string{"trust": l.doc.Trust, "state": l.doc.State,
-		"sandbox.backend": string(value(l.doc.Sandbox).Backend)} {
-		if value != "" && l.origin == ofProject {
+	for key, set := range map[string]bool{"trust": l.doc.Trust != "", "state": l.doc.State != "", "web": l.doc.Web != nil,
+		"sandbox.backend": value(l.doc.Sandbox).Backend != ""} {
+		if set && l.origin == ofProject {
 			bad(key, key+" is not read from a project", "write it into "+source.MainFile+" of your own folder, ~/.config/mycelium")
 		}
 	}
 	if l.origin == ofUser && l.doc.State != state.Configured(l.docData) { // whether it is absolute, is looked at where it is used
 		bad("state", "state is not on a line of its own", "write it at the beginning of a line: state: /path, or state: ~/path")
-	}
-}
-
-func checkStore(store string, bad source.Report) {
-	switch path, sqlite := strings.CutPrefix(store, "sqlite://"); {
-	case store == "":
-	case sqlite && path == "":
-		bad("store", "store names no file", "write "+DefaultStore)
-	case strings.HasPrefix(store, "postgres://"), strings.HasPrefix(store, "postgresql://"):
-		bad("store", "this version does not read postgres:// yet", "write "+DefaultStore+", or leave store out")
-	case !sqlite:
-		bad("store", "store must begin with sqlite://", "write "+DefaultStore+", or leave store out")
 	}
 }
 

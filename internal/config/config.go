@@ -24,6 +24,7 @@ import (
 	"mycelium/internal/config/identities"
 	"mycelium/internal/config/memories"
 	"mycelium/internal/config/observe"
+	"mycelium/internal/config/pages"
 	"mycelium/internal/config/profiles"
 	"mycelium/internal/config/shipped"
 	"mycelium/internal/config/source"
@@ -66,6 +67,7 @@ type File struct {
 	Sandbox    profiles.Section          `yaml:"sandbox" json:"sandbox,omitzero"`
 	Identity   *identities.Section       `yaml:"identity" json:"identity,omitempty"`
 	Memory     memories.Section          `yaml:"memory" json:"memory,omitzero"`
+	Web        pages.Section             `yaml:"web" json:"web,omitzero"` // of the user's file only
 	// variables that an attaching `myc mcp` hands to the daemon for ${VAR}
 	Env   []string `yaml:"env" json:"env,omitempty"`
 	Trust string   `yaml:"trust" json:"trust,omitempty"` // of the user's file only: content, narrowing or folder

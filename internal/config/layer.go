@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/config/identities"
 	"mycelium/internal/config/memories"
 	"mycelium/internal/config/observe"
+	"mycelium/internal/config/pages"
 	"mycelium/internal/config/profiles"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/shipped"
@@ -88,6 +89,7 @@ type document struct {
 	Sandbox    *profiles.Section         `yaml:"sandbox"`
 	Identity   *identities.Section       `yaml:"identity"`
 	Memory     *memories.Section         `yaml:"memory"`
+	Web        *pages.Section            `yaml:"web"`
 	Trust      string                    `yaml:"trust"`
 	Shipped    bool                      `yaml:"shipped"`
 	State      string                    `yaml:"state"`

@@ -239,6 +239,8 @@ func (p *Project) mergeRest(user, project *layer) {
 	p.File.Env = union(user.doc.Env, project.doc.Env)
 	p.File.Trust = user.doc.Trust
 	p.setSource("trust", user.doc.Trust != "", user.docFile)
+	p.File.Web = value(user.doc.Web)
+	p.setSource("web", user.doc.Web != nil, user.docFile)
 	p.File.State = user.doc.State
 	p.setSource("state", user.doc.State != "", user.docFile)
 	p.setSource("env", user.doc.Env != nil, user.docFile)

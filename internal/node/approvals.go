@@ -20,6 +20,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 )
 
@@ -27,7 +28,8 @@ import (
 type Approvals struct {
 	queue     *approval.Queue
 	tokenFile string
-	watchers  atomic.Int64 // terminals that show the queue now
+	watchers  atomic.Int64 // terminals and pages that show the queue now
+	away      atomic.Int64 // those who tell a person of it elsewhere, as a chat does
 }
 
 // List returns the requests that wait, the oldest first.
@@ -52,18 +54,19 @@ func (a *Approvals) Answer(ctx context.Context, id string, answer approval.Answe
 func (a *Approvals) Watch(ctx context.Context, tell func(approval.Request)) { a.queue.Watch(ctx, tell) }
 
 // watchFor is Watch for a terminal whose person can answer: while it lasts, somebody is reachable. With a session it tells of the
-// requests of that session and its sub-agents only, and nobody is reachable by it.
-func (a *Approvals) watchFor(ctx context.Context, session string, tell func(approval.Request)) {
-	if session != "" {
+// requests of that session and its sub-agents only, and nobody is reachable by it. See [api.WatchParams].
+func (a *Approvals) watchFor(ctx context.Context, p api.WatchParams, tell func(approval.Request)) {
+	if p.Session != "" {
 		a.queue.Observe(ctx, func(r approval.Request) {
-			if r.Session == session || slices.Contains(r.Above, session) {
+			if r.Session == p.Session || slices.Contains(r.Above, p.Session) {
 				tell(r)
 			}
 		})
 		return
 	}
-	a.watchers.Add(1)
-	defer a.watchers.Add(-1)
+	count := map[bool]*atomic.Int64{false: &a.watchers, true: &a.away}[p.Away]
+	count.Add(1)
+	defer count.Add(-1)
 	a.queue.Watch(ctx, tell)
 }
 

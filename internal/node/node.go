@@ -22,6 +22,7 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gateway"
 	"mycelium/internal/gateway/resource"
+	"mycelium/internal/node/acts"
 	"mycelium/internal/node/chat"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/noted"
@@ -33,6 +34,7 @@ import (
 	"mycelium/internal/node/swarmed"
 	"mycelium/internal/node/talks"
 	"mycelium/internal/node/ungoverned"
+	"mycelium/internal/node/waits"
 	"mycelium/internal/policy"
 	"mycelium/internal/run"
 	"mycelium/internal/state"
@@ -77,6 +79,7 @@ type Node struct {
 	prompts  *roleprompt.Prompts
 	agents   *spawned.Agents
 	metrics  *metrics
+	waits    *waits.Desk
 	logger   *slog.Logger
 	since    time.Time
 
@@ -196,7 +199,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 		n.renewAnonymous(conf.Server.Anonymous)
 		n.chats.Renew()
 	}
-	acts := recorder{n.log}
+	acts := acts.Recorder{Log: n.log}
 	n.Approvals = &Approvals{queue: queue, tokenFile: n.state.OperatorToken()}
 	n.environs = &environs{state: n.state, log: n.log, logger: n.logger}
 	n.Sessions = &Sessions{gate: n.gate, gateway: func() *gateway.Server { return n.gateway }, files: n.files, environs: n.environs,
@@ -206,6 +209,8 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.Servers = &Servers{pool: n.pool, files: n.files, environ: n.options.Environ, renew: n.chats.Renew}
 	n.Runs = newRuns(n)
 	n.chats.Runs = n.Runs.Registry
+	n.waits = &waits.Desk{View: n.View, Held: n.Tools.Held, Agents: n.Runs.Sessions, Reload: n.files.Reload, Queue: queue, Acts: acts,
+		DB: n.db, State: n.state}
 	n.hooks = &hookWatch{state: n.state, environ: n.options.Environ, log: n.log, post: n.chats.Post, logger: n.logger,
 		calls: ungoverned.Watch{Paths: n.state, Environ: n.options.Environ, Undecided: n.undecided}}
 	return nil

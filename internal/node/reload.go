@@ -95,6 +95,13 @@ func (r *reloader) Reload(context.Context) error {
 	return nil
 }
 
+// load reads the files as Reload does, and changes nothing.
+func (r *reloader) load() (*config.Project, error) {
+	r.reloading.Lock()
+	defer r.reloading.Unlock()
+	return r.loader.Load()
+}
+
 // Recompile takes a changed catalog into the policy in force.
 func (r *reloader) Recompile() {
 	r.reloading.Lock()

@@ -27,6 +27,7 @@ var elsewhere = map[string]string{
 	"approval.notify.":   "chat.TestEveryKeyOfAChannelIsTakenUp",
 	"approval.deadline":  "reload.txtar",
 	"audit.sync":         "audit.TestKeep",
+	"web.":               "main.TestWebServerFollowsItsFile",
 }
 
 // change is a change of one key under a running node. see is what follows from it: it returns something else afterwards.

@@ -3,7 +3,6 @@ package node
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net"
 
 	"github.com/go-json-experiment/json"
@@ -14,54 +13,24 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/acts"
+	"mycelium/internal/node/answers"
 	"mycelium/internal/node/api"
+	"mycelium/internal/node/catalog"
+	"mycelium/internal/node/edit"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/node/fence"
 	"mycelium/internal/node/granted"
+	"mycelium/internal/node/roles"
 	"mycelium/internal/node/said"
+	"mycelium/internal/node/why"
 	"mycelium/internal/rpc"
 )
 
 // methods are the requests that the socket answers, by name.
-type methods map[string]func(ctx context.Context, c daemon.Caller, params []byte) (any, *rpc.Error)
+type methods = answers.Table
 
-// handle has f answer a method: it decodes the parameters, refuses agents what only a person may do, and gives an error its code.
+// handle has f answer a method.
 func handle[P, R any](to methods, m api.Method[P, R], f func(ctx context.Context, c daemon.Caller, p P) (R, error)) {
-	to[m.Name] = func(ctx context.Context, c daemon.Caller, params []byte) (any, *rpc.Error) {
-		p, err := decode(c, m, params)
-		if err != nil {
-			return nil, failure.ToRPC(err)
-		}
-		r, err := f(ctx, c, p)
-		if err != nil {
-			return nil, failure.ToRPC(err)
-		}
-		return r, nil
-	}
-}
-
-// decode reads the parameters of a method for a caller that may use it. Both ends are this program, so a malformed request is a bug
-// or comes from a stranger.
-func decode[P, R any](c daemon.Caller, m api.Method[P, R], params []byte) (p P, err error) {
-	if m.Act != "" {
-		if err := personOnly(c, m.Act); err != nil {
-			return p, err
-		}
-	}
-	if len(params) > 0 {
-		if err := json.Unmarshal(params, &p, json.RejectUnknownMembers(true)); err != nil {
-			return p, failure.New(failure.Invalid, fmt.Errorf("parameters: %w", err), "")
-		}
-	}
-	return p, nil
-}
-
-// personOnly refuses an act to agents (decision 9).
-func personOnly(c daemon.Caller, act string) error {
-	if why := fence.AgentBehind(c.PID); why != "" {
-		return failure.New(failure.Denied, fmt.Errorf("%s: only a person may do this, and %s", act, why), "")
-	}
-	return nil
+	answers.Handle(to, m, f)
 }
 
 func (n *Node) methods() methods {
@@ -79,9 +48,14 @@ func (n *Node) methods() methods {
 		return n.answerHook(ctx, r), nil
 	})
 	n.toolMethods(to)
+	n.waitMethods(to)
 	n.serverMethods(to)
 	n.approvalMethods(to)
 	n.sessionMethods(to)
+	catalog.Service{View: n.View, Learn: n.Servers.Learn}.Handle(to)
+	why.Handle(to, n.View)
+	roles.Service{View: n.View, Load: n.files.load, Sessions: n.Sessions.List}.Handle(to)
+	(&edit.Editor{View: n.View, Load: n.files.load, Reload: n.files.Reload, Log: n.log}).Methods(to)
 	return to
 }
 
@@ -93,15 +67,22 @@ func (n *Node) toolMethods(to methods) {
 	handle(to, api.Held, func(_ context.Context, _ daemon.Caller, p api.HeldParams) ([]api.HeldItem, error) {
 		return n.Tools.Held(p.Name), nil
 	})
-	handle(to, api.Accept, func(ctx context.Context, _ daemon.Caller, p api.AcceptParams) (none api.None, _ error) {
-		return none, n.Tools.Accept(ctx, p.Items)
+	handle(to, api.Accept, func(ctx context.Context, c daemon.Caller, p api.AcceptParams) (none api.None, _ error) {
+		return none, n.Tools.Accept(ctx, p.Items, acts.Of(c.UID, p.Device))
 	})
 	handle(to, api.ServedSkill, func(ctx context.Context, _ daemon.Caller, p api.ServedSkillParams) (api.ServedSkillReply, error) {
 		return n.Skills.Show(ctx, p.Name)
 	})
-	handle(to, api.ApproveSkill, func(ctx context.Context, _ daemon.Caller, p api.ServedSkillParams) (none api.None, _ error) {
-		return none, n.Skills.Approve(ctx, p.Name, p.Digest)
+	handle(to, api.ApproveSkill, func(ctx context.Context, c daemon.Caller, p api.ServedSkillParams) (none api.None, _ error) {
+		return none, n.Skills.Approve(ctx, p.Name, p.Digest, acts.Of(c.UID, p.Device))
 	})
+}
+
+// waitMethods are those about what waits for a person besides calls.
+func (n *Node) waitMethods(to methods) {
+	handle(to, api.Waits, n.waits.List)
+	handle(to, api.AcceptFiles, n.waits.AcceptFiles)
+	handle(to, api.SwarmDecide, n.waits.Decide)
 }
 
 func (n *Node) serverMethods(to methods) {
@@ -188,7 +169,7 @@ func (n *Node) streams() map[string]daemon.Stream {
 
 // streamMCP serves MCP to a client that attached over the socket.
 func (n *Node) streamMCP(ctx context.Context, c daemon.Caller, params []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
-	p, err := decode(c, api.MCP, params)
+	p, err := answers.Decode(c, api.MCP, params)
 	if err != nil {
 		return nil, nil, failure.ToRPC(err)
 	}
@@ -204,7 +185,7 @@ func (n *Node) streamMCP(ctx context.Context, c daemon.Caller, params []byte) (a
 
 // streamApprovals writes every request as a line of JSON: those that wait, then each that comes, changes or is settled.
 func (n *Node) streamApprovals(_ context.Context, c daemon.Caller, params []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
-	p, err := decode(c, api.ApprovalsWatch, params)
+	p, err := answers.Decode(c, api.ApprovalsWatch, params)
 	if err != nil {
 		return nil, nil, failure.ToRPC(err)
 	}
@@ -216,7 +197,7 @@ func (n *Node) streamApprovals(_ context.Context, c daemon.Caller, params []byte
 			_, _ = conn.Read(make([]byte, 1))
 		}()
 		defer conn.Close()
-		n.Approvals.watchFor(ctx, p.Session, func(r approval.Request) {
+		n.Approvals.watchFor(ctx, p, func(r approval.Request) {
 			var b bytes.Buffer
 			if json.MarshalWrite(&b, r, json.Deterministic(true)) != nil {
 				return

@@ -44,7 +44,7 @@ func newRuns(n *Node) *Runs {
 // reach says who can be asked now. Only a daemon has chats and notices.
 func (n *Node) reach() approval.Reach {
 	return approval.Reach{
-		Mode: n.chats.Mode(), Answers: n.Approvals.watchers.Load() > 0 || n.options.Stays && n.chats.Chat(),
+		Mode: n.chats.Mode(), Answers: n.Approvals.watchers.Load()+n.Approvals.away.Load() > 0 || n.options.Stays && n.chats.Chat(),
 		Notices: n.options.Stays && n.chats.Notices(),
 		Near:    n.Approvals.watchers.Load() == 0 && n.chats.Presence() == chat.AtMachine,
 	}
@@ -56,10 +56,10 @@ type atWork struct {
 	approvals *Approvals
 }
 
-// Mode returns who is asked: in the mode auto with a chat, [run.Away] if nobody is at the machine.
+// Mode returns who is asked: in the mode auto with a chat or a browser that is told, [run.Away] if nobody is at the machine.
 func (p atWork) Mode() approval.Mode {
 	mode := p.Chats.Mode()
-	if mode == approval.Auto && p.approvals.watchers.Load() == 0 && p.Chat() && p.Presence() == chat.Away {
+	if mode == approval.Auto && p.approvals.watchers.Load() == 0 && (p.Chat() || p.approvals.away.Load() > 0) && p.Presence() == chat.Away {
 		return run.Away
 	}
 	return mode

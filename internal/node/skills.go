@@ -8,6 +8,7 @@ import (
 
 	"mycelium/internal/backend"
 	"mycelium/internal/backend/pin"
+	"mycelium/internal/node/acts"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
@@ -19,7 +20,7 @@ import (
 type Skills struct {
 	pool  *backend.Pool
 	files *reloader
-	acts  recorder
+	acts  acts.Recorder
 }
 
 // Show reads a served skill from its server, and says what it would grant.
@@ -44,8 +45,8 @@ func (s *Skills) Show(ctx context.Context, name string) (api.ServedSkillReply, e
 	return r, nil
 }
 
-// Approve lets a served skill take effect as it was shown, with this digest. What cannot be recorded is not done.
-func (s *Skills) Approve(ctx context.Context, name, digest string) error {
+// Approve lets a served skill take effect as it was shown, with this digest, for a person. What cannot be recorded is not done.
+func (s *Skills) Approve(ctx context.Context, name, digest string, by acts.By) error {
 	served, text, err := s.read(ctx, name)
 	if err != nil {
 		return err
@@ -53,12 +54,12 @@ func (s *Skills) Approve(ctx context.Context, name, digest string) error {
 	if k, problems := project.ServedSkill(served, text); k == nil {
 		return fmt.Errorf("skill %s: %s", served.Name, project.ProblemText(problems[len(problems)-1]))
 	}
-	if err := s.acts.record(ctx, act{"skill approve", served.Name, digest}, served.Server,
+	if err := s.acts.Record(ctx, acts.Act{Act: "skill approve", Item: served.Name, Digest: digest, By: by}, served.Server,
 		"the skill "+served.Name+" of a server is approved"); err != nil {
 		return err
 	}
 	if err := s.pool.ApproveSkill(served.Name, digest, text); err != nil {
-		_ = s.acts.record(ctx, act{"skill approve failed", served.Name, digest}, served.Server,
+		_ = s.acts.Record(ctx, acts.Act{Act: "skill approve failed", Item: served.Name, Digest: digest, By: by}, served.Server,
 			"the skill "+served.Name+" was not approved: "+err.Error())
 		return failure.New(failure.Invalid, err, "")
 	}

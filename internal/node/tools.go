@@ -6,15 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/approval"
-	"mycelium/internal/audit"
 	"mycelium/internal/backend"
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
+	"mycelium/internal/node/acts"
+	"mycelium/internal/node/answers"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/defdiff"
 	"mycelium/internal/node/failure"
@@ -30,14 +28,14 @@ type Tools struct {
 	pool     *backend.Pool
 	sessions *Sessions
 	files    *reloader
-	acts     recorder
+	acts     acts.Recorder
 	prompts  *roleprompt.Prompts
 }
 
 // List returns the tools that a session with these parameters would see.
 func (t *Tools) List(c daemon.Caller, p api.ToolsParams) ([]api.Tool, error) {
 	if p.All {
-		if err := personOnly(c, "list hidden tools"); err != nil {
+		if err := answers.PersonOnly(c, "list hidden tools"); err != nil {
 			return nil, err
 		}
 	}
@@ -127,20 +125,21 @@ func (t *Tools) Held(name string) []api.HeldItem {
 	return items
 }
 
-// Accept takes definitions out of quarantine. What cannot be recorded is not done.
-func (t *Tools) Accept(ctx context.Context, items []backend.Acceptance) error {
+// Accept takes definitions out of quarantine for a person. What cannot be recorded is not done.
+func (t *Tools) Accept(ctx context.Context, items []backend.Acceptance, by acts.By) error {
 	for _, it := range items {
 		server := ""
 		if held := t.pool.Catalog().HeldBy(it.Name); len(held) > 0 {
 			server = held[0].Item.Server
 		}
-		if err := t.acts.record(ctx, act{"accept", it.Name, it.Digest}, server, "the definition of "+it.Name+" is accepted"); err != nil {
+		if err := t.acts.Record(ctx, acts.Act{Act: "accept", Item: it.Name, Digest: it.Digest, By: by}, server,
+			"the definition of "+it.Name+" is accepted"); err != nil {
 			return err
 		}
 	}
 	if err := t.accept(items); err != nil {
 		for _, it := range items {
-			_ = t.acts.record(ctx, act{"accept failed", it.Name, it.Digest}, "",
+			_ = t.acts.Record(ctx, acts.Act{Act: "accept failed", Item: it.Name, Digest: it.Digest, By: by}, "",
 				"the definition of "+it.Name+" was not accepted: "+err.Error())
 		}
 		return failure.New(failure.Invalid, err, "")
@@ -160,25 +159,4 @@ func (t *Tools) accept(items []backend.Acceptance) error {
 		}
 	}
 	return t.pool.Accept(rest)
-}
-
-// recorder writes acts of operators into the log.
-type recorder struct{ log *audit.Log }
-
-// act is what is recorded of an operator's act.
-type act struct {
-	Act    string `json:"act"`
-	Item   string `json:"item"`
-	Digest string `json:"digest,omitempty"`
-}
-
-func (r recorder) record(ctx context.Context, what act, server, note string) error {
-	args, err := json.Marshal(what)
-	if err != nil {
-		return fmt.Errorf("record %s: %w", what.Act, err)
-	}
-	return r.log.Append(context.WithoutCancel(ctx), audit.Record{
-		ID: audit.NewID(), Kind: audit.Operator, Time: time.Now(), Principal: "operator", Surface: "cli",
-		Server: server, Tool: what.Item, Args: args, Note: note,
-	})
 }

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -76,17 +75,3 @@ func waitingAlone(ctx context.Context, p *config.Project, log *audit.Log, logger
 
 // inForce reports whether nobody has to accept the files of a folder before anything of it is in force: that is told where it is used.
 func inForce(a *config.Acceptance) bool { return !a.Missing() && a.Damaged == "" }
-
-// RecordConsent records that a person accepts files, before they are in force.
-func RecordConsent(ctx context.Context, c *config.Candidate) error {
-	p := *c.Current
-	if c.Outside() {
-		p.State = p.State.Outside(p.Dir)
-	}
-	log, err := openLog(&p)
-	if err != nil {
-		return fmt.Errorf("record trust: %w", err)
-	}
-	defer func() { _ = log.Close() }()
-	return recorder{log}.record(ctx, act{Act: "trust", Digest: c.Digest}, "", c.Summary())
-}

@@ -18,7 +18,7 @@ func (g *Registry) checkBudget(r *run, e harness.Event) (stop, message string) {
 	}
 	s := g.Budget.Check(r.boundKey(), e.RunTranscript()) // a subagent spends from the budget of its run
 	r.mu.Lock()
-	r.cost = s.USD
+	r.cost, r.tokens = s.USD, s.Tokens
 	first := s.Stop != "" && !r.overBudget
 	r.overBudget = s.Stop != ""
 	r.mu.Unlock()

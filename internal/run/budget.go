@@ -57,8 +57,10 @@ type Budget struct {
 type spending struct {
 	files    map[string]*harness.Follower
 	messages map[string]float64 // what each message cost, by file and id
+	used     map[string]int64   // the tokens of each message
 	days     map[string]*SessionCost
 	usd      float64 // over the life of the session
+	tokens   int64   // likewise
 	turns    int     // messages of the model, without those of subagents
 	guessed  bool    // the price of a model is not known
 	unread   int     // lines that could not be parsed
@@ -69,6 +71,7 @@ type spending struct {
 type Spending struct {
 	USD     float64 // of the session
 	Turns   int     // answers of the model in the session
+	Tokens  int64   // of the session: read, written, and of the cache
 	Total   float64 // of all sessions today
 	Guessed bool    // a model is not in the price table, and the highest price was used
 	Warn    string  // for people, once for each budget; may be empty
@@ -95,13 +98,14 @@ func (b *Budget) Check(session string, transcript harness.Transcript) Spending {
 	b.turn()
 	s := b.sessions[session]
 	if s == nil {
-		s = &spending{files: map[string]*harness.Follower{}, messages: map[string]float64{}, days: map[string]*SessionCost{}}
+		s = &spending{files: map[string]*harness.Follower{}, messages: map[string]float64{}, used: map[string]int64{},
+			days: map[string]*SessionCost{}}
 		b.sessions[session] = s
 	}
 	limits := b.o.Limits()
 	err := b.follow(s, transcript)
 	b.sum()
-	out := Spending{USD: s.usd, Turns: s.turns, Total: b.total, Guessed: s.guessed}
+	out := Spending{USD: s.usd, Turns: s.turns, Tokens: s.tokens, Total: b.total, Guessed: s.guessed}
 	if err != nil && (limits.Session > 0 || limits.Total > 0 || limits.Turns > 0) {
 		out.Stop = fmt.Sprintf("The costs or turns of this session are limited and cannot be followed any more: %v. Stop here and tell your "+
 			"person.", err)
@@ -240,6 +244,9 @@ func (b *Budget) count(s *spending, path string, l harness.UsageLine) (fresh boo
 		return false
 	}
 	s.messages[key] = usd
+	tokens := l.Usage.Input + l.Usage.Output + l.Usage.CacheRead + l.Usage.CacheWrite
+	s.tokens += tokens - s.used[key]
+	s.used[key] = tokens
 	at := l.Time
 	if at.IsZero() || at.After(b.o.Now()) {
 		at = b.o.Now() // a time in the future would not count today

@@ -48,6 +48,7 @@ type run struct {
 	said       string // its last message at that stop
 	failed     bool   // the message reports an error
 	cost       float64
+	tokens     int64
 	overBudget bool // and people have been notified
 
 	calls     map[string]admitted         // running calls, by tool_use_id
@@ -171,7 +172,7 @@ func (r *run) view() approval.AgentSession {
 		ID: r.key.id, Agent: r.key.agent, Session: r.session.ID, Label: r.label, Dir: r.dir, Start: r.start,
 		Role: r.session.Scope().Principal.Role, Pane: r.pane, Tmux: r.tmux,
 		State: r.state, Since: r.since, Seen: r.seen, Ended: r.ended, Task: r.task, Turns: r.turns, Calls: r.count, Denials: r.denials,
-		Cost: r.cost, Last: r.tool, Result: r.said, Transcript: r.transcript,
+		Cost: r.cost, Tokens: r.tokens, Last: r.tool, Result: r.said, Transcript: r.transcript,
 	}
 	switch {
 	case r.halted != "":

@@ -215,7 +215,7 @@ func asking(d policy.Decision) string {
 	return "Mycelium asks: " + because(d) + ". To change that, edit rules.yaml; myc policy explain tells what decides"
 }
 
-// Away is the mode auto while it is known that nobody is at the machine, and a chat is there.
+// Away is the mode auto while it is known that nobody is at the machine, and a chat or a browser that is told is there.
 const Away approval.Mode = "away"
 
 // elsewhere reports whether the person of an agent is asked elsewhere about all that its own terminal would ask: the mode says so, or its

@@ -288,7 +288,8 @@ func TestConflictGoesBackOnce(t *testing.T) {
 	}
 	f.want(s, first, book.Completed, 1, 1)
 	waits := f.want(s, last, book.Waiting, 1, 2)
-	if err := Accept(t.Context(), f.Book, "s", last); err == nil || !strings.Contains(err.Error(), "cannot land as it is: it conflicts") {
+	err := Accept(t.Context(), f.Book, "s", last, "", "a person")
+	if err == nil || !strings.Contains(err.Error(), "cannot land as it is: it conflicts") {
 		t.Errorf("what waits for a conflict is let land: %v", err)
 	}
 	if !strings.Contains(waits.Reason, "conflicts") || !strings.Contains(waits.Reason, "shared") || s.State != book.Going {
@@ -383,7 +384,7 @@ func TestGoverningChangeWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.want(f.drive(), "a", book.Waiting, 1, 1)
-	if err := Accept(t.Context(), f.Book, "s", "a"); err != nil {
+	if err := Accept(t.Context(), f.Book, "s", "a", "", "a person"); err != nil {
 		t.Fatal(err)
 	}
 	f.want(f.drive(), "a", book.Completed, 1, 1)

@@ -273,8 +273,9 @@ func (d merging) conflict(ctx context.Context, f *book.Feature, c *ground.Confli
 	return d.sendBack(ctx, "feature", f.ID, f.Last(), text.Middle(b.String(), 32<<10), func(a *book.Attempt) { a.Conflicts++ })
 }
 
-// Accept lets a feature land that waits because it changes files that govern agents. It is refused for every other.
-func Accept(ctx context.Context, b *book.Book, session, feature string) error {
+// Accept lets a feature land that waits because it changes files that govern agents. It is refused for every other, and if its last commit
+// is not tip, unless that is empty. by is who lets it land.
+func Accept(ctx context.Context, b *book.Book, session, feature, tip, by string) error {
 	_, err := b.Change(ctx, session, "", func(s *book.Session) ([]book.Event, error) {
 		f, err := s.Feature(feature)
 		if err != nil {
@@ -284,12 +285,14 @@ func Accept(ctx context.Context, b *book.Book, session, feature string) error {
 		switch {
 		case f.State != book.Waiting || a == nil || a.Tip == "":
 			return nil, fmt.Errorf("feature %s does not wait to be merged: its state is %s", feature, f.State)
+		case tip != "" && tip != a.Tip:
+			return nil, fmt.Errorf("feature %s has other work by now than what was looked at", feature)
 		case !f.Governs:
 			return nil, text.Hinted(fmt.Errorf("feature %s cannot land as it is: %s", feature, f.Reason),
 				"myc swarm retry "+feature+" has it done anew; myc swarm plan add adds a feature that mends it")
 		}
 		f.State, f.Reason, f.Governs, f.Accepted = book.Queued, "", false, a.Tip
-		return []book.Event{{Kind: "feature", Feature: feature, Attempt: a.N, Text: "a person lets it land"}}, nil
+		return []book.Event{{Kind: "feature", Feature: feature, Attempt: a.N, Text: by + " lets it land"}}, nil
 	})
 	return err
 }

@@ -329,6 +329,8 @@ func (s Server) run(ctx context.Context, stdin string, args ...string) (string, 
 		return "", ErrNoServer
 	case strings.HasPrefix(said, "can't find pane"), strings.HasPrefix(said, "can't find window"):
 		return "", ErrNoPane
+	case strings.HasPrefix(said, "can't find session"):
+		return "", errNoSession
 	case said != "":
 		return "", errors.New(said)
 	}

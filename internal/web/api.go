@@ -1,89 +1,90 @@
 package web
 
 import (
-	"errors"
+	"cmp"
+	"fmt"
 	"net/http"
-	"time"
+	"reflect"
+	"strings"
+	"sync"
 
-	"github.com/go-json-experiment/json"
-
-	"mycelium/internal/approval"
-	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
+	"mycelium/internal/web/openapi"
+	"mycelium/internal/web/site"
 )
 
-// writeJSON sends a value.
-func writeJSON(w http.ResponseWriter, v any) {
-	b, err := json.Marshal(v, json.Deterministic(true))
-	if err != nil {
-		http.Error(w, "this answer cannot be written: "+err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(b, '\n')) // a client that has gone reads nothing
-}
+// isAPI reports whether a request is for the API: it is answered for a program, not for a person.
+func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
 
-// health says that the server runs. It tells nothing else, because it asks for no cookie.
-func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, struct {
-		Status    string    `json:"status"`
-		Timestamp time.Time `json:"timestamp"`
-	}{"ok", s.o.Now().UTC()})
-}
-
-// projectStatus is the state of one project.
-type projectStatus struct {
-	Project string           `json:"project"`
-	Folder  string           `json:"folder"`
-	Running bool             `json:"running"`
-	Problem string           `json:"problem,omitempty"` // why its node does not answer
-	Status  *api.StatusReply `json:"status,omitempty"`
-}
-
-func (s *Server) apiStatus(w http.ResponseWriter, r *http.Request, _ device.Device) {
-	list, problem := askAll(r.Context(), s, api.Status, api.None{})
-	out := struct {
-		Version   string          `json:"version"`
-		Timestamp time.Time       `json:"timestamp"`
-		Problem   string          `json:"problem,omitempty"`
-		Projects  []projectStatus `json:"projects"`
-	}{s.o.Version, s.o.Now().UTC(), problem, []projectStatus{}}
-	for _, a := range list {
-		p := projectStatus{Project: keyOf(a.Paths), Folder: a.Project, Running: !errors.Is(a.Err, errNoNode)}
-		switch {
-		case a.Err == nil:
-			p.Status = &a.Reply
-		case p.Running:
-			p.Problem = text.Describe(a.Err)
-		}
-		out.Projects = append(out.Projects, p)
-	}
-	writeJSON(w, out)
-}
-
-// projectRequest is a request that waits, with its project.
-type projectRequest struct {
-	Project string           `json:"project"`
-	Request approval.Request `json:"request"`
-}
-
-func (s *Server) apiApprovals(w http.ResponseWriter, r *http.Request, _ device.Device) {
-	list, problem := askAll(r.Context(), s, api.ApprovalsList, api.None{})
-	out := struct {
-		Problems []string         `json:"problems"`
-		Requests []projectRequest `json:"requests"`
-	}{[]string{}, []projectRequest{}}
-	if problem != "" {
-		out.Problems = append(out.Problems, problem)
-	}
-	for _, a := range list {
-		if a.Err != nil && !errors.Is(a.Err, errNoNode) {
-			out.Problems = append(out.Problems, keyOf(a.Paths)+": "+text.Describe(a.Err))
-		}
-		for _, q := range a.Reply {
-			out.Requests = append(out.Requests, projectRequest{keyOf(a.Paths), q})
+// routes are the routes of all rooms.
+func (s *Server) routes() (out []site.Route) {
+	for _, room := range s.rooms {
+		if room.Routes != nil {
+			out = append(out, room.Routes(s.site)...)
 		}
 	}
-	writeJSON(w, out)
+	return append(out, site.Described(openapi.Operation{Method: http.MethodGet, Path: "/api/events", ID: "events", Tag: "server",
+		Summary: "What changes, as it happens", Media: "text/event-stream"}, s.events, nil, ""))
+}
+
+// document are the routes of the document that describes the operations among the routes and its own, as JSON and as YAML. It is written
+// when it is read for the first time.
+func (s *Server) document(routes []site.Route) []site.Route {
+	of := func(ending, media string, reply reflect.Type) *openapi.Operation {
+		return &openapi.Operation{Method: http.MethodGet, Path: "/api/openapi." + ending, ID: "openapi" + strings.ToUpper(ending), Tag: "server",
+			Summary: "This document, as " + strings.ToUpper(ending), Media: media, Reply: reply}
+	}
+	inJSON, inYAML := of("json", "", reflect.TypeFor[map[string]any]()), of("yaml", "application/yaml", reflect.TypeFor[any]())
+	operations := []openapi.Operation{*inJSON, *inYAML}
+	for _, r := range routes {
+		if r.API != nil {
+			operations = append(operations, *r.API)
+		}
+	}
+	asJSON := sync.OnceValues(func() ([]byte, error) {
+		return openapi.JSON(openapi.About{Version: s.site.Version, Cookie: s.cookieName(asked{secure: s.cert != nil})}, operations)
+	})
+	asYAML := sync.OnceValues(func() ([]byte, error) {
+		b, err := asJSON()
+		if err != nil {
+			return nil, err
+		}
+		return openapi.YAML(b)
+	})
+	send := func(o *openapi.Operation, written func() ([]byte, error)) site.Route {
+		return site.Route{Pattern: o.Pattern(), API: o, Serve: func(w http.ResponseWriter, _ *http.Request, _ device.Device) {
+			b, err := written()
+			if err != nil {
+				site.Problem(w, http.StatusInternalServerError, err)
+				return
+			}
+			w.Header().Set("Content-Type", cmp.Or(o.Media, "application/json"))
+			_, _ = w.Write(b) // a client that has gone reads nothing
+		}}
+	}
+	return []site.Route{send(inJSON, asJSON), send(inYAML, asYAML)}
+}
+
+// noOperation refuses what no operation of the API answers, and says by which method an address can be asked.
+func noOperation(m *http.ServeMux) site.Handler {
+	return func(w http.ResponseWriter, r *http.Request, _ device.Device) {
+		var allowed []string
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
+			other := r.Clone(r.Context())
+			other.Method = method
+			if _, pattern := m.Handler(other); pattern != "/api/" && pattern != "/" {
+				allowed = append(allowed, method)
+			}
+		}
+		if len(allowed) == 0 {
+			site.Problem(w, http.StatusNotFound, text.Hinted(fmt.Errorf("there is no operation at %s", text.OneLine(r.URL.Path)),
+				"/api/openapi.yaml lists them"))
+			return
+		}
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		site.Problem(w, http.StatusMethodNotAllowed,
+			failure.Usagef("%s is asked with %s", text.OneLine(r.URL.Path), strings.Join(allowed, " or ")))
+	}
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"mycelium/internal/web/device"
@@ -15,15 +16,16 @@ const (
 	writeWithin = 10 * time.Second // a reader that takes longer to take a few bytes has gone
 )
 
-// events streams what changes: "inbox PROJECT REQUEST", "work PROJECT", "node PROJECT", and "resync" where events were lost. An event
-// names what changed and shows nothing of it. The stream ends when its device is revoked.
+// events streams what changes: "inbox PROJECT REQUEST", "work PROJECT", "node PROJECT", what the rooms publish, and "resync" where events
+// were lost. An event names what changed and shows nothing of it. The stream ends when its device is revoked. For programs, at
+// /api/events, it begins with "connected".
 func (s *Server) events(w http.ResponseWriter, r *http.Request, _ device.Device) {
 	defer s.watching()()
 	last := r.Header.Get("Last-Event-ID")
 	if last == "" {
 		last = r.URL.Query().Get("after") // the newest event when the page was made
 	}
-	reader := s.feed.Read(last)
+	reader := s.site.Feed.Read(last)
 	defer reader.Close()
 	control := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -35,8 +37,11 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, _ device.Device)
 	}
 	const resync = "event: resync\nid: %s\ndata: look at everything anew\n\n"
 	ok := send("retry: 1000\n: events of the pages\n\n")
+	if ok && strings.HasPrefix(r.URL.Path, "/api/") {
+		ok = send("event: connected\nid: %s\ndata: connected\n\n", s.site.Feed.Last())
+	}
 	if ok && reader.Behind {
-		ok = send(resync, s.feed.Last())
+		ok = send(resync, s.site.Feed.Last())
 	}
 	alive := time.NewTicker(heartbeat)
 	defer alive.Stop()
@@ -55,7 +60,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, _ device.Device)
 		case err != nil:
 			return // signed out, or revoked
 		case !open:
-			send(resync, s.feed.Last())
+			send(resync, s.site.Feed.Last())
 			return
 		case e.Kind == "":
 			ok = send("event: heartbeat\ndata: alive\n\n")

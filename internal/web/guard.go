@@ -3,10 +3,13 @@ package web
 import (
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
+	"mycelium/internal/web/site"
 )
 
 // security are the headers of every response. A page loads from this server only, runs no code and no style that stands in it, is framed
@@ -14,7 +17,7 @@ import (
 // forms of our own pages, which could not be told from those of a stranger.
 var security = [...][2]string{
 	{"Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
-		"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"},
+		"worker-src 'self'; manifest-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"},
 	{"X-Content-Type-Options", "nosniff"},
 	{"X-Frame-Options", "DENY"},
 	{"Referrer-Policy", "same-origin"},
@@ -30,43 +33,56 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		for _, h := range security {
 			w.Header().Set(h[0], h[1])
 		}
-		ok := s.ours(r.Host) && len(r.Header.Values("Origin")) < 2
+		from, err := s.came(r)
+		ok := err == nil && len(r.Header.Values("Origin")) < 2
 		if origin := r.Header.Get("Origin"); origin != "" {
-			host, plain := strings.CutPrefix(origin, "http://")
-			ok = ok && plain && strings.EqualFold(host, r.Host)
+			ok = ok && strings.EqualFold(origin, from.origin())
 		}
 		if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" && r.Method != http.MethodGet {
 			ok = false
 		}
 		if !ok {
-			http.Error(w, "this Host or Origin may not be used here: open http://"+s.addr+"/", http.StatusForbidden)
+			why := "this Host or Origin may not be used here: open " + s.Note().Base + "/"
+			if err != nil && !errors.Is(err, errName) {
+				why = err.Error()
+			}
+			http.Error(w, why, http.StatusForbidden)
 			return
+		}
+		if from.secure && r.TLS == nil { // what asks whether a form is of this site compares its origin with the name of the browser
+			r = r.Clone(r.Context())
+			r.Host = from.host
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
 // cookieName is the name of the cookie. Cookies ignore ports, so the port is part of the name: other programs of this machine, and a
-// second server, have cookies of their own.
-func (s *Server) cookieName() string { return "mycelium-pages-" + s.port }
-
-// handler serves a request of a device that is signed in.
-type handler func(w http.ResponseWriter, r *http.Request, d device.Device)
+// second server, have cookies of their own. Where nobody on the way can set cookies, the name begins with what keeps other names and
+// unsafe connections from setting it.
+func (s *Server) cookieName(from asked) string {
+	if from.secure {
+		return "__Host-mycelium-pages-" + s.port
+	}
+	return "mycelium-pages-" + s.port
+}
 
 // signedIn refuses a request without the cookie of a device: a page leads to the sign-in, anything else is told 401.
-func (s *Server) signedIn(next handler) http.Handler {
+func (s *Server) signedIn(next site.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d, err := s.who(r)
 		switch {
 		case err == nil:
 			next(w, r, d)
 		case !errors.Is(err, device.ErrCookie):
-			s.fail(w, r, http.StatusInternalServerError, err)
+			s.site.Fail(w, http.StatusInternalServerError, err)
 		case r.Header.Get("HX-Request") != "": // a part of a page that is open: the whole page goes to the sign-in
 			w.Header().Set("HX-Redirect", "/sign-in")
 			http.Error(w, err.Error(), http.StatusUnauthorized)
-		case r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/api/") && r.URL.Path != "/events":
+		case r.Method == http.MethodGet && !isAPI(r) && r.URL.Path != "/events":
 			http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
+		case isAPI(r):
+			site.Problem(w, http.StatusUnauthorized, text.Hinted(err, "myc web prints a link on a terminal"))
 		default:
 			http.Error(w, err.Error()+": myc web prints a link on a terminal", http.StatusUnauthorized)
 		}
@@ -75,7 +91,11 @@ func (s *Server) signedIn(next handler) http.Handler {
 
 // who is the device that sent a request.
 func (s *Server) who(r *http.Request) (device.Device, error) {
-	found := r.CookiesNamed(s.cookieName())
+	from, err := s.came(r)
+	if err != nil {
+		return device.Device{}, device.ErrCookie
+	}
+	found := r.CookiesNamed(s.cookieName(from))
 	if len(found) != 1 {
 		return device.Device{}, device.ErrCookie
 	}
@@ -91,50 +111,67 @@ type signInForm struct {
 // signInPage asks whether to sign this browser in. It uses nothing up, so that a program which looks at links before a person opens them
 // does not.
 func (s *Server) signInPage(w http.ResponseWriter, r *http.Request) {
-	s.pages.write(w, http.StatusOK, "sign-in", page{Title: "Sign in", Body: signInForm{Link: r.URL.Query().Get("link")}})
+	s.site.Write(w, http.StatusOK, "sign-in", site.Page{Title: "Sign in", Body: signInForm{Link: r.URL.Query().Get("link")}})
+}
+
+// pairPage is the sign-in of a link that a phone read from a picture: the secret stands in capitals in the path, because a picture of
+// capitals is smaller. What follows it is the fingerprint of the certificate, for people and programs that compare it.
+func (s *Server) pairPage(w http.ResponseWriter, r *http.Request) {
+	secret, _, _ := strings.Cut(r.PathValue("link"), "/")
+	s.site.Write(w, http.StatusOK, "sign-in", site.Page{Title: "Sign in", Body: signInForm{Link: secret}})
 }
 
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
-	now := s.o.Now()
-	if wait := s.attempts.Wait(now); wait > 0 {
+	now := s.site.Now()
+	from, err := s.came(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusForbidden)
+		return
+	}
+	if wait := s.attempts.Wait(from.peer, now); wait > 0 {
 		w.Header().Set("Retry-After", seconds(wait))
 		s.refuseSignIn(w, http.StatusTooManyRequests, "Too many sign-ins have failed. Wait "+seconds(wait)+" seconds, and use a new link then.")
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	r.Body = http.MaxBytesReader(w, r.Body, site.MaxForm)
 	d, cookie, err := s.devices.SignIn(s.addr, r.PostFormValue("link"), browserOf(r.UserAgent()))
 	switch {
 	case errors.Is(err, device.ErrLink):
-		s.attempts.Fail(now)
-		s.o.Tell("a sign-in was refused: " + err.Error())
+		s.attempts.Fail(from.peer, now)
+		_ = s.note(r, "browser sign-in refused", device.Device{}, from) // it is refused in any case
 		s.refuseSignIn(w, http.StatusForbidden, "This link is not good any more: a link is good once, and for one minute.")
 		return
 	case err != nil:
 		s.refuseSignIn(w, http.StatusInternalServerError, text.Visible(text.Describe(err)))
 		return
 	}
-	s.o.Tell("signed in: " + d.ID + ", " + d.Name)
-	http.SetCookie(w, s.cookie(cookie, int(device.Life.Seconds())))
+	if err := s.note(r, "browser sign-in", d, from); err != nil {
+		_ = s.devices.Revoke(d.ID) // what is not recorded is not done
+		s.refuseSignIn(w, http.StatusServiceUnavailable, text.Visible(text.Describe(err)))
+		return
+	}
+	http.SetCookie(w, s.cookie(from, cookie, int(device.Life.Seconds())))
 	http.Redirect(w, r, "/inbox", http.StatusSeeOther)
 }
 
 func (s *Server) refuseSignIn(w http.ResponseWriter, status int, problem string) {
-	s.pages.write(w, status, "sign-in", page{Title: "Sign in", Body: signInForm{Problem: problem}})
+	s.site.Write(w, status, "sign-in", site.Page{Title: "Sign in", Body: signInForm{Problem: problem}})
 }
 
-// cookie is the cookie of a device. It is not Secure: the server is on this machine and has no TLS. seconds below 0 remove it.
-func (s *Server) cookie(value string, seconds int) *http.Cookie {
-	return &http.Cookie{Name: s.cookieName(), Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, //nolint:gosec // see above
+// cookie is the cookie of a device. It is Secure, unless the browser is on this machine and there is no TLS. seconds below 0 remove it.
+func (s *Server) cookie(from asked, value string, seconds int) *http.Cookie {
+	return &http.Cookie{Name: s.cookieName(from), Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: from.secure,
 		SameSite: http.SameSiteStrictMode}
 }
 
 func (s *Server) signOut(w http.ResponseWriter, r *http.Request, d device.Device) {
 	if err := s.devices.Revoke(d.ID); err != nil && !errors.Is(err, device.ErrUnknown) {
-		s.fail(w, r, http.StatusInternalServerError, err)
+		s.site.Fail(w, http.StatusInternalServerError, err)
 		return
 	}
-	s.o.Tell("signed out: " + d.ID + ", " + d.Name)
-	http.SetCookie(w, s.cookie("", -1))
+	from, _ := s.came(r)                       // guarded has asked it
+	_ = s.note(r, "browser sign-out", d, from) // signing out is always possible
+	http.SetCookie(w, s.cookie(from, "", -1))
 	http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
 }
 
@@ -156,3 +193,6 @@ func browserOf(agent string) string {
 	}
 	return browser + " on " + system
 }
+
+// seconds is a duration in whole seconds, rounded up.
+func seconds(d time.Duration) string { return strconv.Itoa(int((d + time.Second - 1) / time.Second)) }

@@ -7,6 +7,7 @@ package web
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -14,44 +15,70 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"mycelium/internal/atomicfile"
-	"mycelium/internal/audit/index"
-	"mycelium/internal/node/failure"
-	"mycelium/internal/state"
+	"mycelium/internal/config/pages"
+	"mycelium/internal/text"
+	"mycelium/internal/web/certificate"
+	"mycelium/internal/web/charts"
 	"mycelium/internal/web/device"
-	"mycelium/internal/web/feed"
+	"mycelium/internal/web/files"
+	"mycelium/internal/web/inbox"
+	"mycelium/internal/web/logs"
+	"mycelium/internal/web/passkey"
+	"mycelium/internal/web/push"
+	"mycelium/internal/web/rest"
+	"mycelium/internal/web/roles"
+	"mycelium/internal/web/served"
+	"mycelium/internal/web/site"
+	"mycelium/internal/web/swarm"
+	"mycelium/internal/web/timeline"
+	"mycelium/internal/web/tools"
+	"mycelium/internal/web/why"
+	"mycelium/internal/web/work"
 )
 
 // DefaultAddr is the address of the pages where nothing else is chosen.
 const DefaultAddr = "127.0.0.1:3456"
 
-// Options say whose projects are shown, and where.
-type Options struct {
-	Root    state.Root
-	Runtime string // $XDG_RUNTIME_DIR, or ""
-	Version string
-	// Records returns recorded calls of a project, the newest first.
-	Records func(ctx context.Context, p state.Paths, q index.Query) ([]index.Entry, error)
-	Tell    func(line string) // tells the person at the terminal what happens; nil: nobody
-	Now     func() time.Time  // nil: time.Now
+// rooms are the parts of the pages, in the order of the navigation.
+func rooms() []site.Room {
+	return []site.Room{
+		inbox.Room(),
+		work.Room(),
+		swarm.Room(),
+		charts.Room(),
+		logs.Room(),
+		timeline.Room(),
+		roles.Room(),
+		tools.Room(),
+		files.Room(),
+		why.Room(),
+		rest.Room(),
+		push.Room(),
+		passkey.Room(),
+		{Pages: pageFiles},
+	}
 }
+
+//go:embed pages/*.html
+var pageFiles embed.FS
 
 // Server is the page server of one user.
 type Server struct {
-	o        Options
+	access
+	site     *site.Site
+	rooms    []site.Room
 	listener net.Listener
 	lock     *atomicfile.Lock // this process is the page server of the user
 	addr     string           // host:port, as links name it
 	port     string
+	since    time.Time
+	auto     bool // a daemon started it
 	devices  *device.Book
 	attempts device.Attempts
-	feed     *feed.Feed
-	pages    *pages
 	ended    context.Context // done when the server ends: streams end then
 	end      context.CancelFunc
 
@@ -61,56 +88,67 @@ type Server struct {
 	watched chan struct{} // closed when the watch has ended
 }
 
-// Loopback returns an error unless addr is an address of this machine itself.
-func Loopback(addr string) error {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return failure.Usagef("web: address %q: it is HOST:PORT, for example %s", addr, DefaultAddr)
-	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return failure.Usagef("web: %q is no port: --addr and DASHBOARD_PORT want a number from 0 to 65535", port)
-	}
-	if ip, err := netip.ParseAddr(host); host == "localhost" || err == nil && ip.IsLoopback() {
-		return nil
-	}
-	return failure.New(failure.Usage, fmt.Errorf("web: address %q is not one of this machine alone: the pages have no TLS, so whoever "+
-		"listens on the way could answer in your name", addr),
-		"listen on "+DefaultAddr+", and reach it from elsewhere by ssh -L 3456:"+DefaultAddr)
+// Listen opens the server at an address of this machine. The caller runs or closes it. The error is [ErrRuns] if the user has one.
+func Listen(ctx context.Context, addr string, o site.Options) (*Server, error) {
+	return Open(ctx, pages.Section{Addr: addr}, o)
 }
 
-// Listen opens the server at an address of this machine. The caller runs or closes it. The error is [ErrRuns] if the user has one.
-func Listen(ctx context.Context, addr string, o Options) (*Server, error) {
-	if err := Loopback(addr); err != nil {
-		return nil, err
-	}
+// Open opens the server as the user's file says. The caller runs or closes it. The error is [ErrRuns] if the user has one.
+func Open(ctx context.Context, conf pages.Section, o site.Options) (*Server, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Tell == nil {
-		o.Tell = func(string) {}
-	}
-	shown, err := parsePages()
+	o.NoPush = o.NoPush || !conf.Pushes()
+	a, err := accessOf(conf, o)
 	if err != nil {
 		return nil, err
 	}
-	lock, err := claim(o.Root)
+	all := rooms()
+	shown, err := site.New(o, all)
 	if err != nil {
 		return nil, err
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	lock, err := served.Claim(o.Root)
 	if err != nil {
+		return nil, err
+	}
+	l, err := a.listen(ctx)
+	if err != nil {
+		_ = served.Write(o.Root, served.Note{Addr: conf.Addr, Since: o.Now(), Problem: text.Describe(err)}) // what failed counts
 		_ = lock.Unlock()
-		return nil, failure.Hint(fmt.Errorf("web: listen on %s: %w", addr, err),
-			"another program listens there; --addr 127.0.0.1:PORT or DASHBOARD_PORT chooses another port")
+		return nil, err
 	}
-	s := &Server{o: o, listener: l, lock: lock, addr: l.Addr().String(), devices: device.Open(o.Root, o.Now), feed: feed.New(), pages: shown}
+	s := &Server{access: a, site: shown, rooms: all, listener: l, lock: lock, addr: l.Addr().String(), since: o.Now().UTC(),
+		devices: device.Open(o.Root, shown.Now)}
 	_, s.port, _ = net.SplitHostPort(s.addr)
 	s.ended, s.end = context.WithCancel(context.Background())
-	if err := s.note(); err != nil {
+	shown.Ended, shown.StillIn = s.ended.Done(), func(r *http.Request) bool {
+		_, err := s.who(r)
+		return err == nil
+	}
+	if err := served.Write(o.Root, s.Note()); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// Note is what the server says of itself to the commands of its user.
+func (s *Server) Note() served.Note {
+	n := served.Note{Addr: s.addr, Since: s.since, Auto: s.auto}
+	scheme, host := "http", "127.0.0.1"
+	if s.cert != nil {
+		scheme, n.Fingerprint = "https", certificate.Fingerprint(s.cert.Now())
+	}
+	if ip, err := netip.ParseAddrPort(s.addr); err == nil && !ip.Addr().IsUnspecified() {
+		host = ip.Addr().String()
+	}
+	n.Base = scheme + "://" + net.JoinHostPort(host, s.port)
+	n.Phone = s.phone()
+	if s.cert == nil && s.beyond && host != "127.0.0.1" && n.Phone != "" { // an address of this machine to which only the proxy may come
+		n.Base = n.Phone
+	}
+	return n
 }
 
 // Addr is where the server listens, as HOST:PORT.
@@ -129,6 +167,13 @@ func (s *Server) Run(ctx context.Context) error {
 	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout:    2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0)} // it would only tell what a client did wrong
+	var beside sync.WaitGroup
+	for _, room := range s.rooms {
+		if room.Run != nil {
+			beside.Go(func() { room.Run(s.ended, s.site) })
+		}
+	}
+	defer beside.Wait()
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(s.listener) }()
 	var err error
@@ -159,30 +204,23 @@ func (s *Server) Run(ctx context.Context) error {
 // Handler serves every route.
 func (s *Server) Handler() http.Handler {
 	m := http.NewServeMux()
-	m.HandleFunc("GET /health", s.health)
-	m.HandleFunc("GET /assets/{name}", asset)
+	m.HandleFunc("GET /assets/{name}", site.Asset)
 	m.HandleFunc("GET /sign-in", s.signInPage)
+	m.HandleFunc("GET /P/{link...}", s.pairPage)
 	m.HandleFunc("POST /sign-in", s.signIn)
 	m.Handle("POST /sign-out", s.signedIn(s.signOut))
-	m.Handle("GET /{$}", s.signedIn(s.home))
-	m.Handle("GET /inbox", s.signedIn(s.inbox))
-	m.Handle("POST /inbox/{project}/{id}", s.signedIn(s.answer))
-	m.Handle("GET /log", s.signedIn(s.log))
 	m.Handle("GET /events", s.signedIn(s.events))
-	m.Handle("GET /api/status", s.signedIn(s.apiStatus))
-	m.Handle("GET /api/approvals", s.signedIn(s.apiApprovals))
-	m.Handle("/", s.signedIn(func(w http.ResponseWriter, r *http.Request, _ device.Device) {
-		s.fail(w, r, http.StatusNotFound, errors.New("there is no page at this address"))
-	}))
-	return s.guarded(http.NewCrossOriginProtection().Handler(m))
-}
-
-// ours reports whether HOST:PORT is a name of this server: a name that somebody made point here (DNS rebinding, T2) is not.
-func (s *Server) ours(hostport string) bool {
-	host, port, err := net.SplitHostPort(hostport)
-	if err != nil || port != s.port {
-		return false
+	routes := s.routes()
+	for _, route := range append(routes, s.document(routes)...) {
+		if route.Open || route.API != nil && route.API.Open {
+			m.HandleFunc(route.Pattern, func(w http.ResponseWriter, r *http.Request) { route.Serve(w, r, device.Device{}) })
+			continue
+		}
+		m.Handle(route.Pattern, s.signedIn(route.Serve))
 	}
-	ip, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
+	m.Handle("/api/", s.signedIn(noOperation(m)))
+	m.Handle("/", s.signedIn(func(w http.ResponseWriter, _ *http.Request, _ device.Device) {
+		s.site.Fail(w, http.StatusNotFound, errors.New("there is no page at this address"))
+	}))
+	return s.guarded(compressed(http.NewCrossOriginProtection().Handler(m)))
 }

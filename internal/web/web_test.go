@@ -12,10 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"mycelium/internal/approval"
-	"mycelium/internal/policy"
 	"mycelium/internal/state"
 	"mycelium/internal/web/device"
+	"mycelium/internal/web/site"
 )
 
 // TestWebGuard: another name, another site, no cookie, and every route has the headers that keep a page to itself.
@@ -79,8 +78,8 @@ func TestWebGuard(t *testing.T) {
 // TestWebBeyondLoopback: the server does not start where others could listen on the way.
 func TestWebBeyondLoopback(t *testing.T) {
 	t.Parallel()
-	for _, addr := range []string{"0.0.0.0:3456", ":3456", "192.168.1.2:3456", "[::]:3456", "example.com:3456", "3456", ""} {
-		if s, err := Listen(t.Context(), addr, Options{Root: state.Root(t.TempDir())}); err == nil {
+	for _, addr := range []string{"0.0.0.0:3456", ":3456", "192.168.1.2:3456", "[::]:3456", "example.com:3456", "127.0.0.1:x", "3456", ""} {
+		if s, err := Listen(t.Context(), addr, site.Options{Root: state.Root(t.TempDir())}); err == nil {
 			s.Close()
 			t.Errorf("it listens on %q", addr)
 		}
@@ -91,14 +90,14 @@ func TestWebBeyondLoopback(t *testing.T) {
 func TestWebOneServer(t *testing.T) {
 	t.Parallel()
 	s := testServer(t)
-	if _, err := Listen(t.Context(), "127.0.0.1:0", Options{Root: s.o.Root}); !errors.Is(err, ErrRuns) {
+	if _, err := Listen(t.Context(), "127.0.0.1:0", site.Options{Root: s.site.Root}); !errors.Is(err, ErrRuns) {
 		t.Errorf("a second server: %v", err)
 	}
-	if addr, err := Running(s.o.Root); addr != s.Addr() || err != nil {
+	if addr, err := Running(s.site.Root); addr != s.Addr() || err != nil {
 		t.Errorf("the first is at %q, %v", addr, err)
 	}
 	s.Close()
-	if addr, err := Running(s.o.Root); addr != "" || err != nil {
+	if addr, err := Running(s.site.Root); addr != "" || err != nil {
 		t.Errorf("after its end it is at %q, %v", addr, err)
 	}
 }
@@ -120,7 +119,7 @@ func TestWebSignIn(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- s.Run(t.Context()) }()
 	base := "http://" + s.Addr()
-	link, err := Link(s.o.Root, s.Addr())
+	link, err := Link(s.site.Root, s.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +157,7 @@ func TestWebSignIn(t *testing.T) {
 	if code, text := get("/inbox"); code != 200 || !strings.Contains(text, "No daemon runs") {
 		t.Errorf("inbox: %d\n%s", code, text)
 	}
-	if kept, err := os.ReadFile(s.o.Root.Pages() + "/devices.json"); err != nil || strings.Contains(string(kept), secret) ||
+	if kept, err := os.ReadFile(s.site.Root.Pages() + "/devices.json"); err != nil || strings.Contains(string(kept), secret) ||
 		strings.Contains(string(kept), r.Cookies()[0].Value) {
 		t.Errorf("what is kept: %s, %v", kept, err)
 	}
@@ -183,47 +182,6 @@ func TestWebSignIn(t *testing.T) {
 	}
 	if fresh, err := s.devices.NewLink(s.Addr()); err != nil || post(browser(t), fresh).StatusCode != 429 {
 		t.Errorf("the sign-in is not locked: %v", err)
-	}
-}
-
-// TestWebForms: a form says exactly one answer; a critical call needs a second sign; a question needs an answer for each part.
-func TestWebForms(t *testing.T) {
-	t.Parallel()
-	call := approval.Request{Kind: approval.Call, Risk: policy.High}
-	critical := approval.Request{Kind: approval.Call, Risk: policy.Critical}
-	asks := approval.Request{Kind: approval.Question,
-		Questions: []approval.Asked{{Text: "Which?", Options: []string{"a", "b"}}, {Text: "Why?"}}}
-	for _, c := range []struct {
-		q     approval.Request
-		form  string
-		allow bool
-		how   approval.For
-		text  string
-		bad   bool
-	}{
-		{call, "digest=d&answer=once&reason=+why+", true, approval.Once, "", false},
-		{call, "digest=d&answer=session", true, approval.Session, "", false},
-		{call, "digest=d&answer=deny", false, approval.Once, "", false},
-		{call, "digest=d&answer=never", false, approval.Never, "", false},
-		{call, "digest=d&answer=rule", false, "", "", true},
-		{call, "digest=d", false, "", "", true},
-		{call, "answer=once", false, "", "", true},
-		{critical, "digest=d&answer=once", false, "", "", true},
-		{critical, "digest=d&answer=once&sure=yes", true, approval.Once, "", false},
-		{critical, "digest=d&answer=deny", false, approval.Once, "", false},
-		{asks, "digest=d&answer=say&option0=1&own1=because", true, approval.Once, "Which?\n→ b\nWhy?\n→ because", false},
-		{asks, "digest=d&answer=say&option0=1", false, "", "", true},
-		{asks, "digest=d&answer=say&option0=7&own1=x", false, "", "", true},
-		{approval.Request{Kind: approval.Stop}, "digest=d&answer=go-on&reason=test+it", true, approval.Once, "test it", false},
-	} {
-		form, err := url.ParseQuery(c.form)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, problem := answerOfForm(form, c.q)
-		if (problem != "") != c.bad || !c.bad && (*a.Allow != c.allow || a.For != c.how || a.Text != c.text || a.Digest != "d") {
-			t.Errorf("%s: %+v, %q", c.form, a, problem)
-		}
 	}
 }
 

@@ -136,7 +136,7 @@ func unpack(in io.Reader) error {
 // env is the environment of a person's shell; more replaces what it names.
 func env(more ...string) []string {
 	out := []string{
-		"HOME=" + home, "USER=dev", "LOGNAME=dev", "SHELL=/bin/bash", "LANG=C.UTF-8", "TERM=dumb", "NO_COLOR=1",
+		"HOME=" + home, "USER=dev", "LOGNAME=dev", "SHELL=/bin/bash", "LANG=C.UTF-8", "TERM=dumb", "NO_COLOR=1", "ENABLE_DASHBOARD=false",
 		"XDG_RUNTIME_DIR=" + runDir, "PATH=" + binDir + ":/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE=1",
 	}
 	for _, entry := range more {

@@ -372,9 +372,9 @@ func BenchmarkFollow(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/1000, "µs/record")
 }
 
-// BenchmarkFilters measures queries on a log of a million records: 500,000 calls of 40 sessions. One call in a thousand is of codex, runs
-// ffmpeg and reaches example.org; the newest of them is not among the last ones.
-func BenchmarkFilters(b *testing.B) {
+// million makes a log of a million records and its index: 500,000 calls of 40 sessions. One call in a thousand is of codex, runs ffmpeg,
+// reaches example.org and is denied; the newest of them is not among the last ones.
+func million(b *testing.B) *Index {
 	o := options(b)
 	l, x := openLog(b, o), openIndex(b, o)
 	const calls = 500_000
@@ -383,11 +383,12 @@ func BenchmarkFilters(b *testing.B) {
 		r.Session, r.Agent, r.Surface = fmt.Sprint("s", i%40), "claude", "hook"
 		r.Args = []byte(fmt.Sprintf(`{"command":"git log %d"}`, i))
 		part := policy.Part{Program: "git", Paths: []policy.Path{{Raw: fmt.Sprint("src/f", i), Clean: fmt.Sprint("/p/src/f", i)}}}
+		end := audit.Record{ID: r.ID, Kind: audit.Outcome, Outcome: "ok", Session: r.Session}
 		if i%1000 == 0 {
-			r.Agent, part.Program, part.Hosts = "codex", "ffmpeg", []string{"example.org"}
+			r.Agent, part.Program, part.Hosts, end.Outcome = "codex", "ffmpeg", []string{"example.org"}, "denied"
 		}
 		r.Facts = &policy.Facts{Parts: []policy.Part{part}}
-		add(b, l, r, audit.Record{ID: r.ID, Kind: audit.Outcome, Outcome: "ok", Session: r.Session})
+		add(b, l, r, end)
 		if i%10_000 == 0 {
 			add(b, l, audit.Record{ID: audit.NewID(), Kind: audit.Session, Session: r.Session, Role: "guest"})
 		}
@@ -397,6 +398,52 @@ func BenchmarkFilters(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Logf("the index of %d records: %v", 2*calls, time.Since(began))
+	return x
+}
+
+// BenchmarkPages measures the pages of a log of a million records, and what charts and the page of what is at work count.
+func BenchmarkPages(b *testing.B) {
+	x := million(b)
+	const page = 51
+	for _, c := range []struct {
+		name string
+		q    Query
+	}{
+		{"first", Query{Limit: page}}, {"deep", Query{Limit: page, Before: 1000}}, {"middle", Query{Limit: page, Before: 500_000}},
+		{"back", Query{Limit: page, After: 500_000, OldestFirst: true}}, {"offset", Query{Limit: page, Offset: 499_900}},
+		{"denied/first", Query{Limit: page, Outcome: "denied"}}, {"denied/deep", Query{Limit: page, Outcome: "denied", Before: 100_000}},
+		{"session/first", Query{Limit: page, Session: "s7"}}, {"session/deep", Query{Limit: page, Session: "s7", Before: 1000}},
+		{"tool/deep", Query{Limit: page, Tool: "files__*", Before: 1000}}, {"program/deep", Query{Limit: page, Before: 100_000,
+			Filter: Filter{Program: "ffmpeg"}}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				if found, err := x.Query(b.Context(), c.q); err != nil || len(found) == 0 {
+					b.Fatal(len(found), err)
+				}
+			}
+		})
+	}
+	now := time.Now()
+	b.Run("slices", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := x.Slices(b.Context(), now.Add(-24*time.Hour), now, time.Hour); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("activity", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := x.Activity(b.Context(), now.Add(-time.Hour), now); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkFilters measures queries on a log of a million records.
+func BenchmarkFilters(b *testing.B) {
+	x := million(b)
 	for _, c := range []struct {
 		name string
 		q    Query

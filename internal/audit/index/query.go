@@ -40,6 +40,9 @@ type Entry struct {
 	Outcome    string          `json:"outcome"`           // ok, error, denied; "unfinished" when no outcome was recorded
 	DurationMs float64         `json:"durationMs"`
 	Thinking   *audit.Thinking `json:"thinking,omitempty"`
+	Seq        int64           `json:"-"` // the number of the decision's line in the log
+	Error      string          `json:"-"` // what went wrong, of a call that failed
+	ToolUse    string          `json:"-"` // the agent's own id of the call; "": none, or its line is gone
 }
 
 // MarshalJSON writes the members in the order of the command line's contract.
@@ -72,15 +75,21 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 }
 
 // Query selects entries, newest first. In a name, * stands for any text.
+//
+// Before and After page through a long log: they hold a place while the log grows, and the last page costs no more than the first. An
+// offset does neither.
 type Query struct {
 	Role, Tool, Session, Outcome, Effect string
-	Rule, By                             string // of the decision that counts
+	Rule, By                             string   // of the decision that counts
+	Also                                 []string // with Session: further sessions, by their whole ids
 	Filter
 	Since, Until  time.Time // Since <= time < Until; zero: no bound
 	HasThinking   *bool
 	ThinkingType  string
 	Text          string // words of the reasoning; Japanese works
 	Limit, Offset int    // Limit 0: 100; below 0: all
+	Before, After int64  // only entries with a smaller or a larger Seq; 0: no bound
+	OldestFirst   bool   // the other order: with After, the entries next to it
 }
 
 const defaultLimit = 100
@@ -151,7 +160,7 @@ func selectEntries(q Query, tail bool) (statement string, args []any) {
 			all = append(slices.Clone(where), more)
 		}
 		text := `SELECT c.seq AS seq, c.id, c.time, s.session, s.principal, s.role, s.surface, s.tool, s.server, v.effect, v.rule, c.reason,
-			v.decided_by, c.outcome, coalesce(c.duration_us, 0), t.thinking, c.segment, c.line_end, c.line_length FROM ` +
+			v.decided_by, c.outcome, c.error, coalesce(c.duration_us, 0), t.thinking, c.segment, c.line_end, c.line_length FROM ` +
 			joined(schema+"audit_calls", schema+"audit_thinking")
 		if len(all) > 0 {
 			text += " WHERE " + strings.Join(all, " AND ")
@@ -166,23 +175,27 @@ func selectEntries(q Query, tail bool) (statement string, args []any) {
 	if limit == 0 {
 		limit = defaultLimit
 	}
-	return statement + " ORDER BY seq DESC LIMIT ? OFFSET ?", append(args, limit, max(0, q.Offset))
+	order := " ORDER BY seq DESC LIMIT ? OFFSET ?"
+	if q.OldestFirst {
+		order = " ORDER BY seq LIMIT ? OFFSET ?"
+	}
+	return statement + order, append(args, limit, max(0, q.Offset))
 }
 
 func scanEntry(rows *sql.Rows, log *lineReader) (e Entry, line rest, err error) {
-	var seq, micros, duration, end int64
+	var micros, duration, end int64
 	var segment, length int
 	var thinking sql.NullString
-	err = rows.Scan(&seq, &e.ID, &micros, &e.Session, &e.Principal, &e.Role, &e.Surface, &e.Tool, &e.Server, &e.Effect, &e.Rule, &e.Reason,
+	err = rows.Scan(&e.Seq, &e.ID, &micros, &e.Session, &e.Principal, &e.Role, &e.Surface, &e.Tool, &e.Server, &e.Effect, &e.Rule, &e.Reason,
 		&e.DecidedBy,
-		&e.Outcome, &duration, &thinking, &segment, &end, &length)
+		&e.Outcome, &e.Error, &duration, &thinking, &segment, &end, &length)
 	if err != nil {
 		return e, line, err
 	}
 	e.Time = time.UnixMicro(micros).UTC()
 	e.DurationMs = float64(duration) / 1e3
 	line, err = log.rest(e.ID, segment, end, length)
-	e.Args, e.Agent, e.Sandbox = line.args, line.agent, line.sandbox
+	e.Args, e.Agent, e.Sandbox, e.ToolUse = line.args, line.agent, line.sandbox, line.toolUse
 	if err == nil && thinking.Valid {
 		e.Thinking = &audit.Thinking{}
 		err = json.Unmarshal([]byte(thinking.String), e.Thinking)
@@ -208,8 +221,9 @@ func (l *lineReader) close() {
 
 // rest is what the index does not hold of a call.
 type rest struct {
-	args, facts    []byte // raw JSON; nil: it has none
-	agent, sandbox string
+	args, facts []byte // raw JSON; nil: it has none
+
+	agent, sandbox, toolUse string
 }
 
 // rest returns what the index does not hold of the call with that id. It is empty if the segment is gone.
@@ -240,6 +254,7 @@ func (l *lineReader) rest(id string, segment int, end int64, length int) (r rest
 		r.args = nil
 	}
 	r.facts, r.agent, r.sandbox = rawjson.Member(line, "facts"), rawjson.TextAt(line, "agent"), rawjson.TextAt(line, "sandbox")
+	r.toolUse = rawjson.TextAt(line, "toolUse")
 	return r, nil
 }
 
@@ -259,7 +274,8 @@ func conditions(q Query, tail bool) (parts []string, args []any) {
 	if strings.Contains(q.Session, "*") {
 		add("c.scope IN (SELECT scope FROM audit_scopes WHERE session GLOB ?)", globOf(q.Session))
 	} else if q.Session != "" { // it has few scopes
-		add("c.scope IN (SELECT scope FROM audit_scopes WHERE session = ?)", q.Session)
+		part, values := q.sessions()
+		add("c.scope IN (SELECT scope FROM audit_scopes WHERE "+part+")", values...)
 	}
 	q.prefilter(add)
 	if q.Rule != "" {
@@ -272,6 +288,14 @@ func conditions(q Query, tail bool) (parts []string, args []any) {
 	}
 	if q.Outcome != "" && q.Outcome != "ok" {
 		add("c.outcome <> 'ok'") // makes SQLite use the partial index of these rows
+	}
+	for _, c := range []struct {
+		part  string
+		bound int64
+	}{{"c.seq < ?", q.Before}, {"c.seq > ?", q.After}} {
+		if c.bound != 0 {
+			add(c.part, c.bound)
+		}
 	}
 	if !q.Since.IsZero() {
 		add("c.time >= ?", q.Since.UnixMicro())
@@ -294,6 +318,15 @@ func conditions(q Query, tail bool) (parts []string, args []any) {
 	return parts, args
 }
 
+// sessions is the condition that a row is about one of the sessions of the query.
+func (q *Query) sessions() (part string, values []any) {
+	values = []any{q.Session}
+	for _, id := range q.Also {
+		values = append(values, id)
+	}
+	return "session IN (?" + strings.Repeat(", ?", len(q.Also)) + ")", values
+}
+
 // joined is the FROM clause of queries: calls c with their scope s, verdict v and reasoning t. CROSS JOIN fixes the order of the join,
 // because the newest calls come first.
 func joined(calls, thinking string) string {
@@ -302,13 +335,15 @@ func joined(calls, thinking string) string {
 }
 
 // entries is joined, for statistics over all calls.
-func entries(tail bool) string {
-	thinking := "audit_thinking"
-	if tail {
-		thinking = "(SELECT * FROM main.audit_thinking WHERE seq NOT IN (SELECT seq FROM temp.audit_thinking) " +
-			"UNION ALL SELECT * FROM temp.audit_thinking)"
+func entries(tail bool) string { return joined(callsTable(tail), thinkingTable(tail)) }
+
+// thinkingTable is the table of reasoning, as callsTable is that of calls.
+func thinkingTable(tail bool) string {
+	if !tail {
+		return "audit_thinking"
 	}
-	return joined(callsTable(tail), thinking)
+	return "(SELECT * FROM main.audit_thinking WHERE seq NOT IN (SELECT seq FROM temp.audit_thinking) " +
+		"UNION ALL SELECT * FROM temp.audit_thinking)"
 }
 
 // callsTable is the table of calls; with a tail, the calls of the tail replace those of the index.

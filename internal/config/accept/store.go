@@ -23,7 +23,8 @@ const (
 // Store is the folder that has the accepted copy of a project.
 type Store struct {
 	dir   string
-	trial bool // see Trial
+	trial bool   // see Trial
+	by    string // see By
 }
 
 // At returns the store in a folder. It creates nothing.
@@ -31,6 +32,12 @@ func At(dir string) Store { return Store{dir: dir} }
 
 // Trial is At for a store that lasts for a moment, to see what files would mean: it keeps no versions, and need not survive a crash.
 func Trial(dir string) Store { return Store{dir: dir, trial: true} }
+
+// By returns the store for one who accepts: versions say the name. Without a name they say the account of this process.
+func (s Store) By(who string) Store {
+	s.by = who
+	return s
+}
 
 // Manifest returns the path of the file that says what is accepted. It is replaced as a whole by each acceptance.
 func (s Store) Manifest() string { return filepath.Join(s.dir, state.ManifestName) }

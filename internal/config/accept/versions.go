@@ -1,20 +1,20 @@
 package accept
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/user"
+	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/atomicfile"
-	"mycelium/internal/config/source"
 )
 
 // The bounds of what is kept of former contents.
@@ -30,7 +30,7 @@ type Version struct {
 	Number int       `json:"number"`           // from 1, for each file
 	Sum    string    `json:"sha256,omitempty"` // of the content; empty: the file was removed
 	Time   time.Time `json:"time"`
-	By     string    `json:"by,omitempty"` // the account of the system that accepted it; empty: not known
+	By     string    `json:"by,omitempty"` // who accepted it: an account of the system, and in which browser; empty: not known
 }
 
 // versionList is versions.json.
@@ -42,14 +42,14 @@ type versionList struct {
 func (s Store) versionsFile() string   { return filepath.Join(s.dir, "versions.json") }
 func (s Store) versionsFolder() string { return filepath.Join(s.dir, "versions") }
 
-// Versions returns the versions of a file of which something is known, the oldest first. What is in force is among them, also if an older
-// program accepted it.
-func (s Store) Versions(path string) ([]Version, error) {
+// Versions returns the versions of a file of which something is known, the oldest first; of all files for "". What is in force is among
+// them, also if an older program accepted it.
+func (s Store) Versions(name string) ([]Version, error) {
 	all, err := s.readVersions()
 	if err != nil {
 		return nil, err
 	}
-	n := &versions{all: slices.DeleteFunc(all, func(v Version) bool { return v.Path != path })}
+	n := &versions{all: slices.DeleteFunc(all, func(v Version) bool { return name != "" && v.Path != name })}
 	m, err := s.readManifest()
 	if errors.Is(err, fs.ErrNotExist) {
 		return n.all, nil
@@ -58,8 +58,8 @@ func (s Store) Versions(path string) ([]Version, error) {
 		return nil, err
 	}
 	for _, e := range m.Files {
-		if last := n.last(path); e.Path == path && isVersioned(path) && last.Sum != e.Sum {
-			n.all = append(n.all, Version{Path: path, Number: last.Number + 1, Sum: e.Sum, Time: e.Since})
+		if last := n.last(e.Path); (name == "" || e.Path == name) && isVersioned(e.Path) && last.Sum != e.Sum {
+			n.all = append(n.all, Version{Path: e.Path, Number: last.Number + 1, Sum: e.Sum, Time: e.Since})
 		}
 	}
 	return n.all, nil
@@ -85,8 +85,10 @@ func (s Store) Content(v Version) ([]byte, error) {
 	return data, nil
 }
 
-// isVersioned reports whether former contents of a file are kept: it declares roles.
-func isVersioned(name string) bool { return strings.HasPrefix(name, source.RolesFolder+"/") }
+// isVersioned reports whether former contents of a file are kept: it is one of those that people edit.
+func isVersioned(name string) bool {
+	return !path.IsAbs(name) && slices.Contains([]string{".yaml", ".yml", ".json", ".md"}, path.Ext(name))
+}
 
 // keepVersions adds to the versions what an acceptance changes: was is in force, and is will be; folder has the contents of is. What is in
 // force and has no version yet, because an older program accepted it, gets one first.
@@ -107,12 +109,12 @@ func (s Store) keepVersions(was, is *Manifest, folder string, now time.Time) err
 			n.add(Version{Path: e.Path, Sum: e.Sum, Time: e.Since}, copyPath(filepath.Join(s.dir, was.Copy), e.Path))
 		}
 		if isVersioned(e.Path) && !slices.ContainsFunc(is.Files, func(f Entry) bool { return f.Path == e.Path }) {
-			n.add(Version{Path: e.Path, Time: now.UTC().Truncate(time.Second), By: account()}, "")
+			n.add(Version{Path: e.Path, Time: now.UTC().Truncate(time.Second), By: cmp.Or(s.by, account())}, "")
 		}
 	}
 	for _, e := range is.Files {
 		if isVersioned(e.Path) && n.last(e.Path).Sum != e.Sum {
-			n.add(Version{Path: e.Path, Sum: e.Sum, Time: now.UTC().Truncate(time.Second), By: account()}, copyPath(folder, e.Path))
+			n.add(Version{Path: e.Path, Sum: e.Sum, Time: now.UTC().Truncate(time.Second), By: cmp.Or(s.by, account())}, copyPath(folder, e.Path))
 		}
 	}
 	return n.write()

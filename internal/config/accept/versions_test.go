@@ -50,8 +50,11 @@ func TestVersions(t *testing.T) {
 	if !slices.Equal(words, want) {
 		t.Errorf("%q", words)
 	}
-	if other, _ := s.Versions("rules.yaml"); len(other) > 0 {
+	if other, _ := s.Versions("rules.yaml"); len(other) != 3 || other[1].Number != 2 {
 		t.Errorf("%v", other)
+	}
+	if all, _ := s.Versions(""); len(all) != len(got)+3+1 {
+		t.Errorf("%v", all)
 	}
 
 	// a content that somebody changed is none

@@ -96,6 +96,12 @@ var keyRules = map[string]keyRule{
 	"agents.denials.alert":      denials("people are told after %d refusals in a row"),
 	"sandbox.profiles":          boxes,
 	"sandbox.backend":           walls,
+	"web.addr":                  optional("the pages are served at %s"),
+	"web.cert":                  optional("the pages are served over TLS, with the certificate %s"),
+	"web.key":                   optional("the key of the certificate of the pages is %s"),
+	"web.trustedProxies":        listed("a proxy at %s may bring requests to the pages", "no proxy at %s brings any", Narrows),
+	"web.hosts":                 listed("browsers may reach the pages as %s", "browsers may no longer reach the pages as %s", Narrows),
+	"web.push":                  pushed,
 	"memory.dir":                optional("the memories of the roles are in the project, in %s, where whoever has the repository reads them"),
 }
 

@@ -149,6 +149,17 @@ func (d *diff) judgeDenies() bool {
 	return d.old.File.Approval.Judge.MayDeny || d.new.File.Approval.Judge.MayDeny
 }
 
+// pushed is the rule of the switch of Web Push.
+func pushed(d *diff, _, _ any) (string, Mark) {
+	switch on, was := d.new.File.Web.Pushes(), d.old.File.Web.Pushes(); {
+	case on == was:
+		return "web.push changed", Unclear
+	case on:
+		return "browsers may ask to be told of questions by Web Push", Widens
+	}
+	return "no browser is told of questions by Web Push", Narrows
+}
+
 // judgeEnabled is the rule of the switch of the judge.
 func judgeEnabled(d *diff, _, _ any) (string, Mark) {
 	switch off, was := d.new.File.Approval.Judge.Off(), d.old.File.Approval.Judge.Off(); {

@@ -57,6 +57,7 @@ var sections = []section{
 	{at: "sandbox.profiles.NAME", reload: "base network processes files memory timeout read write hosts masks"},
 	{at: "identity", reload: "rejectUnknown defaultRole strictValidation trustedPrefixes keys"},
 	{at: "memory", restart: "dir"},
+	{at: "web", reload: "addr cert key trustedProxies hosts push"}, // the page server takes them up
 	{reload: "env trust", restart: "store state"},
 }
 

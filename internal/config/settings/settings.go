@@ -108,7 +108,8 @@ func Files(p *config.Project) (jsontext.Value, error) {
 	}
 	root := &node{}
 	for _, s := range all {
-		if s.From == config.Default || slices.Contains([]string{"trust", "state", "sandbox.backend"}, s.Key) {
+		if s.From == config.Default || slices.Contains([]string{"trust", "state", "sandbox.backend"}, s.Key) ||
+			strings.HasPrefix(s.Key, "web.") {
 			continue // the last are of the user's own file only
 		}
 		root.put(s.path, s.Value)

@@ -135,6 +135,24 @@ func (c *Categories) of(it policy.Item, description string) string {
 	return policy.GroupOf(description)
 }
 
+// All are the categories that a tool may have, in order. Those that only the entry of a server names are the last.
+func (c *Categories) All() []Category {
+	out, last := slices.Clone(c.list), 0
+	known := map[string]bool{}
+	for _, cat := range c.list {
+		known[cat.ID] = true
+		last = max(last, cat.Order)
+	}
+	for _, server := range slices.Sorted(maps.Keys(c.servers)) {
+		if id := c.servers[server]; id != "" && !known[id] {
+			known[id] = true
+			last++
+			out = append(out, Category{ID: id, Name: Humanise(id), Order: last})
+		}
+	}
+	return out
+}
+
 // Render returns categories.yaml with every category that a tool may have. Missing categories are added at the end; the rest of the file
 // keeps its bytes. A file that cannot be extended like that is an error.
 func (c *Categories) Render() ([]byte, error) {
@@ -142,23 +160,15 @@ func (c *Categories) Render() ([]byte, error) {
 		Categories []Category `yaml:"categories"`
 	}
 	yamlfile.Decode(state.Categories, c.text, &doc)
-	written, last := map[string]bool{}, 0
+	written := map[string]bool{}
 	for _, cat := range doc.Categories {
 		written[cat.ID] = true
 	}
 	var add []Category
-	for _, cat := range c.list {
-		last = max(last, cat.Order)
+	for _, cat := range c.All() {
 		if !written[cat.ID] {
 			written[cat.ID] = true
 			add = append(add, cat)
-		}
-	}
-	for _, server := range slices.Sorted(maps.Keys(c.servers)) { // categories that only the entry of a server names
-		if id := c.servers[server]; id != "" && !written[id] {
-			written[id] = true
-			last++
-			add = append(add, Category{ID: id, Name: Humanise(id), Order: last})
 		}
 	}
 	if len(add) == 0 {

@@ -48,6 +48,10 @@ var (
 	ApprovalsReset  = Method[ChangeParams, None]{"approvals/reset", "forget answers"} // for the rest of the session ID
 	ApprovalsToken  = Method[TokenParams, string]{"approvals/token", "make the operator's token"}
 
+	Waits       = Method[WaitsParams, WaitsReply]{"waits", "look at what waits"} // besides the calls of ApprovalsList
+	AcceptFiles = Method[AcceptFilesParams, None]{"files/accept", "trust a folder"}
+	SwarmDecide = Method[SwarmParams, None]{"swarm/decide", "decide what becomes of work of the swarm"}
+
 	SessionNew    = Method[SessionParams, Session]{"session/new", "mint a session"}
 	SessionList   = Method[None, []session.Summary]{"session/list", "list sessions"}
 	SessionChange = Method[ChangeParams, Session]{"session/change", "change a session"}

@@ -217,6 +217,9 @@ type Waiting struct {
 // WatchParams say which requests are watched. With a session, only its own, and by somebody who does not answer them.
 type WatchParams struct {
 	Session string `json:"session,omitempty"`
+	// Away says that the watcher tells a person who may be anywhere and can answer, and shows the queue to nobody. It counts as a chat does:
+	// in the mode auto, a person who is known to be at the machine is asked there.
+	Away bool `json:"away,omitempty"`
 }
 
 // CallReply is the end of a call: a result or a JSON-RPC error, as the gateway would send it.
@@ -247,13 +250,15 @@ type HeldItem struct {
 
 // AcceptParams take definitions out of quarantine.
 type AcceptParams struct {
-	Items []backend.Acceptance `json:"items"`
+	Items  []backend.Acceptance `json:"items"`
+	Device string               `json:"device,omitempty"` // as in Answer
 }
 
 // ServedSkillParams name a skill that a server serves. Digest is that of the skill as it was shown.
 type ServedSkillParams struct {
 	Name   string `json:"name"`
 	Digest string `json:"digest,omitempty"`
+	Device string `json:"device,omitempty"` // as in Answer
 }
 
 // ServedSkillReply is such a skill as an operator sees it before approving it.

@@ -17,6 +17,7 @@ var keptVars = []string{
 	"HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "LANGUAGE", "TZ", "TMPDIR", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY",
 	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "TMUX_TMPDIR", "MYCELIUM_LOG", "MYCELIUM_LOG_FORMAT", "LOG_SILENT", "GORACE",
+	"ENABLE_DASHBOARD", "DASHBOARD_PORT",
 }
 
 // keptPrefixes are the beginnings of more of them.

@@ -24,3 +24,17 @@ func Checked(loaded, more []policy.Problem) []policy.Problem {
 	})
 	return append(out, more...)
 }
+
+// CheckFiles lists every problem of the files: what loading them found, what their skills lack, names that do not exist, and what cannot
+// work. A variable or secret that is not here is none: files are checked where the values of production are not.
+func (v *View) CheckFiles() []policy.Problem {
+	all := append([]policy.Problem{}, v.Problems...)
+	for _, s := range v.Skills.All() {
+		for _, p := range s.Problems {
+			if !slices.Contains(all, p) {
+				all = append(all, p)
+			}
+		}
+	}
+	return Checked(all, slices.Concat(v.Names(), v.UnworkableAnywhere(), Form(v.Skills)))
+}

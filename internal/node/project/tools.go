@@ -53,7 +53,7 @@ func (v *View) Tools(scope policy.Scope, all bool) ([]api.Tool, error) {
 		return nil, err
 	}
 	rows := []api.Tool{}
-	for _, d := range v.definitions(scope) {
+	for _, d := range v.All(scope) {
 		if d.Item.Kind != policy.Tool {
 			continue
 		}
@@ -84,8 +84,8 @@ func (v *View) Tools(scope policy.Scope, all bool) ([]api.Tool, error) {
 	return rows, nil
 }
 
-// definitions are the definitions of all tools, in the form that a scope gets.
-func (v *View) definitions(scope policy.Scope) []policy.Definition {
+// All are the definitions of all tools, in the form that a scope gets.
+func (v *View) All(scope policy.Scope) []policy.Definition {
 	all := append(ownTools(), v.Catalog.Definitions...)
 	if !memory.Widens(v.Policy, scope) {
 		return all
@@ -117,6 +117,17 @@ func (v *View) granting(scope policy.Scope, it policy.Item) []string {
 func (v *View) inactive(scope policy.Scope, it policy.Item) []string {
 	scope.Skills = v.Policy.OpenSkills(scope.Principal.Role)
 	return v.granting(scope, it)
+}
+
+// Granting returns the valid skills that grant a tool, to whichever roles they are open.
+func (v *View) Granting(it policy.Item) []string {
+	out := []string{}
+	for _, s := range v.Skills.All() {
+		if sk, ok := v.Skills.Skill(s.Name); ok && grantsTool(sk, it) && !slices.Contains(out, s.Name) {
+			out = append(out, s.Name)
+		}
+	}
+	return out
 }
 
 func grantsTool(sk *skill.Skill, it policy.Item) bool {

@@ -32,13 +32,7 @@ type Taken struct {
 // Import takes a conversation over from a file of an agent. What is wrong with the file is in the result; the error is about the database.
 func Import(ctx context.Context, b *transcript.Book, w transcript.Caller, agent, path string) (Taken, error) {
 	t := Taken{File: path}
-	f, err := history.Open(path)
-	if err != nil {
-		t.Error = err.Error()
-		return t, nil //nolint:nilerr // it is in the result
-	}
-	defer func() { _ = f.Close() }()
-	h, err := history.Read(agent, io.LimitReader(f, maxFile))
+	h, err := read(agent, path)
 	if err != nil {
 		t.Error = err.Error()
 		return t, nil //nolint:nilerr // it is in the result
@@ -53,6 +47,16 @@ func Import(ctx context.Context, b *transcript.Book, w transcript.Caller, agent,
 	}
 	t.Conversation.Messages = nil
 	return t, nil
+}
+
+// read reads a file of an agent.
+func read(agent, path string) (*history.Conversation, error) {
+	f, err := history.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return history.Read(agent, io.LimitReader(f, maxFile))
 }
 
 // conversationOf is a conversation of an agent as it is kept. Without an id of the agent's it has the name of its file.

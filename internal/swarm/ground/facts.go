@@ -87,6 +87,23 @@ func (r *Repo) Brought(ctx context.Context, c Commit) (from Commit, files []File
 	return from, files, sum, nil
 }
 
+// Patch returns how some files differ between two commits, as text. It is cut where it is longer than most bytes.
+func Patch(ctx context.Context, r *Repo, from, to Commit, paths []string, most int) (string, error) {
+	if len(paths) == 0 {
+		return "", nil
+	}
+	args := append([]string{"diff-tree", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", string(from), string(to),
+		"--"}, paths...)
+	out, err := r.plumbing().Run(ctx, args...)
+	if err != nil {
+		return "", fmt.Errorf("show what %.12s changes: %w", to, err)
+	}
+	if len(out) > most {
+		return strings.ToValidUTF8(string(out[:most]), "") + "\n(it is longer: git diff shows it whole)", nil
+	}
+	return strings.ToValidUTF8(string(out), "\uFFFD"), nil
+}
+
 func (r *Repo) diff(ctx context.Context, from, to string) (files []File, digest string, err error) {
 	g := r.plumbing()
 	lines, err := g.List(ctx, "diff-tree", "-r", "-z", "--numstat", "--no-renames", from, to)

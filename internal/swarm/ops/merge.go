@@ -37,10 +37,11 @@ func (o Ops) HandOver(ctx context.Context, s *book.Session, into string) (tip gr
 	return tip, moved, g.End(ctx)
 }
 
-// Accept lets a feature land that waits because it changes governing files: this very commit. No tool does it: it is a person's.
-func (o Ops) Accept(ctx context.Context, s *book.Session, feature string) error {
+// Accept lets a feature land that waits because it changes governing files: this very commit, which is tip unless that is empty. No tool
+// does it: it is a person's.
+func (o Ops) Accept(ctx context.Context, s *book.Session, feature, tip string) error {
 	if _, err := Find(s, feature); err != nil {
 		return err
 	}
-	return swarm.Accept(ctx, o.Book, s.ID, feature)
+	return swarm.Accept(ctx, o.Book, s.ID, feature, tip, o.By)
 }

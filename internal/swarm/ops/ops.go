@@ -176,17 +176,22 @@ func (o Ops) Retry(ctx context.Context, id, feature string, anew bool) error {
 	})
 }
 
+// Hears reports whether the worker of an attempt hears messages.
+func Hears(t *book.Attempt) bool {
+	order, _, err := worker.Folder(t.Folder).Order()
+	return err != nil || order.Runner != runner.Command
+}
+
 // Tell leaves a message for the worker of a feature, or for a reviewer, on record. It is refused for one that hears none.
 func (o Ops) Tell(ctx context.Context, s *book.Session, feature, message string) error {
 	t, err := Working(s, feature)
 	if err != nil {
 		return err
 	}
-	folder := worker.Folder(t.Folder)
-	if order, _, err := folder.Order(); err == nil && order.Runner == runner.Command {
-		return fmt.Errorf("workers of the runner %s hear no messages", order.Runner)
+	if !Hears(t) {
+		return fmt.Errorf("workers of the runner %s hear no messages", runner.Command)
 	}
-	if err := folder.Tell(message); err != nil {
+	if err := worker.Folder(t.Folder).Tell(message); err != nil {
 		return err
 	}
 	e := book.Event{Kind: "message", Feature: feature, Attempt: t.N, Text: o.By + " tells it: " + message}

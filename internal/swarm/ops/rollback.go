@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -64,4 +65,76 @@ func (o Ops) Rollback(ctx context.Context, s *book.Session, feature string, file
 		return book.Event{Kind: "feature", Feature: f.ID, Attempt: t.N,
 			Text: fmt.Sprintf("%s rolled it back; the undo point is %.12s", o.By, point)}, nil
 	})
+}
+
+// Undone is what came of [Undo].
+type Undone struct {
+	Point  ground.Commit // going to that takes it back
+	Queued bool          // it is taken back through the merge queue, when the branch is green with it
+}
+
+// ErrWhole means that files were named of what has landed.
+var ErrWhole = errors.New("what has landed is taken back whole: name no files")
+
+// Undo takes back the work of a feature: its worktree, or some of its files, to a snapshot or an undo point; or what has landed, by the
+// driver. giveUp has the feature failed then, in the place of being worked on anew.
+func Undo(ctx context.Context, o Ops, s *book.Session, feature string, files []string, to string, giveUp bool) (Undone, error) {
+	f, t, err := Attempt(s, feature)
+	if err != nil {
+		return Undone{}, err
+	}
+	g, err := o.Ground(ctx, s.ID)
+	if err != nil {
+		return Undone{}, err
+	}
+	tree, err := g.Named(book.NameOf(f.ID, t.N))
+	if err != nil {
+		return Undone{}, err
+	}
+	if f.Commit == "" && (tree != nil || f.TakenBack == "") {
+		point, err := o.Rollback(ctx, s, f.ID, files, to)
+		return Undone{Point: point}, err
+	}
+	if len(files) > 0 {
+		return Undone{}, fmt.Errorf("%s: %w", f.ID, ErrWhole)
+	}
+	then := book.Pending
+	if giveUp {
+		then = book.Failed
+	}
+	return Undone{Queued: true}, swarm.TakeBack(ctx, o.Book, g, s.ID, f.ID, to, then)
+}
+
+// Others says which other features have changed the files of one, or those of some files that it has changed.
+func Others(ctx context.Context, o Ops, s *book.Session, feature string, files []string) ([]ground.Overlap, error) {
+	f, _, err := Attempt(s, feature)
+	if err != nil {
+		return nil, err
+	}
+	g, err := o.Ground(ctx, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	touched, err := swarm.Touched(ctx, g, s)
+	if err != nil {
+		return nil, err
+	}
+	return ground.Overlaps(f.ID, touched, files...), nil
+}
+
+// Points are the snapshots and undo points of the last attempt at a feature, the newest first; none where it has no worktree.
+func Points(ctx context.Context, o Ops, s *book.Session, feature string) ([]ground.Point, error) {
+	f, t, err := Attempt(s, feature)
+	if err != nil {
+		return nil, err
+	}
+	g, err := o.Ground(ctx, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := g.Named(book.NameOf(f.ID, t.N))
+	if err != nil || tree == nil {
+		return nil, err
+	}
+	return tree.Points(ctx)
 }

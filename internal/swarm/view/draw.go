@@ -89,32 +89,6 @@ func mark(s book.State) ink.Span {
 	return ink.Span{Style: ink.Faint, Text: "○"}
 }
 
-// called is a state as the screen names it.
-func called(s *book.Session, f *book.Feature) string {
-	switch f.State {
-	case book.Completed:
-		return "landed"
-	case book.Going:
-		if n := len(f.Attempts); n > 1 {
-			return "at work, try " + strconv.Itoa(n)
-		}
-		return "at work"
-	case book.Queued:
-		return "in the queue"
-	case book.Waiting:
-		return "waits for you"
-	case book.Pending:
-		for _, id := range f.DependsOn {
-			if d, err := s.Feature(id); err == nil && d.State != book.Completed {
-				return "after " + text.Cell(id, 20)
-			}
-		}
-		return "ready"
-	default:
-	}
-	return f.State.Words()
-}
-
 // title is the first line.
 func (s *Screen) title() ink.Line {
 	left := ink.Line{{Style: ink.Bold, Text: "myc swarm"}}
@@ -207,7 +181,7 @@ func (s *Screen) feature(r schedule.Row, width int) ink.Line {
 		before, name.Style = ink.Span{Style: ink.Cyan.With(ink.Bold), Text: "▸ "}, ink.Bold.With(ink.Reverse)
 	}
 	left := ink.Line{before, {Style: ink.Faint, Text: r.Lead}, m, {Text: " "}, name, {Style: style, Text: "  " + what}}
-	return spread(left, ink.Text(m.Style, called(s.seen.Session, f)), width)
+	return spread(left, ink.Text(m.Style, s.seen.Session.Stands(f)), width)
 }
 
 // workers are the workers at work: a line each, and a second one for what they do where there is room.
@@ -272,7 +246,7 @@ func (s *Screen) worked(height int) []ink.Line {
 	}
 	head := ink.Line{mark(f.State), {Text: " "}, {Style: ink.Bold, Text: text.OneLine(f.ID)}, {Style: ink.Faint, Text: "  " +
 		text.Flatten(f.Description)}}
-	out := []ink.Line{spread(head, ink.Text(mark(f.State).Style, called(s.seen.Session, f)), s.width), nil}
+	out := []ink.Line{spread(head, ink.Text(mark(f.State).Style, s.seen.Session.Stands(f)), s.width), nil}
 	var all []ink.Line
 	for _, e := range s.seen.Log {
 		style := ink.Plain

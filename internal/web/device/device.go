@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -45,6 +46,9 @@ type Device struct {
 	Created time.Time `json:"created"`
 	Seen    time.Time `json:"seen"` // last use, exact to an hour
 	Expires time.Time `json:"expires"`
+
+	Push     *Push     `json:"push,omitempty"` // nil: it gets no notifications
+	Passkeys []Passkey `json:"passkeys,omitempty"`
 }
 
 // link is a link that was printed and has not been used. It is good for the server at Addr only.
@@ -58,12 +62,17 @@ type link struct {
 type kept struct {
 	Links   []link   `json:"links,omitempty"`
 	Devices []Device `json:"devices"`
+	Demand  bool     `json:"demand,omitzero"` // a critical answer needs a passkey
 }
 
 // Book is the file of a user's devices. Its methods may be used by several processes at once.
 type Book struct {
 	dir string
 	now func() time.Time
+
+	mu   sync.Mutex // guards what follows
+	last kept       // what the file said when it was as at says; nobody changes it
+	at   fs.FileInfo
 }
 
 // Open returns the book of a user. It creates nothing. now is the clock; nil: time.Now.
@@ -98,6 +107,22 @@ func (b *Book) read() (k kept, err error) {
 	return k, nil
 }
 
+// look is read for who changes nothing: it reads the file only if it is another one than last time. Each change replaces the file.
+func (b *Book) look() (kept, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at, err := os.Stat(b.file())
+	if err == nil && b.at != nil && os.SameFile(at, b.at) && at.ModTime().Equal(b.at.ModTime()) && at.Size() == b.at.Size() {
+		return b.last, nil
+	}
+	k, readErr := b.read()
+	b.last, b.at = k, nil
+	if err == nil && readErr == nil {
+		b.at = at // it was looked at before it was read: a file that came between is read the next time
+	}
+	return k, readErr
+}
+
 // change lets f change the file, and drops what has expired.
 func (b *Book) change(f func(k *kept) error) error {
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
@@ -124,9 +149,9 @@ func (b *Book) change(f func(k *kept) error) error {
 	return errors.Join(err, lock.Unlock())
 }
 
-// NewLink returns the secret of a link for the server at addr.
+// NewLink returns the secret of a link for the server at addr: 26 capitals and digits.
 func (b *Book) NewLink(addr string) (secret string, err error) {
-	secret = newSecret()
+	secret = rand.Text()
 	return secret, b.change(func(k *kept) error {
 		k.Links = append(k.Links, link{Digest: digestOf(secret), Addr: addr, Until: b.now().Add(LinkLife).UTC()})
 		return nil
@@ -158,10 +183,10 @@ func (b *Book) SignIn(addr, secret, name string) (d Device, cookie string, err e
 	return d, cookie, nil
 }
 
-// Who returns the device that a cookie belongs to. The file is read each time, so that a device is out as soon as it is revoked. The error
-// is ErrCookie if the cookie is nobody's.
+// Who returns the device that a cookie belongs to. The file is looked at each time, so that a device is out as soon as it is revoked. The
+// error is ErrCookie if the cookie is nobody's.
 func (b *Book) Who(cookie string) (Device, error) {
-	k, err := b.read()
+	k, err := b.look()
 	if err != nil {
 		return Device{}, err
 	}

@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"mycelium/internal/approval"
-	"mycelium/internal/config/rules"
-	"mycelium/internal/policy"
+	"mycelium/internal/node/waits"
 	"mycelium/internal/text"
 )
 
@@ -19,25 +18,17 @@ func (a *app) previews(ctx context.Context, list []approval.Candidate) ([]string
 		return nil, err
 	}
 	defer v.Close()
-	o, err := v.Project.AuditLog()
-	if err != nil {
-		return nil, err
-	}
-	written := make([]policy.Rule, 0, len(list))
-	for _, c := range list {
-		written = append(written, c.Rule)
-	}
-	past, err := rules.PastOf(ctx, o, v.Policy, written)
+	ways, err := waits.WaysOf(ctx, v, list)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]string, len(list))
-	for i, c := range list {
-		out[i] = text.OneLine(c.Words)
-		if by := approval.Refusing(v.Policy, c); len(by) > 0 {
-			out[i] += ", except what is denied by " + text.OneLine(strings.Join(by, ", "))
+	for i, w := range ways {
+		out[i] = text.OneLine(w.Words)
+		if len(w.Except) > 0 {
+			out[i] += ", except what is denied by " + text.OneLine(strings.Join(w.Except, ", "))
 		}
-		out[i] += " (" + past[i].String() + ")"
+		out[i] += " (" + w.Past + ")"
 	}
 	return out, nil
 }

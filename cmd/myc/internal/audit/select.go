@@ -28,17 +28,10 @@ func selectFlags(f *pflag.FlagSet, q *index.Query) {
 	f.StringVar(&q.Host, "host", "", "calls that reach this host")
 	f.StringVar(&q.Path, "path", "", "calls that name this file: an absolute path, or the end of one")
 	f.StringArrayVar(&q.Args, "arg", nil, "calls with this argument: NAME=VALUE; may be repeated")
-	f.StringVar(&q.By, "by", "", "who decided: "+orList(deciders()))
-	f.StringVar(&q.Outcome, "outcome", "", orList(outcomes()))
-	f.StringVar(&q.Effect, "effect", "", orList(effects()))
+	f.StringVar(&q.By, "by", "", "who decided: "+orList(index.Deciders()))
+	f.StringVar(&q.Outcome, "outcome", "", orList(index.Outcomes()))
+	f.StringVar(&q.Effect, "effect", "", orList(index.Effects()))
 }
-
-func effects() []string  { return []string{"allow", "ask", "deny"} }
-func outcomes() []string { return []string{"ok", "error", "denied", "unfinished"} }
-func deciders() []string {
-	return []string{"policy", "limit", "person", "model", "deadline", "caller", "agent"}
-}
-func reasonings() []string { return []string{"extended_thinking", "chain_of_thought", "reasoning"} }
 
 // orList returns words as a sentence has them.
 func orList(words []string) string {
@@ -51,8 +44,8 @@ func knownWords(q *index.Query) error {
 	for _, c := range []struct {
 		flag, word string
 		known      []string
-	}{{"effect", q.Effect, effects()}, {"outcome", q.Outcome, outcomes()}, {"by", q.By, deciders()},
-		{"thinking-type", q.ThinkingType, reasonings()}} {
+	}{{"effect", q.Effect, index.Effects()}, {"outcome", q.Outcome, index.Outcomes()}, {"by", q.By, index.Deciders()},
+		{"thinking-type", q.ThinkingType, index.Reasonings()}} {
 		if c.word != "" && !slices.Contains(c.known, c.word) {
 			return failure.Usagef("audit query: --%s: %q is not one of %s", c.flag, c.word, orList(c.known))
 		}

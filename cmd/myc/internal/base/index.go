@@ -2,12 +2,11 @@ package base
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"mycelium/internal/audit/index"
 	"mycelium/internal/store"
+	"mycelium/internal/text"
 )
 
 // WithIndex calls f with the audit index. It needs no node, and works beside one.
@@ -44,23 +43,4 @@ func (a *App) WithIndex(ctx context.Context, f func(*index.Index) error) error {
 }
 
 // ParseTime reads a time (RFC 3339) or an age such as 24h or 7d. "" is the zero time.
-func ParseTime(s string) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	if t, err := time.Parse(time.RFC3339, s); err == nil {
-		return t, nil
-	}
-	age := s
-	if days, ok := strings.CutSuffix(s, "d"); ok {
-		age = days + "h"
-	}
-	d, err := time.ParseDuration(age)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("%q is neither an age such as 24h or 7d nor a time such as 2026-11-21T10:00:00Z", s)
-	}
-	if age != s {
-		d *= 24
-	}
-	return time.Now().Add(-d), nil
-}
+func ParseTime(s string) (time.Time, error) { return text.ParseTime(s, time.Now()) }

@@ -5,16 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
-	"time"
-	"unicode/utf8"
 
 	"mycelium/internal/config"
 	"mycelium/internal/config/meaning"
-	"mycelium/internal/node"
+	"mycelium/internal/node/acts"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/node/waits"
 	"mycelium/internal/skill"
 	"mycelium/internal/text"
 )
@@ -58,11 +56,8 @@ func (a *App) Review(ctx context.Context, p *config.Project, c *config.Candidate
 		fmt.Fprintln(a.Err, "myc: not now; what was accepted before stays in force")
 		return false, c.Postpone()
 	}
-	if err := node.RecordConsent(ctx, c); err != nil {
+	if err := acts.Trust(ctx, c, acts.By{}); err != nil {
 		return false, err
-	}
-	if err := c.Accept(time.Now()); err != nil {
-		return true, err
 	}
 	a.TellRestart(ctx)
 	return true, nil
@@ -94,16 +89,16 @@ func (a *App) Show(p *config.Project, c *config.Candidate) error {
 
 // Meaning says what it means to put a candidate in the place of what is in force.
 func (a *App) Meaning(p *config.Project, c *config.Candidate) []meaning.Change {
-	var catalog skill.Catalog // without it, less can be proved to narrow
+	return waits.Meaning(p, c, Catalog(a))
+}
+
+// Catalog is what the servers of the project offer, as far as it is known. Without it, less can be proved to narrow.
+func Catalog(a *App) (c skill.Catalog) {
 	if v, err := a.OpenView(); err == nil {
-		catalog = v.Catalog
+		c = v.Catalog
 		v.Close()
 	}
-	files := make([]string, len(c.Changes))
-	for i, ch := range c.Changes {
-		files[i] = ch.File
-	}
-	return meaning.Compare(p, c.Project, catalog, files)
+	return c
 }
 
 // ShowChanges writes each changed file with its lines, and what the changes mean. If the user's own files are among them, it says which
@@ -132,17 +127,8 @@ func showLines(out io.Writer, c *config.Candidate) {
 			fmt.Fprint(out, "\nThe project's:\n\n")
 		}
 		fmt.Fprintf(out, "%s (%s)\n", text.OneLine(ch.File), ch.What())
-		for line := range strings.Lines(ChangeLines(ch)) {
+		for line := range strings.Lines(waits.ChangeLines(ch)) {
 			fmt.Fprintf(out, "  %s", line)
 		}
 	}
-}
-
-// ChangeLines shows what changed in a file, line by line. Of a file that is no text it says the size.
-func ChangeLines(ch config.Change) string {
-	before, after := ch.Before(), ch.After
-	if slices.ContainsFunc([][]byte{before, after}, func(b []byte) bool { return !utf8.Valid(b) || len(b) > 1<<20 }) {
-		return fmt.Sprintf("no text, or a long one: %d bytes, before %d\n", len(after), len(before))
-	}
-	return text.Diff(string(before), string(after))
 }

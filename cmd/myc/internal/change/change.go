@@ -142,7 +142,7 @@ func (f *File) Candidate() (*config.Candidate, error) {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	return config.Edited(f.P, f.User, folder, f.Name, f.Data)
+	return config.Edited(f.P, f.User, folder, map[string][]byte{f.Name: f.Data})
 }
 
 // Write writes the file in each folder, unless the one that people see is no longer what was looked at.

@@ -105,7 +105,7 @@ func ScratchEnv(environ []string, home string) []string {
 		return name == "HOME" || strings.HasPrefix(name, "XDG_") || strings.HasPrefix(name, "MYCELIUM_") || name == "MCP_TRANSPORT" ||
 			slices.ContainsFunc(fence.Marks(), func(m string) bool { return strings.HasPrefix(e, m+"=") })
 	})
-	return append(env, "HOME="+home, "XDG_RUNTIME_DIR="+filepath.Join(home, "run"))
+	return append(env, "HOME="+home, "XDG_RUNTIME_DIR="+filepath.Join(home, "run"), "ENABLE_DASHBOARD=false")
 }
 
 func (d *demo) styles() {

@@ -3,21 +3,17 @@ package policy
 
 import (
 	"fmt"
-	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/gate/facts"
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/node/why"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
-	"mycelium/internal/worktree"
 )
 
 // app is the program with the commands of this family.
@@ -124,45 +120,7 @@ func (a *app) explain(q question) error {
 	return nil
 }
 
-// callFor returns a question as a call. An unknown role is not an error: the policy answers it.
+// callFor returns a question as a call.
 func callFor(v *project.View, q question) (policy.Call, error) {
-	args, err := policy.ParseArgs(q.Args)
-	if err != nil {
-		return policy.Call{}, fmt.Errorf("args: %w", err)
-	}
-	role := q.Role
-	if role == "" {
-		role = v.Project.File.Session.DefaultRole
-	}
-	skills := q.Skills
-	if skills == nil {
-		skills = v.Policy.StartSkills(role)
-	}
-	dir := v.Project.Dir
-	if q.Cwd != "" {
-		if !filepath.IsAbs(q.Cwd) {
-			return policy.Call{}, fmt.Errorf("cwd: %q is not absolute", q.Cwd)
-		}
-		dir = filepath.Clean(q.Cwd)
-	}
-	it, err := policy.ParseTool(canonicalTool(q.Tool))
-	if err != nil {
-		it = policy.Item{Name: q.Tool}
-	}
-	f, err := facts.Of(it, v.Annotations(it), args, facts.At(v.Policy, dir, v.Project.Home, worktree.Linked(v.Project.Dir)))
-	if err != nil {
-		return policy.Call{}, err
-	}
-	return policy.Call{
-		Scope: policy.Scope{Principal: policy.Principal{ID: "local", Role: role}, Skills: skills},
-		Item:  it, Args: args, Facts: f, Time: time.Now(),
-	}, nil
-}
-
-// canonicalTool completes a bare name to the name of an agent's own tool, as in rules.
-func canonicalTool(name string) string {
-	if !strings.Contains(name, "__") {
-		return policy.AgentServer + "__" + name
-	}
-	return name
+	return why.Call(v, why.Question{Tool: q.Tool, Args: q.Args, Role: q.Role, Skills: q.Skills, Cwd: q.Cwd})
 }

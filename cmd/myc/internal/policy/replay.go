@@ -1,23 +1,19 @@
 package policy
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
-	"mycelium/internal/audit/recorded"
 	"mycelium/internal/config/meaning"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
-	"mycelium/internal/policy"
+	"mycelium/internal/node/replay"
 )
 
 func (a *app) policyReplay() *cobra.Command {
@@ -58,17 +54,18 @@ func (a *app) replay(ctx context.Context, since time.Time, dir string) error {
 		return failure.Hint(fmt.Errorf("policy replay: there is no audit log yet in %s", o.Dir),
 			"calls are recorded as soon as an agent makes some")
 	}
-	r := &replaying{policy: v.Policy, groups: map[replayKey]*replayGroup{}}
+	r := replay.By(v.Policy)
 	progress := base.Tell(a.Err, "deciding the recorded calls again", "call")
-	err = r.read(ctx, o, since, progress)
+	err = r.Read(ctx, o, audit.Position{}, since, progress.Step)
 	progress.End()
 	if err != nil {
 		return err
 	}
-	if r.sum.Meaning, err = a.meaningOf(v, dir); err != nil {
+	sum := r.Report()
+	if sum.Meaning, err = a.meaningOf(v, dir); err != nil {
 		return err
 	}
-	return a.printReplay(r.report())
+	return a.printReplay(sum)
 }
 
 // meaningOf says what it would mean to replace the project's files by those of a folder.
@@ -83,63 +80,4 @@ func (a *app) meaningOf(fresh *project.View, dir string) ([]meaning.Change, erro
 	defer now.Close()
 	files := meaning.SkillFiles(now.Project, fresh.Project)
 	return append([]meaning.Change{}, meaning.Compare(now.Project, fresh.Project, fresh.Catalog, files)...), nil
-}
-
-// replaying collects the calls whose decision changes.
-type replaying struct {
-	policy *policy.Policy
-	sum    replayReport
-	groups map[replayKey]*replayGroup
-}
-
-type replayKey struct{ role, tool, from, to, rule string }
-
-// notByPolicy are the rules of records that no policy decided.
-var notByPolicy = []string{"session", "request", "arguments", "fault", "audit"}
-
-// read takes the calls of a log.
-func (r *replaying) read(ctx context.Context, o audit.Options, since time.Time, progress *base.Progress) error {
-	for line, err := range audit.Read(ctx, o, audit.Position{}, false) {
-		if err != nil {
-			return err
-		}
-		if line.Kind == audit.Decided && !line.Time.Before(since) {
-			r.take(&line)
-			progress.Step()
-		}
-	}
-	return nil
-}
-
-// take decides one recorded call again.
-func (r *replaying) take(line *audit.Line) {
-	if cmp.Or(line.DecidedBy, "policy") != "policy" || slices.Contains(notByPolicy, line.Rule) || strings.HasPrefix(line.Rule, "limit:") {
-		r.sum.Skipped++
-		return
-	}
-	call, whole := recorded.Call(line)
-	if !whole {
-		r.sum.Partial++
-	}
-	r.sum.Calls++
-	d := r.policy.Decide(call)
-	was, is := line.Effect, d.Effect.String()
-	if line.Unknown {
-		was = "unknown"
-	}
-	if d.Unknown {
-		is = "unknown"
-	}
-	if was == is {
-		r.sum.Unchanged++
-		return
-	}
-	key := replayKey{line.Role, line.Tool, was, is, d.Rule}
-	g := r.groups[key]
-	if g == nil {
-		g = &replayGroup{Role: line.Role, Tool: line.Tool, From: was, To: is, Rule: d.Rule, Was: line.Rule, Reason: d.Reason}
-		r.groups[key] = g
-	}
-	g.Calls++
-	g.Example = replayExample{ID: line.ID, Time: line.Time, Args: line.Args}
 }

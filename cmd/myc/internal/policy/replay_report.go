@@ -1,64 +1,16 @@
 package policy
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/config/meaning"
+	"mycelium/internal/node/replay"
 	"mycelium/internal/text"
 )
 
-// replayReport is `myc policy replay --json`.
-type replayReport struct {
-	Calls     int           `json:"calls"`     // how many were decided again
-	Unchanged int           `json:"unchanged"` // how many of them are decided as before
-	Skipped   int           `json:"skipped"`   // records that no policy decided: limits, faults, ended sessions
-	Partial   int           `json:"partial"`   // calls whose arguments or facts were too long for the log, decided on the part that it has
-	Changes   []replayGroup `json:"changes"`   // most calls first
-
-	// what the files of another folder would mean, whatever was called; absent for the project's own
-	Meaning []meaning.Change `json:"meaning,omitzero"`
-}
-
-// replayGroup are the calls of one role and tool that change in the same way.
-type replayGroup struct {
-	Role    string        `json:"role"`
-	Tool    string        `json:"tool"`
-	From    string        `json:"from"` // allow, ask, deny or unknown
-	To      string        `json:"to"`
-	Rule    string        `json:"rule"` // decides now
-	Was     string        `json:"was"`  // decided then
-	Reason  string        `json:"reason"`
-	Calls   int           `json:"calls"`
-	Example replayExample `json:"example"` // the newest of these calls
-}
-
-type replayExample struct {
-	ID   string         `json:"id"`
-	Time time.Time      `json:"time"`
-	Args jsontext.Value `json:"args,omitempty"`
-}
-
-// report returns the groups, those with most calls first.
-func (r *replaying) report() replayReport {
-	r.sum.Changes = []replayGroup{}
-	for _, g := range r.groups {
-		r.sum.Changes = append(r.sum.Changes, *g)
-	}
-	slices.SortFunc(r.sum.Changes, func(x, y replayGroup) int {
-		return cmp.Or(cmp.Compare(y.Calls, x.Calls), cmp.Compare(x.Role, y.Role), cmp.Compare(x.Tool, y.Tool),
-			cmp.Compare(x.To, y.To), cmp.Compare(x.Rule, y.Rule))
-	})
-	return r.sum
-}
-
-func (a *app) printReplay(r replayReport) error {
+func (a *app) printReplay(r replay.Report) error {
 	if a.JSON {
 		return a.PrintJSON(r)
 	}
@@ -80,7 +32,7 @@ func (a *app) printReplay(r replayReport) error {
 	return nil
 }
 
-func (a *app) printGroups(groups []replayGroup) {
+func (a *app) printGroups(groups []replay.Group) {
 	fmt.Fprintln(a.Out)
 	var rows [][]string
 	for _, g := range groups {

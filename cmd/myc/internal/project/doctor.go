@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/web"
 	"mycelium/internal/audit"
 	"mycelium/internal/backend"
 	"mycelium/internal/config/restart"
@@ -55,6 +56,11 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 	a.doctorRules(ctx, v, add)
 	doctorSchemas(v, add)
 	a.doctorDaemon(ctx, v, add, a.doctorServers(ctx, v, add))
+	if said, _, problem := web.Where(v.Project.State.Root); problem {
+		add("warning", "pages", said, "web.addr in ~/.config/mycelium/mycelium.yaml chooses another address; myc web tries again")
+	} else if said != "" {
+		add("ok", "pages", said, "")
+	}
 	for _, c := range more {
 		c(ctx, v, add)
 	}

@@ -140,7 +140,7 @@ func (e *editing) candidate(data []byte) (*config.Candidate, error) {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	return config.Edited(e.p, e.user, folder, e.name, data)
+	return config.Edited(e.p, e.user, folder, map[string][]byte{e.name: data})
 }
 
 // save accepts the copy and writes the file, unless the file is no longer what was copied.

@@ -11,11 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/web"
 	"mycelium/internal/audit"
 	"mycelium/internal/backend"
 	"mycelium/internal/config/restart"
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
+	"mycelium/internal/state"
 	"mycelium/internal/text"
 )
 
@@ -32,8 +34,9 @@ func (a *app) status(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	said, note, _ := web.Where(a.pagesRoot())
 	if a.JSON {
-		return a.PrintJSON(statusShape(r))
+		return a.PrintJSON(statusShape(r, note))
 	}
 	a.SayProject()
 	state := "not running"
@@ -53,6 +56,9 @@ func (a *app) status(ctx context.Context) error {
 		{"asked", base.OrDash(r.Asked)},
 		{"cost today", fmt.Sprintf("$%.2f", r.Cost)},
 		{"state", text.Flatten(r.State)},
+	}
+	if said != "" {
+		rows = append(rows, []string{"pages", said})
 	}
 	rows = slices.Concat(rows, savedTokens(r.Tools.Schemas), statusWaiting(r), statusWarnings(r))
 	a.Facts(rows)
@@ -74,6 +80,15 @@ func (a *app) status(ctx context.Context) error {
 		base.Column{Name: "SINCE", Drop: 3}, base.Column{Name: "CALLS", Least: 10, Drop: 4}, base.Column{Name: "RESTARTS", Drop: 5},
 		base.Column{Name: "ERROR", Least: 20}).Print(rows...)
 	return nil
+}
+
+// pagesRoot is the state whose pages are looked for; "" if it cannot be told, and then none are found.
+func (a *app) pagesRoot() state.Root {
+	p, err := a.State()
+	if err != nil {
+		return ""
+	}
+	return p.Root
 }
 
 // statusWaiting are the rows about what waits for a person: files and calls.

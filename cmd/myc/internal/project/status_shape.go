@@ -4,10 +4,11 @@ import (
 	"time"
 
 	"mycelium/internal/node/api"
+	"mycelium/internal/web/served"
 )
 
 // statusShape returns the reply as `myc status --json` prints it: with every key, and null for a time that is not set.
-func statusShape(r api.StatusReply) any {
+func statusShape(r api.StatusReply, pages served.Note) any {
 	moment := func(t time.Time) *time.Time {
 		if t.IsZero() {
 			return nil
@@ -57,12 +58,21 @@ func statusShape(r api.StatusReply) any {
 		Hooks       []string          `json:"hooks,omitempty"`
 		Environs    []string          `json:"environs,omitempty"`
 		Quarantined []string          `json:"quarantined,omitempty"`
+		Pages       pagesShape        `json:"pages,omitzero"`
 	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions,
 		r.Asked, agentsAtWork(r), r.Approvals, r.Cost, r.Pending, r.Damage, r.State, r.Problem, r.Names, r.Unworkable, r.Restart, r.Hooks,
-		r.Environs, r.Quarantined}
+		r.Environs, r.Quarantined, pagesShape{pages.Base, pages.Phone, pages.Fingerprint, pages.Problem}}
 	for _, b := range r.Backends {
 		out.Backends = append(out.Backends, server{b.Name, b.State, b.Tools, moment(b.Since), b.Error,
 			b.Hint, b.Breaker, moment(b.Retry), b.Restarts, b.Active, b.Waiting, b.Refused, b.Log})
 	}
 	return out
+}
+
+// pagesShape is where the pages for browsers are, or why they are not served.
+type pagesShape struct {
+	URL         string `json:"url,omitempty"`
+	Phone       string `json:"phone,omitempty"`       // for other machines
+	Fingerprint string `json:"fingerprint,omitempty"` // of the certificate: SHA-256
+	Problem     string `json:"problem,omitempty"`
 }

@@ -2,12 +2,13 @@ package project
 
 import (
 	"fmt"
-	"strings"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
 	"mycelium/internal/config/meaning"
+	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
+	"mycelium/internal/node/waits"
 	"mycelium/internal/text"
 )
 
@@ -40,33 +41,13 @@ func counted(p *config.Project, c *config.Candidate) string {
 
 // changesShape is what `myc trust --json` prints.
 func (a *app) changesShape(p *config.Project, c *config.Candidate, accepted bool) any {
-	type change struct {
-		File  string   `json:"file"`
-		Yours bool     `json:"yours"` // of the user's own files
-		Kind  string   `json:"change"`
-		Lines []string `json:"lines"`
-
-		Shipped bool `json:"shipped,omitzero"` // by the program: the file is not in the folder
-	}
-	out := struct {
-		Digest   string   `json:"digest"`
-		Accepted bool     `json:"accepted"`
-		Changes  []change `json:"changes"`
-
-		Narrows  bool             `json:"narrows"` // all of them only narrow
+	f := waits.Files(p, c, base.Catalog(a.App))
+	return struct {
+		Digest   string           `json:"digest"`
+		Accepted bool             `json:"accepted"`
+		Changes  []api.FileChange `json:"changes"`
+		Narrows  bool             `json:"narrows"`
 		Meaning  []meaning.Change `json:"meaning"`
-		Problems []string         `json:"problems"` // why they cannot be accepted: then they mean nothing yet
-	}{Digest: c.Digest, Accepted: accepted, Changes: []change{}, Meaning: []meaning.Change{}, Problems: []string{}}
-	for _, pr := range c.Why {
-		out.Problems = append(out.Problems, project.ProblemText(pr))
-	}
-	if len(c.Changes) > 0 && len(c.Why) == 0 {
-		out.Meaning = append(out.Meaning, a.Meaning(p, c)...)
-	}
-	out.Narrows = len(c.Why) == 0 && meaning.OnlyNarrows(out.Meaning)
-	for _, ch := range c.Changes {
-		out.Changes = append(out.Changes, change{ch.File, ch.Yours, ch.Kind, strings.Split(strings.TrimSuffix(base.ChangeLines(ch), "\n"), "\n"),
-			ch.Shipped})
-	}
-	return out
+		Problems []string         `json:"problems"`
+	}{f.Digest, accepted, f.Changes, f.Narrows, f.Meaning, f.Problems}
 }

@@ -2,11 +2,8 @@ package role
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,10 +12,11 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/cmd/myc/internal/change"
 	"mycelium/cmd/myc/internal/project"
-	"mycelium/internal/config"
+	"mycelium/internal/config/rolefile"
 	"mycelium/internal/config/source"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/yamlfile"
+	"mycelium/internal/node/roles"
+	"mycelium/internal/policy"
 )
 
 func createCmd(a *base.App) *cobra.Command {
@@ -47,7 +45,7 @@ func editCmd(a *base.App) *cobra.Command {
 			return (&app{a}).edit(c.Context(), args[0], f)
 		}}
 	f.add(c.Flags())
-	c.Flags().StringSliceVar(&f.clear, "clear", nil, "keys to take out of the file: "+keyNames())
+	c.Flags().StringSliceVar(&f.clear, "clear", nil, "keys to take out of the file: "+strings.Join(rolefile.Keys(), ", "))
 	return c
 }
 
@@ -61,20 +59,20 @@ func (a *app) create(ctx context.Context, name string, f *fields) error {
 	if strings.TrimSpace(name) == "" {
 		return failure.Usagef("%s: which name?", act)
 	}
-	id := slug(name)
-	if err := isFree(p, act, id); err != nil {
+	id := rolefile.ID(name)
+	if err := roles.Free(p, act, id); err != nil {
 		return err
 	}
 	c := &update{File: change.File{Act: act, P: p, Name: path.Join(source.RolesFolder, id+".yaml")}, result: result{Role: id}}
 	c.result.File, c.said = c.Name, "in force: "+c.Name
-	if name != id && !f.flags.Changed("name") {
-		c.Data = append(c.Data, strings.Join(yamlfile.Entry("name", name), "\n")+"\n"...)
-	}
-	if c.Data, err = f.apply(act, c.Data); err != nil {
+	e, err := f.edit(act, policy.Role{})
+	if err != nil {
 		return err
 	}
-	if !f.flags.Changed("allowed-skills") && !f.flags.Changed("inherits") {
-		c.Data = append(c.Data, "allowedSkills: []\n"...)
+	if c.Data, err = rolefile.New(id, name, e); err != nil {
+		return fmt.Errorf("%s: %w", act, err)
+	}
+	if rolefile.Closed(e) {
 		c.said += "\nno skill is open to it yet: myc roles edit " + id + " --allowed-skills NAME,…"
 	}
 	if err := a.put(c); err != nil {
@@ -82,46 +80,6 @@ func (a *app) create(ctx context.Context, name string, f *fields) error {
 	}
 	a.tellClosed(id, f.skills)
 	return a.done(ctx, c)
-}
-
-// isFree is an error if a role has a file, or if the file's name is taken.
-func isFree(p *config.Project, act, id string) error {
-	for _, file := range config.Declares(p, id) {
-		if path.Dir(file) == source.RolesFolder {
-			return failure.New(failure.Conflict, fmt.Errorf("%s: the role %s exists: %s declares it", act, id, file),
-				"change it: myc roles edit "+id)
-		}
-	}
-	for _, ext := range []string{".yaml", ".yml"} {
-		file := path.Join(source.RolesFolder, id+ext)
-		if _, err := os.Lstat(filepath.Join(p.Dir, filepath.FromSlash(file))); !errors.Is(err, os.ErrNotExist) {
-			return failure.New(failure.Conflict, fmt.Errorf("%s: %s is in the project already, and nobody has accepted it", act, file),
-				"look at it: myc trust --diff")
-		}
-	}
-	return nil
-}
-
-// slug is the id of a role with a name: its letters and digits of ASCII, in small letters, with - between words; role if there are none.
-func slug(name string) string {
-	var b strings.Builder
-	for _, r := range strings.ToLower(name) {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || (r == '.' || r == '_') && b.Len() > 0:
-			b.WriteRune(r)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-	}
-	const most = 64 // of an id, as roles are read
-	id := b.String()
-	if len(id) > most {
-		id = id[:most]
-	}
-	if id = strings.Trim(id, "-._"); id == "" {
-		return "role"
-	}
-	return id
 }
 
 // edit changes a role's file as the flags say.
@@ -132,14 +90,18 @@ func (a *app) edit(ctx context.Context, role string, f *fields) error {
 		return err
 	}
 	c := &update{File: change.File{Act: act, P: p}}
-	if c.Name, err = fileOf(p, act, role); err != nil {
+	if c.Name, err = roles.FileOf(p, act, role); err != nil {
 		return err
 	}
 	if err := c.Read(); err != nil {
 		return err
 	}
-	if c.Data, err = f.apply(act, c.Was); err != nil {
+	e, err := f.edit(act, rolefile.Read(c.Name, role, c.Was))
+	if err != nil {
 		return err
+	}
+	if c.Data, err = e.ApplyIn(c.Name, role, c.Was); err != nil {
+		return fmt.Errorf("%s: %w", act, err)
 	}
 	c.result, c.said = result{Role: role, File: c.Name}, "in force: "+c.Name
 	if err := a.put(c); err != nil {

@@ -3,18 +3,15 @@ package role
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/cmd/myc/internal/change"
-	"mycelium/internal/config"
-	"mycelium/internal/config/shipped"
-	"mycelium/internal/config/source"
+	"mycelium/internal/config/rolefile"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/node/roles"
 	"mycelium/internal/text"
-	"mycelium/internal/yamlfile"
 )
 
 // delete removes a role's file, unless something names the role.
@@ -25,24 +22,15 @@ func (a *app) delete(ctx context.Context, role string, force bool) error {
 		return err
 	}
 	c := &update{File: change.File{Act: act, P: p, Names: force}}
-	if c.Name, err = fileOf(p, act, role); err != nil {
+	if c.Name, err = roles.FileOf(p, act, role); err != nil {
 		return err
 	}
 	c.result = result{Role: role, File: c.Name}
 	if err := c.Read(); err != nil {
 		return err
 	}
-	switch {
-	case c.Shipped:
-		return failure.Hint(fmt.Errorf("%s: %s comes with the program, and is not in the project", act, c.Name),
-			"close the role instead: myc roles edit "+role+" --allowed-skills \"\"")
-	case c.Was == nil:
-		return failure.New(failure.Conflict, fmt.Errorf("%s: %s is gone already, and nobody has accepted that", act, c.Name),
-			"accept it: myc trust")
-	}
-	if isPrograms(p, c.Name) {
-		return failure.Hint(fmt.Errorf("%s: without its file here, the program's own %s would count", act, c.Name),
-			"close the role instead: myc roles edit "+role+" --allowed-skills \"\"")
+	if err := roles.Deletable(p, act, role, c.Name, c.Was, c.Shipped); err != nil {
+		return err
 	}
 	if c.result.References, err = a.references(ctx, role); err != nil {
 		return fmt.Errorf("%s: %w", act, err)
@@ -55,7 +43,13 @@ func (a *app) delete(ctx context.Context, role string, force bool) error {
 		return failure.New(failure.Conflict, fmt.Errorf("%s: %s the role %s; nothing was changed", act,
 			text.Count(n, "place")+text.Plural(n, " names", " name"), role), "change them first, or delete it all the same: --force")
 	}
+	if c.Data, err = rolefile.Without(c.Name, role, c.Was); err != nil {
+		return fmt.Errorf("%s: %w", act, err)
+	}
 	c.said = "deleted " + c.Name + ": myc roles history " + role + " keeps it"
+	if c.Data != nil {
+		c.said = "deleted " + role + " from " + c.Name
+	}
 	if n > 0 {
 		c.said += fmt.Sprintf("\n%s a role without a file now; a skill that names it still makes it exist, without a ceiling",
 			text.Count(n, "place")+text.Plural(n, " names", " name"))
@@ -64,15 +58,6 @@ func (a *app) delete(ctx context.Context, role string, force bool) error {
 		return err
 	}
 	return a.done(ctx, c)
-}
-
-// isPrograms reports whether the program ships a file that the project would use if it had none of its own.
-func isPrograms(p *config.Project, file string) bool {
-	var main struct {
-		Shipped bool `yaml:"shipped"`
-	}
-	_ = yamlfile.Decode(source.MainFile, p.Accepted(source.MainFile), &main) // its other keys are unknown here
-	return main.Shipped && slices.Contains(shipped.Own().Names(), file)
 }
 
 // references are the places that name a role: in the files that are accepted, and the live sessions.

@@ -1,18 +1,14 @@
 package role
 
 import (
-	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/pflag"
 
+	"mycelium/internal/config/rolefile"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
-	"mycelium/internal/yamlfile"
 )
 
 // fields are the flags that say what a role's file shall have. A flag that is not given changes nothing.
@@ -79,72 +75,32 @@ func (f *fields) ofModel() bool {
 	return slices.ContainsFunc([]string{"model", "provider", "temperature", "max-tokens"}, f.flags.Changed)
 }
 
-// apply returns a role's file with what the flags say. It keeps the comments and the order of what is there.
-func (f *fields) apply(act string, data []byte) ([]byte, error) {
-	var role policy.Role
-	_ = yamlfile.Decode("role", data, &role) // what is wrong is told when the file is checked
-	var err error
+// edit is what the flags say, for a file that says this of the role.
+func (f *fields) edit(act string, is policy.Role) (rolefile.Edit, error) {
+	e := rolefile.Edit{Texts: map[string]string{}, Lists: map[string][]string{}}
 	for _, key := range f.clear {
-		if !slices.ContainsFunc(keys[:], func(k struct{ key, flag, usage string }) bool { return k.key == key || k.flag == key }) {
-			return nil, failure.Usagef("%s: --clear: %q is none of %s", act, key, keyNames())
+		i := slices.IndexFunc(keys[:], func(k struct{ key, flag, usage string }) bool { return k.key == key || k.flag == key })
+		if i < 0 {
+			return e, failure.Usagef("%s: --clear: %q is none of %s", act, key, strings.Join(rolefile.Keys(), ", "))
 		}
-		if data, err = yamlfile.SetKey(data, keyOf(data, key), nil); err != nil {
-			return nil, fmt.Errorf("%s: %w", act, err)
-		}
+		e.Clear = append(e.Clear, keys[i].key)
 	}
 	for _, k := range keys {
-		key := keyOf(data, k.key)
 		switch {
 		case k.key == "model" && f.ofModel():
-			var lines []string
-			if lines, err = f.modelLines(role.Model); err == nil {
-				data, err = yamlfile.SetKey(data, key, lines)
-			}
+			e.Model = f.modelOf(is.Model)
 		case !f.flags.Changed(k.flag):
 		case f.texts()[k.flag] != nil:
-			data, err = yamlfile.SetText(data, key, *f.texts()[k.flag])
+			e.Texts[k.key] = *f.texts()[k.flag]
 		default:
-			data, err = yamlfile.SetList(data, key, slices.DeleteFunc(*f.lists()[k.flag], func(s string) bool { return s == "" }))
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", act, err)
+			e.Lists[k.key] = *f.lists()[k.flag]
 		}
 	}
-	return data, nil
+	return e, nil
 }
 
-// keyOf is the key as the file spells it.
-func keyOf(data []byte, key string) string {
-	for _, k := range keys {
-		if k.flag == key {
-			key = k.key
-		}
-	}
-	if _, old := yamlfile.Keys(data)["systemPrompt"]; key == "prompt" && old {
-		return "systemPrompt"
-	}
-	return key
-}
-
-func keyNames() string {
-	var names []string
-	for _, k := range keys {
-		names = append(names, k.key)
-	}
-	return strings.Join(names, ", ")
-}
-
-// modelBlock is a model as a file has it: without what is not set.
-type modelBlock struct {
-	Provider    string         `json:"provider,omitzero"`
-	Model       string         `json:"model,omitzero"`
-	Temperature *float64       `json:"temperature,omitzero"`
-	MaxTokens   int            `json:"maxTokens,omitzero"`
-	Options     map[string]any `json:"options,omitzero"`
-}
-
-// modelLines are the lines of the model: what it is, with what the flags change.
-func (f *fields) modelLines(m *policy.Model) ([]string, error) {
+// modelOf is the model of a role with what the flags set of it.
+func (f *fields) modelOf(m *policy.Model) *policy.Model {
 	var is policy.Model
 	if m != nil && !slices.Contains(f.clear, "model") {
 		is = *m
@@ -157,14 +113,5 @@ func (f *fields) modelLines(m *policy.Model) ([]string, error) {
 			set()
 		}
 	}
-	data, err := json.Marshal(modelBlock(is), json.Deterministic(true))
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	b.WriteString("model:")
-	if err := yamlfile.WriteJSON(&b, jsontext.Value(data), 2); err != nil {
-		return nil, err
-	}
-	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n"), nil
+	return &is
 }

@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/config/meaning"
 	"mycelium/internal/config/source"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/roles"
 	"mycelium/internal/text"
 )
 
@@ -34,7 +35,7 @@ type version struct {
 
 // versionsOf returns the file of a role, present or past, and its versions, the oldest first.
 func versionsOf(p *config.Project, act, role string) (file string, list []accept.Version, err error) {
-	file, why := fileOf(p, act, role)
+	file, why := roles.FileOf(p, act, role)
 	if why != nil && failure.Of(why).Kind != failure.NotFound {
 		return "", nil, why
 	}

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"mycelium/cmd/myc/internal/change"
 	"slices"
 	"strconv"
+
+	"mycelium/cmd/myc/internal/change"
 
 	"mycelium/internal/config/accept"
 	"mycelium/internal/node/failure"

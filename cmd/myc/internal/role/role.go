@@ -4,17 +4,12 @@ package role
 import (
 	"context"
 	"fmt"
-	"path"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
-	"mycelium/internal/config/source"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/text"
 )
 
 // Commands are `myc roles create`, edit, delete, history and restore.
@@ -60,44 +55,6 @@ func (a *app) load(act string) (*config.Project, error) {
 			"look at it and accept it first: myc trust")
 	}
 	return p, nil
-}
-
-// fileOf returns the name in the project of the one file that declares a role and nothing else.
-func fileOf(p *config.Project, act, role string) (string, error) {
-	var files []string
-	for _, file := range config.Declares(p, role) {
-		if path.Dir(file) == source.RolesFolder {
-			files = append(files, file)
-		} else if len(config.Declares(p, role)) == 1 {
-			return "", failure.Hint(fmt.Errorf("%s: the role %s is yours, for every project: %s", act, role, file),
-				"myc edit --user roles/"+role)
-		}
-	}
-	switch {
-	case len(files) > 1:
-		return "", failure.Hint(fmt.Errorf("%s: the role %s is declared in %s", act, role, strings.Join(files, " and ")),
-			"keep one of them: myc edit roles/"+role)
-	case len(files) == 1 && path.Base(files[0]) == source.RoleIndexFile:
-		return "", failure.Hint(fmt.Errorf("%s: the role %s is declared in %s, with other roles", act, role, files[0]),
-			"change that file: myc edit roles/"+role)
-	case len(files) == 1:
-		return files[0], nil
-	}
-	var known []string
-	for _, r := range p.Roles {
-		known = append(known, r.ID)
-	}
-	for _, s := range p.Skills {
-		if slices.Contains(s.AllowedRoles, role) {
-			return "", failure.New(failure.NotFound, fmt.Errorf("%s: the role %s has no file; the skill %s names it", act, role, s.Name),
-				"myc roles create "+role+" writes one, which bounds the role")
-		}
-	}
-	hint := "roles with a file: " + strings.Join(slices.Compact(slices.Sorted(slices.Values(known))), ", ")
-	if near := text.Nearest(role, known); near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	return "", failure.New(failure.NotFound, fmt.Errorf("%s: no file declares a role %q", act, role), hint)
 }
 
 // done prints what was changed as JSON, or in words.

@@ -3,9 +3,10 @@ package role
 import (
 	"errors"
 	"io/fs"
-	"mycelium/cmd/myc/internal/change"
 	"slices"
 	"strings"
+
+	"mycelium/cmd/myc/internal/change"
 
 	"mycelium/internal/config"
 	"mycelium/internal/config/accept"

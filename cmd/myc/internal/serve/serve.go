@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/web"
 	"mycelium/internal/daemon"
 	"mycelium/internal/node"
 	"mycelium/internal/node/api"
@@ -93,6 +94,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	if err := n.WriteInfo(); err != nil {
 		return err
 	}
+	web.Start(a.App)
 	return n.Run(ctx)
 }
 

@@ -20,7 +20,7 @@ func (a *app) exportCmd() *cobra.Command {
 	var force bool
 	c := &cobra.Command{Use: "export", Short: "Print what the files set, as one mycelium.yaml",
 		Long: "Prints what your own file and the project's set together, without defaults, as a mycelium.yaml of another project. References\n" +
-			"such as ${TOKEN} stay references. trust, state and sandbox.backend, which only your own file can have, are left out.",
+			"such as ${TOKEN} stay references. trust, state, web and sandbox.backend, which only your own file can have, are left out.",
 		Example: "  myc config export --output ../other/mycelium.yaml", Args: base.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if a.JSON {

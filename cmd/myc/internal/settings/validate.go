@@ -2,11 +2,9 @@ package settings
 
 import (
 	"fmt"
-	"slices"
 
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
-	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
 
@@ -19,15 +17,7 @@ func (a *app) validate() error {
 		return err
 	}
 	defer v.Close()
-	all := append([]policy.Problem{}, v.Problems...)
-	for _, s := range v.Skills.All() {
-		for _, p := range s.Problems {
-			if !slices.Contains(all, p) {
-				all = append(all, p)
-			}
-		}
-	}
-	all = project.Checked(all, slices.Concat(v.Names(), v.UnworkableAnywhere(), project.Form(v.Skills)))
+	all := v.CheckFiles()
 	a.SayUntrusted(v)
 	bad := 0
 	for _, p := range all {

@@ -30,7 +30,7 @@ func mergeCmd(a *app) *cobra.Command {
 					return err
 				}
 				if len(args) > 0 {
-					return o.Accept(c.Context(), s, args[0])
+					return o.Accept(c.Context(), s, args[0], "")
 				}
 				return a.handOver(c.Context(), o, s, into)
 			})

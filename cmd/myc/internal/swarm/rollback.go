@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -10,7 +11,6 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/swarm"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/ops"
@@ -48,57 +48,31 @@ type rollback struct {
 
 // rollback takes a worktree back, and has its feature wait for a worker again; or it has the driver take back what has landed.
 func (a *app) rollback(ctx context.Context, o *open.Swarm, s *book.Session, feature string, files []string, r rollback) error {
-	f, t, err := ops.Attempt(s, feature)
+	others, err := ops.Others(ctx, o.Ops, s, feature, files)
 	if err != nil {
 		return err
 	}
-	g, err := o.Ground(ctx, s.ID)
-	if err != nil {
-		return err
-	}
-	touched, err := swarm.Touched(ctx, g, s)
-	if err != nil {
-		return err
-	}
-	others := ground.Overlaps(f.ID, touched, files...)
 	if r.check {
-		return a.others(f.ID, others)
+		return a.others(feature, others)
 	}
 	a.warn(others)
-	tree, err := g.Named(book.NameOf(f.ID, t.N))
+	done, err := ops.Undo(ctx, o.Ops, s, feature, files, r.to, r.giveUp)
+	if errors.Is(err, ops.ErrWhole) {
+		return failure.New(failure.Usage, err, "")
+	}
 	if err != nil {
 		return err
 	}
-	if f.Commit != "" || tree == nil && f.TakenBack != "" {
-		return a.takeBack(ctx, o, g, s, f, files, r)
-	}
-	point, err := o.Rollback(ctx, s, f.ID, files, r.to)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(a.Out, "rolled back. To take that back: myc swarm rollback %s --to %.12s\n", f.ID, point)
-	return nil
-}
-
-// takeBack has the driver take back what has landed, or have it land again.
-func (a *app) takeBack(ctx context.Context, o *open.Swarm, g *ground.Repo, s *book.Session, f *book.Feature, files []string,
-	r rollback) error {
-	if len(files) > 0 {
-		return failure.Usagef("what %s has landed is taken back whole: name no files", f.ID)
-	}
-	then := book.Pending
-	if r.giveUp {
-		then = book.Failed
-	}
-	if err := swarm.TakeBack(ctx, o.Book, g, s.ID, f.ID, r.to, then); err != nil {
-		return err
+	if !done.Queued {
+		fmt.Fprintf(a.Out, "rolled back. To take that back: myc swarm rollback %s --to %.12s\n", feature, done.Point)
+		return nil
 	}
 	driver, err := o.Driver(ctx, s.ID)
 	next := "the driver lands it when the branch is green with it"
 	if driver == "" {
 		next = "Next: myc swarm auto lands it when the branch is green with it"
 	}
-	fmt.Fprintf(a.Out, "%s waits in the merge queue\n%s\n", f.ID, next)
+	fmt.Fprintf(a.Out, "%s waits in the merge queue\n%s\n", feature, next)
 	return err
 }
 

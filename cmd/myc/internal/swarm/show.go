@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
 	"mycelium/internal/swarm/monitor"
+	"mycelium/internal/swarm/ops"
 	"mycelium/internal/swarm/review"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
@@ -58,7 +59,7 @@ func (a *app) show(ctx context.Context, o *open.Swarm, s *book.Session) error {
 		return err
 	}
 	if a.JSON {
-		workers, err := heartbeats(ctx, o, s)
+		workers, err := ops.Heartbeats(ctx, o.Ops, s, time.Now())
 		if err != nil {
 			return err
 		}

@@ -1,9 +1,6 @@
 package swarm
 
 import (
-	"context"
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
@@ -38,23 +35,4 @@ type shown struct {
 	// Account is with what workers reach their model: subscription, key, service, or signed-out.
 	Account string                       `json:"account,omitempty"`
 	Workers map[string]monitor.Heartbeat `json:"workers,omitempty"` // at work, by feature
-}
-
-// heartbeats are those of the workers at work.
-func heartbeats(ctx context.Context, o *open.Swarm, s *book.Session) (map[string]monitor.Heartbeat, error) {
-	out := map[string]monitor.Heartbeat{}
-	for _, f := range s.Features {
-		t := f.Live()
-		if t == nil {
-			continue
-		}
-		g, err := o.Ground(ctx, s.ID)
-		if err != nil {
-			return nil, err
-		}
-		if out[f.ID], err = monitor.HeartbeatOf(ctx, g, f, t, time.Now()); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }

@@ -3,16 +3,9 @@ package tools
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"time"
 
-	"mycelium/internal/atomicfile"
-	"mycelium/internal/config/toolindex"
-	"mycelium/internal/node/project"
-	"mycelium/internal/policy"
-	"mycelium/internal/state"
+	"mycelium/internal/node/catalog"
 	"mycelium/internal/text"
 )
 
@@ -31,52 +24,22 @@ func (a *app) toolsSync(ctx context.Context) error {
 		return err
 	}
 	defer v.Close()
-	var tools []policy.Definition
-	for _, d := range v.Catalog.Definitions {
-		if d.Item.Kind == policy.Tool {
-			tools = append(tools, d)
-		}
-	}
-	return a.writeIndex(v, tools)
-}
-
-func (a *app) writeIndex(v *project.View, tools []policy.Definition) error {
 	say := func(format string, args ...any) {
 		if !a.JSON {
 			fmt.Fprintf(a.Out, format+"\n", args...)
 		}
 	}
 	say("Syncing tools …")
-	say("Found %s", text.Count(len(tools), "tool"))
-	categories, err := toolindex.Read(v.Project.Dir, v.Project.Servers)
+	done, err := catalog.Sync(v, time.Now())
 	if err != nil {
 		return err
 	}
-	index, hash, err := categories.Index(tools, time.Now())
-	if err != nil {
-		return err
-	}
-	cats, err := categories.Render()
-	if err != nil {
-		return err
-	}
-	var wrote []string
-	for name, data := range map[string][]byte{state.ToolIndex: index, state.Categories: cats} {
-		path := filepath.Join(v.Project.Dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return fmt.Errorf("make folder for the tool index: %w", err)
-		}
-		if err := atomicfile.Write(path, data, 0o600); err != nil {
-			return err
-		}
-		wrote = append(wrote, path)
-	}
-	slices.Sort(wrote)
-	for _, w := range wrote {
+	say("Found %s", text.Count(done.Tools, "tool"))
+	for _, w := range done.Wrote {
 		say("Wrote %s", w)
 	}
 	if a.JSON {
-		return a.PrintJSON(map[string]any{"tools": len(tools), "sourceHash": hash, "wrote": wrote})
+		return a.PrintJSON(done)
 	}
 	say("Done.")
 	return nil

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/web"
 	"mycelium/internal/web/device"
 )
 
@@ -22,7 +24,7 @@ func (a *app) devicesCmd() *cobra.Command {
 		Use: "revoke ID", Short: "Sign a browser out", Example: "  myc web devices revoke d-k3m9x2ab",
 		Long: "Sign a browser out: its next request leads to the sign-in, and a page that is open there is told nothing more.",
 		Args: base.ArgRange(1, 1, "the id of one device"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.revoke(args[0]) },
+		RunE: func(c *cobra.Command, args []string) error { return a.revoke(c.Context(), args[0]) },
 	})
 	return c
 }
@@ -60,13 +62,12 @@ func (a *app) devices() error {
 func shown(list []device.Device) []device.Device {
 	out := []device.Device{}
 	for _, d := range list {
-		d.Digest = ""
-		out = append(out, d)
+		out = append(out, d.Shown())
 	}
 	return out
 }
 
-func (a *app) revoke(id string) error {
+func (a *app) revoke(ctx context.Context, id string) error {
 	if err := a.NeedPerson(actRevoke); err != nil {
 		return err
 	}
@@ -74,9 +75,13 @@ func (a *app) revoke(id string) error {
 	if err != nil {
 		return err
 	}
-	err = device.Open(root, nil).Revoke(strings.TrimSpace(id))
+	id = strings.TrimSpace(id)
+	err = device.Open(root, nil).Revoke(id)
 	if errors.Is(err, device.ErrUnknown) {
 		return failure.New(failure.NotFound, fmt.Errorf("web devices: no device has the id %q", id), "myc web devices lists them")
+	}
+	if err == nil { // it is signed out in any case
+		err = a.record(ctx, root, "cli", web.Sign{Act: "browser revoked", Device: id}, "browser revoked: "+id)
 	}
 	if err != nil {
 		return err

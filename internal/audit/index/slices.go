@@ -1,0 +1,81 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"mycelium/internal/store"
+)
+
+// Slice is what was recorded within a part of a time.
+type Slice struct {
+	Start    time.Time
+	Outcomes map[string]int // calls by how they ended
+	Deciders map[string]int // calls by who decided
+	Tokens   int            // of the reasoning that came with calls
+	Ended    int            // calls of which Took and Longest are
+	Took     time.Duration  // all of them together
+	Longest  time.Duration
+}
+
+// DB is the database of the index, which has the other tables of the project too.
+func (x *Index) DB() *store.DB { return x.db }
+
+// Slices counts the calls between two times in parts of one length, the oldest first. The first part begins at since; there are parts
+// without a call.
+func (x *Index) Slices(ctx context.Context, since, until time.Time, step time.Duration) ([]Slice, error) {
+	var out []Slice
+	for at := since; at.Before(until); at = at.Add(step) {
+		out = append(out, Slice{Start: at.UTC(), Outcomes: map[string]int{}, Deciders: map[string]int{}})
+	}
+	bounds := []any{since.UnixMicro(), step.Microseconds(), since.UnixMicro(), until.UnixMicro()}
+	err := x.read(ctx, func(tx *sql.Tx, tail bool) error {
+		if err := countSlices(ctx, tx, tail, out, bounds); err != nil {
+			return err
+		}
+		rows, err := tx.QueryContext(ctx, `SELECT (c.time - ?) / ?, sum(t.tokens) FROM `+thinkingTable(tail)+` t CROSS JOIN `+
+			callsTable(tail)+` c ON c.seq = t.seq WHERE c.time >= ? AND c.time < ? AND t.tokens > 0 GROUP BY 1`, bounds...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var n, tokens int
+			if err := rows.Scan(&n, &tokens); err != nil {
+				return err
+			}
+			out[n].Tokens = tokens
+		}
+		return rows.Err()
+	})
+	return out, wrap("count parts of the audit log", err)
+}
+
+// countSlices counts calls, and adds up how long they took.
+func countSlices(ctx context.Context, tx *sql.Tx, tail bool, out []Slice, bounds []any) error {
+	// The few sums are joined with what was decided, not the many calls.
+	rows, err := tx.QueryContext(ctx, `SELECT n, outcome, v.decided_by, calls, ended, took, longest FROM (
+		SELECT (time - ?) / ? AS n, outcome, verdict, count(*) AS calls, count(duration_us) AS ended,
+		coalesce(sum(duration_us), 0) AS took, coalesce(max(duration_us), 0) AS longest
+		FROM `+callsTable(tail)+` WHERE time >= ? AND time < ? GROUP BY 1, 2, 3) JOIN audit_verdicts v USING (verdict)`, bounds...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var n, calls, ended int
+		var outcome, by string
+		var took, longest int64
+		if err := rows.Scan(&n, &outcome, &by, &calls, &ended, &took, &longest); err != nil {
+			return err
+		}
+		s := &out[n]
+		s.Outcomes[outcome] += calls
+		s.Deciders[by] += calls
+		s.Ended += ended
+		s.Took += time.Duration(took) * time.Microsecond
+		s.Longest = max(s.Longest, time.Duration(longest)*time.Microsecond)
+	}
+	return rows.Err()
+}

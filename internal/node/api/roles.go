@@ -1,0 +1,108 @@
+package api
+
+import "mycelium/internal/policy"
+
+// The methods of the editor of roles. What they propose is checked and saved by [FilesCheck] and [FilesSave].
+var (
+	RolesShow = Method[RoleParams, RoleDetail]{"roles/show", "look at roles"}
+	RolesTry  = Method[RoleTry, RoleTried]{"roles/try", "look at roles"}
+)
+
+// RoleParams name a role; empty: one that is new.
+type RoleParams struct {
+	ID string `json:"id"`
+}
+
+// RoleFields are what the file of a role says, as far as a form has it.
+type RoleFields struct {
+	Name        string        `json:"name"`
+	Description string        `json:"description"`
+	Inherits    string        `json:"inherits"`
+	Bounded     bool          `json:"bounded"` // Skills are the only ones that it may have
+	Skills      []string      `json:"skills"`
+	ToolIDs     []string      `json:"toolIds"` // that it has in any case
+	Prompt      string        `json:"prompt"`
+	Model       *policy.Model `json:"model,omitempty"`
+}
+
+// RoleDetail is a role with what its file says.
+type RoleDetail struct {
+	Role
+	File       string      `json:"file,omitempty"` // in the project, that an edit changes or makes; empty: none can be changed
+	Digest     string      `json:"digest"`         // of the file; empty: there is none
+	Fields     RoleFields  `json:"fields"`
+	Further    []string    `json:"further"` // keys that the file has besides
+	Entries    []ToolEntry `json:"entries"` // of toolIds
+	Sees       []RoleSees  `json:"sees"`    // every tool, by name
+	Opens      []RoleSkill `json:"opens"`   // every skill, by name
+	References []string    `json:"references"`
+}
+
+// ToolEntry is an entry of a role's toolIds.
+type ToolEntry struct {
+	ID    string   `json:"id"`
+	Tools []string `json:"tools"`         // that it gives
+	Why   string   `json:"why,omitempty"` // it gives none
+}
+
+// RoleSees says whether a role sees a tool once the skills open to it are active.
+type RoleSees struct {
+	Tool        string   `json:"tool"`
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+	Category    string   `json:"category"`
+	Mutates     bool     `json:"mutates"`
+	SaysReads   bool     `json:"saysReads,omitzero"`
+	Sees        bool     `json:"sees"`
+	Skills      []string `json:"skills"` // that give it; none: the role's own toolIds
+	Why         string   `json:"why"`    // it does not see it
+}
+
+// RoleSkill says whether a skill is open to a role.
+type RoleSkill struct {
+	Skill       string `json:"skill"`
+	Description string `json:"description"`
+	Open        bool   `json:"open"`
+	Start       bool   `json:"start"` // it is active when a session begins
+	Why         string `json:"why"`   // it is not open
+}
+
+// RoleTry is a role as its file shall say it.
+type RoleTry struct {
+	ID     string     `json:"id"`            // empty: made from the name
+	New    bool       `json:"new,omitzero"`  // it has no file yet
+	Gone   bool       `json:"gone,omitzero"` // it shall go
+	Digest string     `json:"digest"`        // of the file that the person began with
+	Fields RoleFields `json:"fields"`
+}
+
+// RoleTried says what a change of a role's file would do.
+type RoleTried struct {
+	ID       string        `json:"id"`
+	Edit     FileEdit      `json:"edit"`
+	Fault    string        `json:"fault,omitempty"` // the files would not load; then nothing is known of the rest
+	Sees     []RoleSees    `json:"sees"`
+	Opens    []RoleSkill   `json:"opens"`
+	Entries  []ToolEntry   `json:"entries"`
+	Sessions []ToolsChange `json:"sessions"` // that would see other tools
+	Others   []ToolsChange `json:"others"`   // other roles that would
+}
+
+// ToolsChange is how the tools of a session, or of a role, change.
+type ToolsChange struct {
+	ID    string   `json:"id"`
+	Name  string   `json:"name,omitempty"`
+	Role  string   `json:"role"`
+	Gains []string `json:"gains"`
+	Loses []string `json:"loses"`
+}
+
+// Tools counts the tools that the role would see.
+func (t RoleTried) Tools() (n int) {
+	for _, s := range t.Sees {
+		if s.Sees {
+			n++
+		}
+	}
+	return n
+}

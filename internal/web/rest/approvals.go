@@ -1,0 +1,95 @@
+package rest
+
+import (
+	"errors"
+	"net/http"
+
+	"mycelium/internal/approval"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/policy"
+	"mycelium/internal/text"
+	"mycelium/internal/web/device"
+	"mycelium/internal/web/site"
+)
+
+// approvals are the requests that wait in projects.
+type approvals struct {
+	Problems []string         `json:"problems" about:"projects whose daemon does not answer, and why"`
+	Requests []projectRequest `json:"requests"`
+}
+
+// projectRequest is a request with its project.
+type projectRequest struct {
+	Project string           `json:"project"`
+	Request approval.Request `json:"request"`
+}
+
+func (s room) approvals(r *http.Request, _ device.Device, p ofProject) (approvals, error) {
+	list, problems, err := ask(r, s, p.Project, api.ApprovalsList, api.None{})
+	out := approvals{problems, []projectRequest{}}
+	for _, a := range list {
+		for _, q := range a.Reply {
+			out.Requests = append(out.Requests, projectRequest{site.Key(a.Paths), q})
+		}
+	}
+	return out, err
+}
+
+// named names a request.
+type named struct {
+	Project string `path:"project" about:"key of the project, as /api/status has it"`
+	ID      string `path:"id" about:"id of the request"`
+}
+
+func (s room) approval(r *http.Request, _ device.Device, p named) (approval.Request, error) {
+	at, err := s.project(p.Project)
+	if err != nil {
+		return approval.Request{}, err
+	}
+	return site.Ask(r.Context(), s.Site, at, api.ApprovalsShow, api.ApprovalParams{ID: p.ID})
+}
+
+// answering is an answer to a request.
+type answering struct {
+	Project string `path:"project" about:"key of the project, as /api/status has it"`
+	ID      string `path:"id" about:"id of the request"`
+	Said    said   `body:"json"`
+}
+
+// said is what a person says about a request.
+type said struct {
+	Allow  *bool        `json:"allow" about:"whether the call may run; null is refused"`
+	Digest string       `json:"digest" about:"of the request, as it was read"`
+	For    approval.For `json:"for,omitempty" of:"once,session,rule,never" about:"how long it holds; left out: once"`
+	As     approval.As  `json:"as,omitempty" about:"of a rule: which calls it allows"`
+	Reason string       `json:"reason,omitempty" about:"the agent reads it if it is refused"`
+	Text   string       `json:"text,omitempty" about:"an instruction for the agent; the answer to a question"`
+	Sure   bool         `json:"sure,omitzero" about:"a critical call is allowed only with true: somebody has read what it would do"`
+}
+
+func (s room) answer(r *http.Request, d device.Device, p answering) (approval.Request, error) {
+	at, err := s.project(p.Project)
+	if err != nil {
+		return approval.Request{}, err
+	}
+	q, err := site.Ask(r.Context(), s.Site, at, api.ApprovalsShow, api.ApprovalParams{ID: p.ID})
+	if err != nil {
+		return q, err
+	}
+	switch {
+	case p.Said.Allow == nil:
+		return q, failure.New(failure.Usage, errors.New("the answer says neither to allow nor to deny"), `"allow": true or false`)
+	case p.Said.Digest == "":
+		return q, failure.New(failure.Usage, errors.New("the answer does not say which request it answers"),
+			"send the digest that the request had when it was read")
+	case *p.Said.Allow && q.Risk == policy.Critical && q.Kind == approval.Call && !p.Said.Sure:
+		return q, failure.New(failure.Usage, errors.New("this call is critical"), `"sure": true says that somebody has read what it would do`)
+	}
+	reply, err := site.Ask(r.Context(), s.Site, at, api.ApprovalsAnswer, api.Answer{ID: q.ID, Allow: p.Said.Allow, For: p.Said.For,
+		As: p.Said.As, Reason: p.Said.Reason, Text: p.Said.Text, Digest: p.Said.Digest, Device: d.ID})
+	if err == nil {
+		s.Tell("answered by " + d.ID + ": " + text.OneLine(q.ID) + " of " + site.Name(at))
+	}
+	return reply, err
+}

@@ -1,0 +1,178 @@
+package roles
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/failure"
+	"mycelium/internal/state"
+	"mycelium/internal/text"
+	"mycelium/internal/web/device"
+	"mycelium/internal/web/site"
+)
+
+// past is the page of a role that is to be deleted, or of the versions of its file.
+type past struct {
+	Key, ID, File, Digest string
+	Address               string // of the role
+	References            []string
+	Problem               string
+	Versions              []version
+}
+
+// version is a version of a role's file.
+type version struct {
+	Number        int
+	Time          time.Time
+	By            string
+	InForce, Gone bool
+	Kept          bool
+	Diff          []site.Line
+}
+
+// pastOf is what both pages have of a role. A role that was deleted has its history.
+func (s room) pastOf(r *http.Request, p state.Paths) (past, api.RoleDetail, error) {
+	id := r.PathValue("id")
+	out := past{Key: site.Key(p), ID: text.OneLine(id), Address: "/roles/" + url.PathEscape(id)}
+	d, err := site.Ask(r.Context(), s.Site, p, api.RolesShow, api.RoleParams{ID: id})
+	if failure.Of(err).Kind == failure.NotFound && err != nil {
+		out.File = "roles/" + id + ".yaml"
+		return out, d, err
+	}
+	out.File, out.Digest, out.References = d.File, d.Digest, lines(d.References)
+	return out, d, err
+}
+
+// confirm asks whether a role shall be deleted, or says what names it.
+func (s room) confirm(w http.ResponseWriter, r *http.Request, d device.Device) {
+	p, ok := s.project(w, r)
+	if !ok {
+		return
+	}
+	shown, _, err := s.pastOf(r, p)
+	if err != nil {
+		s.Fail(w, failure.Of(err).Kind.HTTP(), err)
+		return
+	}
+	s.Show(w, r, http.StatusOK, "role-delete", d, site.Page{Title: "Delete " + shown.ID, Here: "/roles", Body: shown})
+}
+
+// remove deletes a role, unless something names it.
+func (s room) remove(w http.ResponseWriter, r *http.Request, d device.Device) {
+	p, ok := s.project(w, r)
+	if !ok {
+		return
+	}
+	shown, _, err := s.pastOf(r, p)
+	if err != nil {
+		s.Fail(w, failure.Of(err).Kind.HTTP(), err)
+		return
+	}
+	shown.Digest = r.PostForm.Get("digest")
+	if err := s.delete(r, p, r.PathValue("id"), shown.Digest, d); err != nil {
+		shown.Problem = "Nothing was deleted. " + text.Visible(text.Describe(err))
+		s.Show(w, r, failure.Of(err).Kind.HTTP(), "role-delete", d, site.Page{Title: "Delete " + shown.ID, Here: "/roles", Body: shown})
+		return
+	}
+	s.Tell("the role " + shown.ID + " of " + site.Name(p) + " was deleted by " + d.ID)
+	http.Redirect(w, r, "/roles?deleted="+url.QueryEscape(r.PathValue("id"))+"&project="+url.QueryEscape(site.Key(p)), http.StatusSeeOther)
+}
+
+// delete deletes a role whose file has this digest.
+func (s room) delete(r *http.Request, p state.Paths, id, digest string, d device.Device) error {
+	detail, err := site.Ask(r.Context(), s.Site, p, api.RolesShow, api.RoleParams{ID: id})
+	if err != nil {
+		return err
+	}
+	if n := len(detail.References); n > 0 {
+		return failure.New(failure.Conflict, errors.New(text.Count(n, "place")+text.Plural(n, " names", " name")+" the role "+id+":\n"+
+			strings.Join(detail.References, "\n")), "change them first")
+	}
+	tried, err := site.Ask(r.Context(), s.Site, p, api.RolesTry, api.RoleTry{ID: id, Gone: true, Digest: digest})
+	if err != nil {
+		return err
+	}
+	return s.put(r, p, tried.Edit, d, "deletion of the role "+id)
+}
+
+// put saves one file, or says why it cannot be saved.
+func (s room) put(r *http.Request, p state.Paths, f api.FileEdit, d device.Device, because string) error {
+	saved, err := site.AskWithin(r.Context(), s.Site, p, replayWithin, api.FilesSave, api.FilesEdit{Files: []api.FileEdit{f}, Device: d.ID,
+		Because: because})
+	switch {
+	case err != nil:
+		return err
+	case saved.Saved:
+		return nil
+	case len(saved.Stale) > 0:
+		return failure.New(failure.Conflict, errors.New(f.Name+" has changed meanwhile and is not overwritten"), "look at it, and try again")
+	case len(saved.Unseen) > 0:
+		return failure.New(failure.Conflict, errors.New(f.Name+" has lines that nobody has accepted"), "look at them: myc trust --diff")
+	}
+	var words []string
+	for _, pr := range saved.Problems {
+		if pr.Blocks {
+			words = append(words, pr.Message)
+		}
+	}
+	return failure.New(failure.Invalid, errors.New("it would not load: "+strings.Join(words, "; ")), "")
+}
+
+// history shows the versions of a role's file.
+func (s room) history(w http.ResponseWriter, r *http.Request, d device.Device) {
+	p, ok := s.project(w, r)
+	if !ok {
+		return
+	}
+	s.showHistory(w, r, http.StatusOK, d, p, "")
+}
+
+func (s room) showHistory(w http.ResponseWriter, r *http.Request, status int, d device.Device, p state.Paths, problem string) {
+	shown, _, err := s.pastOf(r, p)
+	if shown.Problem = problem; shown.File != "" {
+		var list []api.FileVersion
+		list, err = site.Ask(r.Context(), s.Site, p, api.FilesHistory, api.FilesParams{Names: []string{shown.File}})
+		for _, v := range list {
+			shown.Versions = append(shown.Versions, version{Number: v.Version, Time: v.Time, By: text.OneLine(v.By), InForce: v.InForce,
+				Gone: v.Gone, Kept: v.Kept, Diff: site.Lines(text.Visible(v.Diff), true)})
+		}
+	}
+	if err != nil {
+		s.Fail(w, failure.Of(err).Kind.HTTP(), err)
+		return
+	}
+	shown.File = text.OneLine(shown.File)
+	s.Show(w, r, status, "role-history", d, site.Page{Title: "History of " + shown.ID, Here: "/roles", Body: shown})
+}
+
+// restore puts a former version in force again. It is a new version.
+func (s room) restore(w http.ResponseWriter, r *http.Request, d device.Device) {
+	p, ok := s.project(w, r)
+	if !ok {
+		return
+	}
+	shown, _, err := s.pastOf(r, p)
+	if err != nil && shown.File == "" {
+		s.Fail(w, failure.Of(err).Kind.HTTP(), err)
+		return
+	}
+	n, _ := strconv.Atoi(r.PostForm.Get("version")) // what is no number is no version
+	is, err := site.Ask(r.Context(), s.Site, p, api.FilesVersion, api.VersionParams{Name: shown.File, Version: n})
+	if err == nil && is.Digest == "" {
+		err = failure.New(failure.Invalid, errors.New("in this version the file was deleted"), "")
+	}
+	if err == nil {
+		err = s.put(r, p, api.FileEdit{Name: shown.File, Text: is.Text, Digest: r.PostForm.Get("digest")}, d,
+			"version "+strconv.Itoa(n)+" of "+shown.File+" again")
+	}
+	if err != nil {
+		s.showHistory(w, r, failure.Of(err).Kind.HTTP(), d, p, "Nothing was restored. "+text.Visible(text.Describe(err)))
+		return
+	}
+	http.Redirect(w, r, shown.Address+"?done=restored&project="+url.QueryEscape(site.Key(p)), http.StatusSeeOther)
+}

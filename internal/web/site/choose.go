@@ -1,0 +1,41 @@
+package site
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/client"
+	"mycelium/internal/state"
+	"mycelium/internal/text"
+)
+
+// Choose returns the project that the parameter "project" of a request names, else the first one, and all of them as options of a list. It
+// is nil if there is none. The sentence is about projects that cannot be asked.
+func (s *Site) Choose(r *http.Request) (at *state.Paths, all []Choice, problem string) {
+	list, problem := s.Projects()
+	key := r.FormValue("project")
+	for i, p := range list {
+		if at == nil || Key(p) == key {
+			at = &list[i]
+		}
+	}
+	for _, p := range list {
+		all = append(all, Choice{Value: Key(p), Text: Name(p) + " · " + text.OneLine(p.Project), Chosen: Key(p) == Key(*at)})
+	}
+	return at, all, problem
+}
+
+// AskWithin is [Ask] for what takes longer than an answer of a page should.
+func AskWithin[P, R any](ctx context.Context, s *Site, p state.Paths, within time.Duration, m api.Method[P, R], params P) (reply R,
+	err error) {
+	c, err := s.Dial(ctx, p)
+	if err != nil {
+		return reply, err
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	return client.Call(ctx, c, m, params)
+}
