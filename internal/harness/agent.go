@@ -134,8 +134,9 @@ func (a Agent) Find(environ []string) (string, error) {
 	return "", fmt.Errorf("%s: no program %q on the PATH: %w", a.Title, a.Name, ErrMissing)
 }
 
-// versionWithin bounds a call for the version. A program of Node takes a second or two on a busy machine.
-const versionWithin = 30 * time.Second
+// versionWithin bounds a call for the version. A program of Node takes a second, and on a machine that runs a whole test suite it took
+// more than thirty: this limit is for a program that hangs.
+const versionWithin = 2 * time.Minute
 
 // Version runs a program to get its version. It uses an empty home, so that nothing of the person is read or written.
 func (a Agent) Version(ctx context.Context, path string, environ []string) (string, error) {
@@ -150,6 +151,9 @@ func (a Agent) Version(ctx context.Context, path string, environ []string) (stri
 	cmd.Dir, cmd.Env = home, append(Quiet(environ, home), a.configVar+"="+home)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("ask %s for its version: %w", a.Title, ctx.Err())
+	}
 	if err != nil {
 		return "", fmt.Errorf("ask %s for its version: %w", a.Title, err)
 	}
