@@ -164,7 +164,7 @@ func (p *project) agentsAsk() (hooks []*background) {
 // asks makes a call that waits for a person.
 func (s *pages) asks() (*background, approval.Request) {
 	s.t.Helper()
-	b := s.project.start("", "call", "--ask", "wait", "files__list_directory", "--args", `{"path":"."}`)
+	b := s.start("", "call", "--ask", "wait", "files__list_directory", "--args", `{"path":"."}`)
 	return b, s.waiting(1, 1)[0]
 }
 

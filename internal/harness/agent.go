@@ -4,6 +4,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,8 +135,7 @@ func (a Agent) Find(environ []string) (string, error) {
 	return "", fmt.Errorf("%s: no program %q on the PATH: %w", a.Title, a.Name, ErrMissing)
 }
 
-// versionWithin bounds a call for the version. A program of Node takes a second, and on a machine that runs a whole test suite it took
-// more than thirty: this limit is for a program that hangs.
+// versionWithin bounds a call for the version. A program of Node takes a second; on a very busy machine one took more than thirty.
 const versionWithin = 2 * time.Minute
 
 // Version runs a program to get its version. It uses an empty home, so that nothing of the person is read or written.
@@ -148,13 +148,9 @@ func (a Agent) Version(ctx context.Context, path string, environ []string) (stri
 	ctx, cancel := context.WithTimeout(ctx, versionWithin)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
-	cmd.Dir, cmd.Env = home, append(Quiet(environ, home), a.configVar+"="+home)
-	cmd.WaitDelay = time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = home, append(Quiet(environ, home), a.configVar+"="+home), time.Second
 	out, err := cmd.Output()
-	if ctx.Err() != nil {
-		return "", fmt.Errorf("ask %s for its version: %w", a.Title, ctx.Err())
-	}
-	if err != nil {
+	if err = cmp.Or(ctx.Err(), err); err != nil {
 		return "", fmt.Errorf("ask %s for its version: %w", a.Title, err)
 	}
 	for word := range strings.FieldsSeq(string(out)) { // "2.1.197 (Claude Code)", "codex-cli 0.169.0"

@@ -160,6 +160,7 @@ func (s *Server) refuseSignIn(w http.ResponseWriter, status int, problem string)
 
 // cookie is the cookie of a device. It is Secure, unless the browser is on this machine and there is no TLS. seconds below 0 remove it.
 func (s *Server) cookie(from asked, value string, seconds int) *http.Cookie {
+	//nolint:gosec // without TLS there is no Secure, and then the browser is on this machine
 	return &http.Cookie{Name: s.cookieName(from), Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: from.secure,
 		SameSite: http.SameSiteStrictMode}
 }

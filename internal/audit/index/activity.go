@@ -19,8 +19,9 @@ func (x *Index) Activity(ctx context.Context, since, until time.Time) (map[strin
 	out := map[string]Activity{}
 	err := x.read(ctx, func(tx *sql.Tx, tail bool) error {
 		// Of the columns beside max(), SQLite takes the row with the largest value.
-		rows, err := tx.QueryContext(ctx, `SELECT s.session, count(*), sum(c.outcome = 'denied'), sum(c.time >= ?), s.tool, max(c.time) FROM `+
-			callsTable(tail)+` c JOIN audit_scopes s USING (scope) WHERE c.time >= ? AND c.time < ? AND s.session <> '' GROUP BY 1`,
+		statement := `SELECT s.session, count(*), sum(c.outcome = 'denied'), sum(c.time >= ?), s.tool, max(c.time) FROM ` +
+			callsTable(tail) + ` c JOIN audit_scopes s USING (scope) WHERE c.time >= ? AND c.time < ? AND s.session <> '' GROUP BY 1`
+		rows, err := tx.QueryContext(ctx, statement,
 			until.Add(-time.Minute).UnixMicro(), since.UnixMicro(), until.UnixMicro())
 		if err != nil {
 			return err

@@ -34,8 +34,9 @@ func (x *Index) Slices(ctx context.Context, since, until time.Time, step time.Du
 		if err := countSlices(ctx, tx, tail, out, bounds); err != nil {
 			return err
 		}
-		rows, err := tx.QueryContext(ctx, `SELECT (c.time - ?) / ?, sum(t.tokens) FROM `+thinkingTable(tail)+` t CROSS JOIN `+
-			callsTable(tail)+` c ON c.seq = t.seq WHERE c.time >= ? AND c.time < ? AND t.tokens > 0 GROUP BY 1`, bounds...)
+		statement := `SELECT (c.time - ?) / ?, sum(t.tokens) FROM ` + thinkingTable(tail) + ` t CROSS JOIN ` +
+			callsTable(tail) + ` c ON c.seq = t.seq WHERE c.time >= ? AND c.time < ? AND t.tokens > 0 GROUP BY 1`
+		rows, err := tx.QueryContext(ctx, statement, bounds...)
 		if err != nil {
 			return err
 		}
@@ -55,10 +56,11 @@ func (x *Index) Slices(ctx context.Context, since, until time.Time, step time.Du
 // countSlices counts calls, and adds up how long they took.
 func countSlices(ctx context.Context, tx *sql.Tx, tail bool, out []Slice, bounds []any) error {
 	// The few sums are joined with what was decided, not the many calls.
-	rows, err := tx.QueryContext(ctx, `SELECT n, outcome, v.decided_by, calls, ended, took, longest FROM (
+	statement := `SELECT n, outcome, v.decided_by, calls, ended, took, longest FROM (
 		SELECT (time - ?) / ? AS n, outcome, verdict, count(*) AS calls, count(duration_us) AS ended,
 		coalesce(sum(duration_us), 0) AS took, coalesce(max(duration_us), 0) AS longest
-		FROM `+callsTable(tail)+` WHERE time >= ? AND time < ? GROUP BY 1, 2, 3) JOIN audit_verdicts v USING (verdict)`, bounds...)
+		FROM ` + callsTable(tail) + ` WHERE time >= ? AND time < ? GROUP BY 1, 2, 3) JOIN audit_verdicts v USING (verdict)`
+	rows, err := tx.QueryContext(ctx, statement, bounds...)
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func (a Act) note() string {
 	if a.Role != "" {
 		out += ", role " + a.Role
 	}
-	if by := a.By.String(); by != "" {
+	if by := a.String(); by != "" {
 		out += ", by " + by
 	}
 	return out

@@ -112,7 +112,7 @@ func (s room) project(r *http.Request, here string) (head, state.Paths, bool) {
 }
 
 // fill adds what the files of a project declare, and the files of some kinds.
-func (s room) fill(r *http.Request, h *head, p state.Paths, kinds ...string) (api.DeclaredReply, bool) {
+func (s room) fill(r *http.Request, h *head, p state.Paths, kinds ...string) api.DeclaredReply {
 	declared, err := ask(r.Context(), s, p, api.Declared, api.None{})
 	var list []api.GovernedFile
 	if err == nil {
@@ -120,7 +120,7 @@ func (s room) fill(r *http.Request, h *head, p state.Paths, kinds ...string) (ap
 	}
 	if err != nil {
 		h.Problem = text.Visible(text.Describe(err))
-		return declared, false
+		return declared
 	}
 	for _, f := range list {
 		for _, kind := range kinds {
@@ -129,7 +129,7 @@ func (s room) fill(r *http.Request, h *head, p state.Paths, kinds ...string) (ap
 			}
 		}
 	}
-	return declared, true
+	return declared
 }
 
 func editAt(key, name string) string {
@@ -169,7 +169,7 @@ func (s room) rules(w http.ResponseWriter, r *http.Request, d device.Device) {
 	h, p, ok := s.project(r, "/rules")
 	body := ruleList{head: h}
 	if ok {
-		declared, _ := s.fill(r, &body.head, p, api.FileRules, api.FileMain, api.FileOther)
+		declared := s.fill(r, &body.head, p, api.FileRules, api.FileMain, api.FileOther)
 		for _, x := range declared.Rules {
 			body.Rules = append(body.Rules, rule{text.OneLine(x.Rule), text.OneLine(x.Action), words(x.Tools), words(x.Roles),
 				text.OneLine(x.Reason), x.Examples, placeOf(h.Key, x.At)})

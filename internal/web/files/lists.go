@@ -50,7 +50,7 @@ func (s room) skills(w http.ResponseWriter, r *http.Request, d device.Device) {
 	h, p, ok := s.project(r, "/skills")
 	body := skillList{head: h}
 	if ok {
-		declared, _ := s.fill(r, &body.head, p, api.FileSkill)
+		declared := s.fill(r, &body.head, p, api.FileSkill)
 		for _, x := range declared.Skills {
 			row := skillRow{Skill: text.OneLine(x.Skill), State: text.OneLine(x.State), Source: text.OneLine(x.Source),
 				Description: text.OneLine(x.Description), Roles: words(x.Roles), Place: placeOf(h.Key, x.At)}
@@ -101,7 +101,7 @@ func (s room) showServers(w http.ResponseWriter, r *http.Request, status int, d 
 	h, p, ok := s.project(r, "/servers")
 	body := serverList{head: h}
 	if ok {
-		declared, _ := s.fill(r, &body.head, p, api.FileServers, api.FileMain)
+		declared := s.fill(r, &body.head, p, api.FileServers, api.FileMain)
 		held, err := ask(r.Context(), s, p, api.Held, api.HeldParams{})
 		if err != nil && body.Problem == "" {
 			body.Problem = text.Visible(text.Describe(err))

@@ -69,8 +69,9 @@ func (s *schemas) of(t reflect.Type) (object, error) {
 		return object{"type": "object", "additionalProperties": values}, err
 	case reflect.Struct:
 		return s.structure(t)
+	default:
+		return nil, fmt.Errorf("%v has no schema", t)
 	}
-	return nil, fmt.Errorf("%v has no schema", t)
 }
 
 // nullable is the schema of a pointer.

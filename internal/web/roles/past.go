@@ -36,16 +36,16 @@ type version struct {
 }
 
 // pastOf is what both pages have of a role. A role that was deleted has its history.
-func (s room) pastOf(r *http.Request, p state.Paths) (past, api.RoleDetail, error) {
+func (s room) pastOf(r *http.Request, p state.Paths) (past, error) {
 	id := r.PathValue("id")
 	out := past{Key: site.Key(p), ID: text.OneLine(id), Address: "/roles/" + url.PathEscape(id)}
 	d, err := site.Ask(r.Context(), s.Site, p, api.RolesShow, api.RoleParams{ID: id})
 	if failure.Of(err).Kind == failure.NotFound && err != nil {
 		out.File = "roles/" + id + ".yaml"
-		return out, d, err
+		return out, err
 	}
 	out.File, out.Digest, out.References = d.File, d.Digest, lines(d.References)
-	return out, d, err
+	return out, err
 }
 
 // confirm asks whether a role shall be deleted, or says what names it.
@@ -54,7 +54,7 @@ func (s room) confirm(w http.ResponseWriter, r *http.Request, d device.Device) {
 	if !ok {
 		return
 	}
-	shown, _, err := s.pastOf(r, p)
+	shown, err := s.pastOf(r, p)
 	if err != nil {
 		s.Fail(w, failure.Of(err).Kind.HTTP(), err)
 		return
@@ -68,7 +68,7 @@ func (s room) remove(w http.ResponseWriter, r *http.Request, d device.Device) {
 	if !ok {
 		return
 	}
-	shown, _, err := s.pastOf(r, p)
+	shown, err := s.pastOf(r, p)
 	if err != nil {
 		s.Fail(w, failure.Of(err).Kind.HTTP(), err)
 		return
@@ -133,7 +133,7 @@ func (s room) history(w http.ResponseWriter, r *http.Request, d device.Device) {
 }
 
 func (s room) showHistory(w http.ResponseWriter, r *http.Request, status int, d device.Device, p state.Paths, problem string) {
-	shown, _, err := s.pastOf(r, p)
+	shown, err := s.pastOf(r, p)
 	if shown.Problem = problem; shown.File != "" {
 		var list []api.FileVersion
 		list, err = site.Ask(r.Context(), s.Site, p, api.FilesHistory, api.FilesParams{Names: []string{shown.File}})
@@ -156,7 +156,7 @@ func (s room) restore(w http.ResponseWriter, r *http.Request, d device.Device) {
 	if !ok {
 		return
 	}
-	shown, _, err := s.pastOf(r, p)
+	shown, err := s.pastOf(r, p)
 	if err != nil && shown.File == "" {
 		s.Fail(w, failure.Of(err).Kind.HTTP(), err)
 		return

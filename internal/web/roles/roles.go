@@ -57,8 +57,7 @@ func (s room) list(w http.ResponseWriter, r *http.Request, d device.Device) {
 // showList sends the page. shown has what happened to an act.
 func (s room) showList(w http.ResponseWriter, r *http.Request, status int, d device.Device, shown roleList) {
 	at, projects, problem := s.Choose(r)
-	switch gone := r.URL.Query().Get("deleted"); {
-	case gone != "" && shown.Problem == "":
+	if gone := r.URL.Query().Get("deleted"); gone != "" && shown.Problem == "" {
 		shown.Done, shown.Gone = "The role "+text.OneLine(gone)+" is deleted. Its history keeps it.", gone
 	}
 	shown.Projects, shown.Problem = projects, cmp.Or(shown.Problem, problem)

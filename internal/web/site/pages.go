@@ -60,7 +60,7 @@ func parse(files []fs.FS) (*template.Template, error) {
 	t := template.New("").Funcs(template.FuncMap{
 		"when": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
 		// As wide as what a browser writes in its place, so that lines do not move.
-		"minute": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") },
+		"minute": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
 		"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"join":   strings.Join,
 	})

@@ -63,7 +63,7 @@ func (s *room) message(w http.ResponseWriter, r *http.Request, d device.Device) 
 			return "", failure.New(failure.Usage, errors.New("there is nothing to tell"), "write the message")
 		}
 		return addressOf(o.paths, "workers", name), s.record(r, o, d, "swarm message", of.ID+" "+name, func() error {
-			return o.Ops.Tell(r.Context(), of, name, said)
+			return o.Tell(r.Context(), of, name, said)
 		})
 	})
 }

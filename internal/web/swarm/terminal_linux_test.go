@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -179,7 +180,7 @@ func terminalOf(t *testing.T, root *html.Node) (shown, title string) {
 				shown += in.Data
 				continue
 			}
-			if in.Type != html.ElementNode || !strings.Contains(" div span textarea canvas ", " "+in.Data+" ") {
+			if in.Type != html.ElementNode || !slices.Contains([]string{"div", "span", "textarea", "canvas"}, in.Data) {
 				t.Errorf("there is an element %s in the terminal", in.Data)
 			}
 			for _, a := range in.Attr {

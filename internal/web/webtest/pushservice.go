@@ -195,10 +195,11 @@ func (b *PushBrowser) vapid(header string) error {
 		return errors.New("the token is no JWT")
 	}
 	public, err := decode(part["k"])
-	if err != nil || len(public) != 65 {
-		return errors.New("the key is no point")
+	if err != nil {
+		return errors.New("the key is no base64")
 	}
-	if _, err := ecdh.P256().NewPublicKey(public); err != nil {
+	key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), public)
+	if err != nil {
 		return err
 	}
 	signature, err := decode(pieces[2])
@@ -207,8 +208,7 @@ func (b *PushBrowser) vapid(header string) error {
 	}
 	sum := sha256.Sum256([]byte(pieces[0] + "." + pieces[1]))
 	number := func(b []byte) *big.Int { return new(big.Int).SetBytes(b) }
-	key := ecdsa.PublicKey{Curve: elliptic.P256(), X: number(public[1:33]), Y: number(public[33:])}
-	if !ecdsa.Verify(&key, sum[:], number(signature[:32]), number(signature[32:])) {
+	if !ecdsa.Verify(key, sum[:], number(signature[:32]), number(signature[32:])) {
 		return errors.New("the token is not signed with the key")
 	}
 	var head struct {

@@ -62,7 +62,7 @@ type span struct {
 func (k *known) between(at place, calls []index.Entry, more bool) (s span) {
 	all := k.stable()
 	s.said = [2]int{0, all}
-	s.newest = at.before == (mark{}) && !(at.newer && more)
+	s.newest = at.before == (mark{}) && (!at.newer || !more)
 	if at.before != (mark{}) {
 		s.until = time.UnixMicro(at.before.micros)
 		s.said[1] = min(all, at.before.said)

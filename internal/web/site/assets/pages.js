@@ -2,18 +2,20 @@
 // page can be read and every question answered without it. It writes text only, never HTML.
 "use strict";
 
-// times writes every time in the zone of the reader, and in a card how much of it is left. The exact time stays in the title.
+// times writes every time in the zone of the reader, and in a card how much of it is left. The exact time stays in the title. What it writes
+// is as wide as what the server wrote, so that nothing moves.
 function times() {
-  const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const two = (n) => String(n).padStart(2, "0");
+  const clock = (at) => two(at.getHours()) + ":" + two(at.getMinutes());
+  const day = (at) => at.getFullYear() + "-" + two(at.getMonth() + 1) + "-" + two(at.getDate());
   for (const t of document.querySelectorAll("time[datetime]")) {
     const at = new Date(t.dateTime);
     if (t.closest(".left")) {
       const left = Math.max(0, Math.round((at - Date.now()) / 1000));
-      const shown = Math.floor(left / 60) + ":" + String(left % 60).padStart(2, "0");
-      t.textContent = new Intl.DateTimeFormat(undefined, { timeStyle: "short" }).format(at) + ", " + shown + " left";
+      t.textContent = clock(at) + ", " + Math.floor(left / 60) + ":" + two(left % 60) + " left";
     } else if (!t.dataset.local) {
       t.dataset.local = "yes";
-      t.textContent = clock.format(at);
+      t.textContent = day(at) + " " + clock(at);
     }
   }
 }
@@ -76,7 +78,6 @@ document.addEventListener("keydown", (e) => {
   }
 });
 
-document.addEventListener("htmx:afterSwap", times); // before it is drawn
 document.addEventListener("htmx:afterSwap", times); // before it is drawn, so that nothing moves
 document.addEventListener("htmx:afterSettle", () => { layout(); times(); });
 document.addEventListener("htmx:sseOpen", () => connected(true));

@@ -90,17 +90,29 @@
   const present = (form, digest) => form.isConnected ? form : Array.from(document.forms).find((f) =>
     f.getAttribute("action") === form.getAttribute("action") && f.elements.digest && f.elements.digest.value === digest);
 
+  // repeat puts what was said in one form into another.
+  const repeat = (said, form) => {
+    for (const field of form.elements) {
+      if (field.type === "checkbox" || field.type === "radio") {
+        field.checked = said.getAll(field.name).includes(field.value);
+      } else if (field.matches("input:not([type=hidden]), textarea, select") && said.has(field.name)) {
+        field.value = said.get(field.name);
+      }
+    }
+  };
+
   // In the inbox: before a form that allows something critical is sent, the passkey is shown for this call as it stands there.
   document.addEventListener("submit", async (e) => {
     const form = e.target;
     const card = form.closest(".card");
-    const said = e.submitter && e.submitter.value;
-    if (e.defaultPrevented || !card || !card.querySelector(".risk-critical") || form.dataset.proved || said === "deny" || said === "never") {
+    const answer = e.submitter && e.submitter.value;
+    if (e.defaultPrevented || !card || !card.querySelector(".risk-critical") || form.dataset.proved || answer === "deny" || answer === "never") {
       return;
     }
     e.preventDefault();
     e.stopImmediatePropagation(); // nobody else sends the form meanwhile
     const digest = form.elements.digest.value;
+    const said = new FormData(form);
     try {
       if (await demanded()) {
         const [, , project, id] = new URL(form.action).pathname.split("/").map(decodeURIComponent);
@@ -110,8 +122,11 @@
       if (!now) {
         throw new Error("The call has changed, or is answered.");
       }
+      if (now !== form) {
+        repeat(said, now);
+      }
       now.dataset.proved = "yes";
-      now.requestSubmit(now.querySelector('button[name="answer"][value="' + CSS.escape(said) + '"]'));
+      now.requestSubmit(now.querySelector('button[name="answer"][value="' + CSS.escape(answer) + '"]'));
       delete now.dataset.proved;
     } catch (err) {
       problem(present(form, digest) || document.getElementById("view"), "Your answer was not sent. " + err.message);
