@@ -53,9 +53,6 @@ type chaos struct {
 	longest              atomic.Int64 // of one request, in nanoseconds
 }
 
-// patience bounds every request of a client, in which a start, a call and a loaded machine have room. It is what "lost" means.
-const patience = 60 * time.Second
-
 func newChaos(t *testing.T) *chaos {
 	t.Helper()
 	hostile := hostileServer(t)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"mycelium/internal/model/fake"
 )
@@ -63,7 +62,7 @@ func sentence(n int) string {
 func (a *agentTerminal) sees(said string) {
 	a.t.Helper()
 	var screen string
-	if !poll(a.ctx, time.Minute, func() bool {
+	if !poll(a.ctx, patience, func() bool {
 		screen, _ = a.server.Screen(a.ctx, a.pane.ID)
 		return strings.Contains(screen, said)
 	}) {

@@ -85,7 +85,7 @@ func (a *agentTerminal) open(dir string, command ...string) {
 func (a *agentTerminal) shows(texts ...string) string {
 	a.t.Helper()
 	var screen string
-	if !poll(a.ctx, time.Minute, func() bool {
+	if !poll(a.ctx, patience, func() bool {
 		screen, _ = a.server.Screen(a.ctx, a.pane.ID)
 		return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(screen, text) })
 	}) {

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -309,7 +308,7 @@ func TestAServerThatIsKilledComesBack(t *testing.T) {
 		_, err := os.Stat("/proc/" + strconv.Itoa(killed))
 		return os.IsNotExist(err)
 	})
-	ok := poll(p.ctx, 30*time.Second, func() bool {
+	ok := poll(p.ctx, patience, func() bool {
 		out, _, err := p.run("call", "every__echo", "--args", `{"message":"two"}`)
 		return err == nil && out == "Echo: two\n"
 	})

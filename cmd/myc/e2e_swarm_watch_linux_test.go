@@ -35,7 +35,7 @@ func TestSwarmWatch(t *testing.T) {
 	shows := func(texts ...string) {
 		t.Helper()
 		screen := ""
-		ok := poll(p.ctx, time.Minute, func() bool {
+		ok := poll(p.ctx, patience, func() bool {
 			screen, _ = server.Screen(p.ctx, pane.ID)
 			for _, text := range texts {
 				if !strings.Contains(screen, text) {
@@ -57,7 +57,7 @@ func TestSwarmWatch(t *testing.T) {
 	run("send-keys", "-t", pane.ID, "p")
 	shows("in progress", "resumed by a person")
 	run("send-keys", "-t", pane.ID, "q")
-	if !poll(p.ctx, time.Minute, func() bool { return exec.Command(program, "-S", server.Socket, "has-session").Run() != nil }) {
+	if !poll(p.ctx, patience, func() bool { return exec.Command(program, "-S", server.Socket, "has-session").Run() != nil }) {
 		t.Error("q does not leave")
 	}
 }

@@ -47,7 +47,7 @@ func TestApprovalsWatch(t *testing.T) {
 	shows := func(texts ...string) string {
 		t.Helper()
 		var screen string
-		ok := poll(p.ctx, time.Minute, func() bool {
+		ok := poll(p.ctx, patience, func() bool {
 			screen, _ = server.Screen(p.ctx, pane.ID)
 			for _, text := range texts {
 				if !strings.Contains(screen, text) {
@@ -81,7 +81,7 @@ func TestApprovalsWatch(t *testing.T) {
 			if (err != nil) != wantErr {
 				t.Fatalf("the call ended with %v", err)
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(patience):
 			t.Fatal("the call still waits")
 		}
 	}
@@ -125,7 +125,7 @@ func TestApprovalsWatch(t *testing.T) {
 	keys("a")
 	ends(fourth, false)
 	keys("q")
-	if !poll(p.ctx, time.Minute, func() bool { panes, err := server.Panes(p.ctx); return err != nil || len(panes) == 0 }) {
+	if !poll(p.ctx, patience, func() bool { panes, err := server.Panes(p.ctx); return err != nil || len(panes) == 0 }) {
 		t.Error("q did not leave the list")
 	}
 }

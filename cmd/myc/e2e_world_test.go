@@ -240,7 +240,7 @@ func (p *project) processes() map[int]string {
 func (p *project) gone() map[int]string {
 	p.t.Helper()
 	var left map[int]string
-	poll(p.ctx, 15*time.Second, func() bool { left = p.processes(); return len(left) == 0 })
+	poll(p.ctx, patience, func() bool { left = p.processes(); return len(left) == 0 })
 	return left
 }
 
@@ -313,10 +313,14 @@ func poll(ctx context.Context, limit time.Duration, holds func() bool) bool {
 	}
 }
 
+// patience is how long a test waits for what must happen, also for an answer, before it is lost. It is long, because the suite itself
+// takes all processors of a small machine.
+const patience = 2 * time.Minute
+
 // eventually is poll, and the test fails if the condition never holds.
 func (p *project) eventually(what string, holds func() bool) {
 	p.t.Helper()
-	if !poll(p.ctx, 30*time.Second, holds) {
+	if !poll(p.ctx, patience, holds) {
 		p.t.Fatalf("never: %s", what)
 	}
 }
