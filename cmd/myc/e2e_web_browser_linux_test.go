@@ -111,9 +111,20 @@ func TestWebInABrowser(t *testing.T) {
 		t.Errorf("the caller: %v %s", err, first.err.String())
 	}
 
-	// By mouse, with a reason that the agent reads.
+	if at := browser.Eval[string](s.Browser, `location.pathname`); at != "/inbox" {
+		t.Errorf("after the answer the address is %s", at)
+	}
+
+	// By mouse, with a reason that the agent reads. A list that comes again as it was leaves the card that is about to be pressed.
 	second, r := s.asks()
 	s.Wait(".card")
+	if !browser.Eval[bool](s.Browser, `new Promise((done) => {
+		const card = document.querySelector(".card");
+		document.addEventListener("htmx:afterRequest", (e) => { if (e.detail.elt.id === "main") { done(card.isConnected); } });
+		htmx.trigger("#main", "sse:inbox");
+	})`) {
+		t.Error("the same list took the place of the list")
+	}
 	s.Fill(".card textarea", "not on a Friday")
 	s.Click(`.card button[value="deny"]`)
 	s.WaitText(".done", "denied by")
