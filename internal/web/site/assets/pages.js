@@ -8,14 +8,18 @@ function times() {
   const two = (n) => String(n).padStart(2, "0");
   const clock = (at) => two(at.getHours()) + ":" + two(at.getMinutes());
   const day = (at) => at.getFullYear() + "-" + two(at.getMonth() + 1) + "-" + two(at.getDate());
+  const write = (t, text) => {
+    t.firstChild.data = text;
+    t.querySelector(".zone").hidden = true; // for browsers whose style sheets do not know that scripts run
+  };
   for (const t of document.querySelectorAll("time[datetime]")) {
     const at = new Date(t.dateTime);
     if (t.closest(".left")) {
       const left = Math.max(0, Math.round((at - Date.now()) / 1000));
-      t.textContent = clock(at) + ", " + Math.floor(left / 60) + ":" + two(left % 60) + " left";
+      write(t, clock(at) + ", " + Math.floor(left / 60) + ":" + two(left % 60) + " left");
     } else if (!t.dataset.local) {
       t.dataset.local = "yes";
-      t.textContent = day(at) + " " + clock(at);
+      write(t, day(at) + " " + clock(at));
     }
   }
 }
