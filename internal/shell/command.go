@@ -53,7 +53,7 @@ func (r *reader) simple(c *syntax.CallExpr, redirs []*syntax.Redirect, st progra
 	for _, v := range x.Env {
 		x.Variable(v.Name, v.Value)
 	}
-	r.Run(x)
+	r.meet(x)
 	if x.Files != nil {
 		r.addFiles(x.Files)
 	}
@@ -80,13 +80,10 @@ func (r *reader) Run(c *program.Call) {
 		return
 	}
 	isPath := strings.IndexByte(first.Text, '/') >= 0
-	if !isPath && r.function(c) {
-		return
-	}
 	c.Part.Program = path.Base(first.Text)
 	c.Does |= effect.Execute
 	row := table.Find(c.Part.Program)
-	if isPath && !systemFolder(path.Dir(first.Text)) {
+	if isPath && !program.SystemFolder(path.Dir(first.Text)) {
 		c.File(policy.Execute, first)
 		if !toolFolder(path.Dir(first.Text)) && (row == nil || !row.Ours && !row.Agent) {
 			c.Does |= effect.ProjectCode
@@ -110,27 +107,52 @@ func (r *reader) Run(c *program.Call) {
 	c.Apply(row, args)
 }
 
-// function walks the functions that the first word of a call names, and reports whether there is one. The command may declare several of
-// that name, and what came before may decide which of them is called.
-func (r *reader) function(c *program.Call) bool {
-	some := false
-	ok := program.State{Dead: true}
-	fail := ok
+// meet walks a command that the shell itself meets. Its first word may be a function; only here it can be one: what a program runs is a
+// program.
+func (r *reader) meet(c *program.Call) {
+	if len(r.funcs) == 0 || c.Words[0].Unknown || c.Words[0].Pattern {
+		r.Run(c)
+		return
+	}
+	index, certain, some := c.State.Function(c.Words[0].Text)
+	if !some {
+		r.Run(c)
+		return
+	}
+	certain = certain && !isSpecial(c.Words[0].Text)
+	ok, fail := r.function(c, index, certain)
+	addExpanded(r, c.Words[1:], c.State)
+	if r.Endless && c.Files != nil && c.Files.Does&effect.Write != 0 {
+		c.Files.Does |= effect.Unusable
+	}
+	if !certain {
+		r.Run(c)
+		ok, fail = program.Join(ok, c.OK), program.Join(fail, c.Fail)
+	}
+	c.OK, c.Fail = ok, fail
+}
+
+// function walks the function that the first word of a call names. If it is not certain which of that name it is, each of them is walked.
+func (r *reader) function(c *program.Call, index int, certain bool) (ok, fail program.State) {
+	ok = program.State{Dead: true}
+	fail = ok
 	for i := 0; i < len(r.funcs); i++ {
-		if r.funcs[i].name == c.Words[0].Text {
-			some = true
+		if r.funcs[i].name == c.Words[0].Text && (i == index || !certain) {
 			o, f := r.invoke(i, c.Inside().WithArguments(c.Words[1:]), c.Input)
 			ok, fail = program.Join(ok, o.ArgumentsOf(c.State)), program.Join(fail, f.ArgumentsOf(c.State))
 		}
 	}
-	if some {
-		addExpanded(r, c.Words[1:], c.State)
-		if r.Endless && c.Files != nil && c.Files.Does&effect.Write != 0 {
-			c.Files.Does |= effect.Unusable
-		}
-		c.OK, c.Fail = ok, fail
+	return ok, fail
+}
+
+// isSpecial reports whether a builtin is a special one: sh prefers it to a function of that name, and keeps what is assigned before it.
+func isSpecial(name string) bool {
+	switch name {
+	case "break", ":", "continue", ".", "eval", "exec", "exit", "export", "readonly", "return", "set", "shift", "times", "trap", "unset",
+		"source":
+		return true
 	}
-	return some
+	return false
 }
 
 // isBuiltin reports whether the shell itself does what the name says, wherever PATH leads.
@@ -139,16 +161,6 @@ func isBuiltin(name string) bool {
 	case "cd", "echo", "printf", "test", "[", "true", "false", ":", "pwd", "export", "unset", "set", "read", "exit", "return", "shift",
 		"eval", "exec", "source", ".", "trap", "wait", "type", "command", "builtin", "local", "declare", "pushd", "popd", "kill", "jobs",
 		"break", "continue", "umask", "ulimit", "shopt":
-		return true
-	}
-	return false
-}
-
-// systemFolder reports whether a folder is one in which the system has programs.
-func systemFolder(dir string) bool {
-	switch dir {
-	case "/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/local/go/bin",
-		"/snap/bin":
 		return true
 	}
 	return false

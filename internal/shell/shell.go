@@ -46,8 +46,8 @@ func Facts(command string, o Options) policy.Facts {
 	if !st.Lost {
 		st.Dirs = []string{o.Dir}
 	}
-	r.Script(command, st, program.Input{})
-	r.uncalled(st)
+	ok, fail := r.Script(command, st, program.Input{})
+	r.uncalled(st.FunctionsOf(program.Join(ok, fail)))
 	r.MarkWrittenHere()
 	r.ForgetBranch()
 	if r.Armed && r.Evaluates {
@@ -158,11 +158,15 @@ func (r *reader) invoke(i int, st program.State, in program.Input) (ok, fail pro
 	if !r.deeper() {
 		return st, st
 	}
-	outer := r.src
+	outer, first := r.src, len(r.Returned)
 	r.src = f.src
 	ok, fail = r.stmt(f.body, st, in)
 	r.src = outer
 	r.depth--
+	for _, s := range r.Returned[first:] {
+		ok, fail = program.Join(ok, s), program.Join(fail, s)
+	}
+	r.Returned = r.Returned[:first]
 	ok.Dead, fail.Dead = false, false // return ends only the function
 	return ok, fail
 }

@@ -146,6 +146,9 @@ func (c *Call) Variable(name string, value Word) {
 	case commandVariable:
 		c.RunNested(value)
 	case codeVariable:
+		if name == "PATH" && systemPath(value) {
+			return
+		}
 		if name != "IFS" || strings.Trim(value.Text, " \t\n,:;|=") != "" || value.Unknown {
 			c.Unclear(name + " changes which code runs")
 		}
@@ -251,6 +254,29 @@ func plainCompilerOptions(options string) bool {
 		case strings.HasPrefix(w, "-Wl,") && !ContainsAny(w, "Map", "-o", "plugin", "script", "-T", "@", "depend", "implib"):
 		case begin == "-f" && !ContainsAny(w, "/", "plugin", "dump"):
 		default:
+			return false
+		}
+	}
+	return true
+}
+
+// SystemFolder reports whether a folder is one in which the system has programs.
+func SystemFolder(dir string) bool {
+	switch dir {
+	case "/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/local/go/bin",
+		"/snap/bin":
+		return true
+	}
+	return false
+}
+
+// systemPath reports whether all folders of a PATH are the system's.
+func systemPath(value Word) bool {
+	if value.Unknown || value.Pattern {
+		return false
+	}
+	for dir := range strings.SplitSeq(value.Text, ":") {
+		if !SystemFolder(dir) {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"path"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -63,6 +64,9 @@ func (c *Call) run(text Word, args []Word) {
 		return
 	}
 	s := c.Inside()
+	if !inShell(c) {
+		s = s.InChild(path.Base(c.Words[0].Text) == "bash")
+	}
 	if args != nil {
 		s = s.With("@", args...).With("*", args...)
 		for n := 0; n < len(args) && n < 9; n++ {
@@ -71,6 +75,9 @@ func (c *Call) run(text Word, args []Word) {
 	}
 	c.OK, c.Fail = c.Shell.Script(text.Text, s, c.Input)
 }
+
+// inShell reports whether the shell itself runs the text that the call was given.
+func inShell(c *Call) bool { return Named("eval|trap|mapfile|readarray", c.Words[0].Text) }
 
 // Inside returns the state that the command itself sees: with what was assigned for it.
 func (c *Call) Inside() State {

@@ -41,6 +41,10 @@ type Walk struct {
 
 	Changed []string // variables to which a word such as ${x:=value} assigns: their values are not known
 
+	Returned []State // where return left a function
+	Broken   []State // where break and continue left a turn of a loop
+	Trapped  bool    // a trap was set: what it calls must not change
+
 	Found    []Word // the files that the last find of the command finds
 	assigned int
 	links    []link
@@ -80,7 +84,7 @@ func (w *Walk) Assign(s State, name string, values ...Word) State {
 	case "IFS":
 		w.IFSChanged = true
 	case "PATH":
-		w.PathChanged = true
+		w.PathChanged = w.PathChanged || len(values) != 1 || !systemPath(values[0])
 	}
 	return s.With(name, values...)
 }

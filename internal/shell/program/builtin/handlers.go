@@ -61,7 +61,15 @@ func popDir(c *program.Call) {
 }
 
 // leave handles exit and return: the shell does not reach the commands after them.
-func leave(c *program.Call) { c.OK.Dead, c.Fail.Dead = true, true }
+func leave(c *program.Call) {
+	if c.Part.Program == "return" {
+		c.Walk.Returned = append(c.Walk.Returned, c.State)
+	}
+	c.OK.Dead, c.Fail.Dead = true, true
+}
+
+// leaveTurn handles break and continue.
+func leaveTurn(c *program.Call) { c.Walk.Broken = append(c.Walk.Broken, c.State) }
 
 // setOptions handles set: -e stops the shell after a failure, and arguments become $1, $2 …
 func setOptions(c *program.Call, args []program.Word) {
@@ -157,9 +165,23 @@ func forgetNames(c *program.Call) {
 		if program.IsOurVariable(o.Text) {
 			c.Does |= effect.Operator
 		}
+		if c.Part.Program == "unset" && !c.Has("v") {
+			forgetFunction(c, o.Text)
+		}
 		c.State = c.Walk.Assign(c.State, variableOf(o.Text), program.UnknownWords...)
 	}
 	c.OK, c.Fail = c.State, c.State
+}
+
+// forgetFunction handles unset of a name that may be a function.
+func forgetFunction(c *program.Call, name string) {
+	if _, _, some := c.State.Function(name); !some {
+		return
+	}
+	c.State = c.State.DoubtFunction(name)
+	if c.Walk.Trapped {
+		c.Unclear("what a trap calls may change")
+	}
 }
 
 // variableOf returns the variable of an element: a of a[0].
@@ -193,8 +215,9 @@ func exportNames(c *program.Call) {
 func trap(c *program.Call) {
 	if len(c.Operands) > 1 && c.Operands[0].Text != "-" && c.Operands[0].Text != "" {
 		c.RunNested(c.Operands[0])
+		c.Walk.Trapped = true
 		atEnd := !slices.ContainsFunc(c.Operands[1:], func(o program.Word) bool { return !program.Named("EXIT|0", o.Text) })
-		if !atEnd && program.ContainsAny(c.Operands[0].Text, "=", "cd ", "pushd", "set ", "read", "eval", "declare", "source", ". ") {
+		if !atEnd && program.ContainsAny(c.Operands[0].Text, "=", "cd ", "pushd", "set ", "read", "eval", "declare", "source", ". ", "unset", "()", "function") {
 			c.Unclear("a trap changes what later commands mean")
 		}
 	}

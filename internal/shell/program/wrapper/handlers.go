@@ -64,7 +64,14 @@ func env(c *program.Call, args []program.Word) {
 	if v, ok := c.Value("u"); ok && program.IsOurVariable(v.Text) {
 		c.Does |= effect.Operator
 	}
+	if c.HasAny("i", "u") { // an exported function is a variable
+		c.State = c.State.InChild(false)
+	}
 	rest := c.Operands
+	if len(rest) > 0 && rest[0].Text == "-" && !rest[0].Unknown { // as -i
+		c.State = c.State.InChild(false)
+		rest = rest[1:]
+	}
 	if v, ok := c.Value("S"); ok {
 		words, known := splitWords(v, c.Walk.Home)
 		if !known {
@@ -144,6 +151,7 @@ func splitWords(t program.Word, home string) ([]program.Word, bool) {
 func sudo(c *program.Call, args []program.Word) {
 	c.Scan(args)
 	rest := c.Operands
+	c.State = c.State.InChild(false)
 	if v, ok := c.Value("D"); ok {
 		c.Enter(v)
 	}

@@ -1,6 +1,7 @@
 package wrapper
 
 import (
+	"path"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -84,7 +85,7 @@ func shellInput(c *program.Call) {
 		return
 	}
 	before := len(c.Walk.Parts)
-	c.Shell.Script(text.Text, c.Inside(), program.Input{})
+	c.Shell.Script(text.Text, c.Inside().InChild(path.Base(c.Words[0].Text) == "bash"), program.Input{})
 	if len(c.Walk.Parts) > before {
 		c.Does &^= effect.Execute
 	}
