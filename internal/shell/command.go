@@ -38,18 +38,7 @@ func (r *reader) simple(c *syntax.CallExpr, redirs []*syntax.Redirect, st progra
 	}
 	r.spare = nil
 	*x = program.Call{Shell: r, Walk: &r.Walk, State: st, Input: in, Words: words, Files: f, OK: st, Fail: st}
-	for _, a := range c.Assigns {
-		if a.Name == nil {
-			continue
-		}
-		val := program.Word{Unknown: a.Append || a.Array != nil || a.Index != nil}
-		if a.Value != nil {
-			v := r.one(a.Value, st)
-			v.Unknown = v.Unknown || val.Unknown
-			val = v
-		}
-		x.Env = append(x.Env, program.Assignment{Name: a.Name.Value, Value: val})
-	}
+	x.Env = r.prefix(c.Assigns, st)
 	for _, v := range x.Env {
 		x.Variable(v.Name, v.Value)
 	}
@@ -58,7 +47,38 @@ func (r *reader) simple(c *syntax.CallExpr, redirs []*syntax.Redirect, st progra
 		r.addFiles(x.Files)
 	}
 	r.spare = x
+	if len(x.Env) > 0 {
+		return r.prefixed(x, x.OK, st), r.prefixed(x, x.Fail, st)
+	}
 	return x.OK, x.Fail
+}
+
+// prefix returns the assignments before a command. Shells make them in order; where it matters, the value is not known.
+func (r *reader) prefix(list []*syntax.Assign, st program.State) (env []program.Assignment) {
+	inOrder := st
+	for i, a := range list {
+		if a.Name == nil {
+			continue
+		}
+		if a.Index != nil {
+			r.arithm(a.Index, st)
+		}
+		val := program.Word{Unknown: true}
+		if vals := r.assigned(a, inOrder); len(vals) == 1 && a.Array == nil && a.Index == nil && !a.Append {
+			val = vals[0]
+		}
+		if i > 0 && a.Value != nil {
+			before, _ := r.quiet(func(q *reader) program.Word { return q.one(a.Value, st) })
+			if before.Text != val.Text || before.Unknown {
+				val.Unknown = true
+			}
+		}
+		env = append(env, program.Assignment{Name: a.Name.Value, Value: val})
+		if i+1 < len(list) {
+			inOrder = inOrder.With(a.Name.Value, val)
+		}
+	}
+	return env
 }
 
 // Run finds out what the first word of a call names, a function or a program, and walks that.

@@ -53,6 +53,9 @@ func Facts(command string, o Options) policy.Facts {
 	if r.Armed && r.Evaluates {
 		r.Parts = append(r.Parts, unread("a text that is evaluated as a number runs a command"))
 	}
+	if r.TrapChanged {
+		r.Parts = append(r.Parts, unread("a trap uses a variable that changes after the trap was set"))
+	}
 	if r.Exceeded {
 		r.Parts = append(r.Parts, unread("it does too much to be read whole"))
 	}
@@ -71,11 +74,13 @@ func unread(why string) policy.Part {
 // reader walks one command. It is the program.Shell of the calls in it.
 type reader struct {
 	program.Walk
-	src   string // the text whose tree is walked
-	nodes int
-	depth int
-	funcs []function
-	spare *program.Call // a call that is done, for the next simple command
+	src    string // the text whose tree is walked
+	nodes  int
+	depth  int
+	funcs  []function
+	level  int           // how many functions are being called
+	locals []string      // the variables that the innermost of them made local
+	spare  *program.Call // a call that is done, for the next simple command
 }
 
 // function is a function that the command declares.
@@ -158,8 +163,12 @@ func (r *reader) invoke(i int, st program.State, in program.Input) (ok, fail pro
 	if !r.deeper() {
 		return st, st
 	}
-	outer, first := r.src, len(r.Returned)
-	r.src = f.src
+	outer, first, locals := r.src, len(r.Returned), r.locals
+	r.src, r.locals = f.src, nil
+	r.level++
+	if r.InTrap {
+		r.Traps = append(r.Traps, r.source(f.body))
+	}
 	ok, fail = r.stmt(f.body, st, in)
 	r.src = outer
 	r.depth--
@@ -167,6 +176,9 @@ func (r *reader) invoke(i int, st program.State, in program.Input) (ok, fail pro
 		ok, fail = program.Join(ok, s), program.Join(fail, s)
 	}
 	r.Returned = r.Returned[:first]
+	ok, fail = r.returned(ok, st, r.locals, r.level), r.returned(fail, st, r.locals, r.level)
+	r.level--
+	r.locals = locals
 	ok.Dead, fail.Dead = false, false // return ends only the function
 	return ok, fail
 }

@@ -122,7 +122,8 @@ func (r *reader) command(c syntax.Command, st program.State, in program.Input) (
 	return st, st
 }
 
-// binary walks && || | and |&. The command to the right of a pipe reads from the left one, and both run in shells of their own.
+// binary walks && || | and |&. The command to the right of a pipe reads from the left one, and both run in shells of their own; in zsh the
+// right one may assign variables.
 func (r *reader) binary(c *syntax.BinaryCmd, st program.State, in program.Input) (ok, fail program.State) {
 	switch c.Op {
 	case syntax.AndStmt:
@@ -147,8 +148,9 @@ func (r *reader) binary(c *syntax.BinaryCmd, st program.State, in program.Input)
 		r.stmt(c.X, st, in)
 		in = r.piped(c.X, st, first, outer)
 		r.Endless = false
-		r.stmt(c.Y, st, in)
+		ok, fail = r.stmt(c.Y, st, in)
 		r.Endless = r.Endless || flows
+		st = st.OrVariablesOf(program.Join(ok, fail))
 		return st, st
 	}
 }

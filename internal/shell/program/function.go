@@ -1,6 +1,10 @@
 package program
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // What a name means where a command is met: a function counts only where it certainly is one. A branch that may not be taken, a subshell,
 // unset, and a program between the shell and the command each end the certainty. Where it is not certain, the function and the program of
@@ -48,36 +52,63 @@ func (s State) FunctionsOf(o State) State {
 	return s
 }
 
+// Export returns the state in which a variable is given to the processes that the shell starts.
+func (s State) Export(name string) State { return s.With(exportKey(name), exported) }
+
+// DoubtExport returns the state in which a variable may be given to processes, and may not.
+func (s State) DoubtExport(name string) State { return s.With(exportKey(name), UnknownWords...) }
+
+// exportKey is the name under which the state has whether a variable is exported. No variable has such a name.
+func exportKey(name string) string { return "export " + name }
+
 // InChild returns the state in a process that the shell starts. It has no functions but those that were exported, and only bash is certain
-// to take them.
+// to take them. Of a variable that was not exported, the process may have another value: that of the environment, or none.
 func (s State) InChild(bash bool) State {
-	seen := map[string]bool{}
-	var kept *binding
-	for b := s.funcs; b != nil; b = b.next {
-		if seen[b.name] {
-			continue
-		}
-		seen[b.name] = true
+	functions, variables := s.funcs.latest(), s.vars.latest()
+	s.funcs = nil
+	for _, b := range functions {
 		switch {
 		case len(b.values) == 2 && bash:
-			kept = &binding{b.name, b.values, kept}
+			s.funcs = &binding{b.name, b.values, s.funcs}
 		case len(b.values) == 2 || len(b.values) == 1 && b.values[0].Unknown:
-			kept = &binding{b.name, UnknownWords, kept}
+			s.funcs = &binding{b.name, UnknownWords, s.funcs}
 		}
 	}
-	s.funcs = kept
+	for _, b := range variables {
+		if strings.Contains(b.name, " ") || b.name == "PWD" || b.name == "OLDPWD" {
+			continue
+		}
+		if mark, _ := s.vars.lookup(exportKey(b.name)); len(mark) != 1 || mark[0].Unknown || len(b.values) != 1 {
+			s.vars = &binding{b.name, UnknownWords, s.vars}
+		}
+	}
 	return s
+}
+
+// Child returns the state in which a process of the call runs.
+func (c *Call) Child(bash bool) State {
+	s := c.State.InChild(bash)
+	for _, v := range c.Env {
+		s = c.Walk.Assign(s, v.Name, v.Value).Export(v.Name)
+	}
+	return s
+}
+
+// latest returns the last binding of each name.
+func (b *binding) latest() (list []*binding) {
+	for ; b != nil; b = b.next {
+		if !slices.ContainsFunc(list, func(o *binding) bool { return o.name == b.name }) {
+			list = append(list, b)
+		}
+	}
+	return list
 }
 
 // doubtAll returns the bindings in which every name may mean something else.
 func (b *binding) doubtAll() *binding {
-	seen := map[string]bool{}
 	doubted := b
-	for v := b; v != nil; v = v.next {
-		if !seen[v.name] {
-			seen[v.name] = true
-			doubted = &binding{v.name, UnknownWords, doubted}
-		}
+	for _, v := range b.latest() {
+		doubted = &binding{v.name, UnknownWords, doubted}
 	}
 	return doubted
 }

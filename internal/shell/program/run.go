@@ -46,7 +46,7 @@ func (c *Call) RunBeside(words []Word, s State, in Input) {
 }
 
 // RunText runs a text as sh -c does, with parts of its own. The call itself becomes a part only if there is anything to say about it.
-// args are the arguments from $1 on; nil leaves them as they are.
+// args are the arguments from $1 on.
 func (c *Call) RunText(text Word, args []Word) {
 	c.Does &^= effect.Execute
 	c.run(text, args)
@@ -65,13 +65,7 @@ func (c *Call) run(text Word, args []Word) {
 	}
 	s := c.Inside()
 	if !inShell(c) {
-		s = s.InChild(path.Base(c.Words[0].Text) == "bash")
-	}
-	if args != nil {
-		s = s.With("@", args...).With("*", args...)
-		for n := 0; n < len(args) && n < 9; n++ {
-			s = s.With(Digits[n+1], args[n])
-		}
+		s = c.Child(path.Base(c.Words[0].Text) == "bash").WithArguments(args)
 	}
 	c.OK, c.Fail = c.Shell.Script(text.Text, s, c.Input)
 }

@@ -107,6 +107,14 @@ func Join(a, b State) State {
 	return j
 }
 
+// OrVariablesOf returns the state whose variables may be those of another state.
+func (s State) OrVariablesOf(o State) State {
+	if !o.Dead && s.vars != o.vars {
+		s.vars = joined(s.vars, o.vars)
+	}
+	return s
+}
+
 // joined keeps the bindings on which both branches agree. Both lists end in the same older bindings.
 func joined(a, b *binding) *binding {
 	seen := map[*binding]bool{}
@@ -126,7 +134,7 @@ func joined(a, b *binding) *binding {
 			n++
 			x, inA := a.lookup(v.name)
 			y, inB := b.lookup(v.name)
-			if !inA || !inB || !same(x, y) {
+			if !inA || !inB || !Same(x, y) {
 				x = UnknownWords
 			}
 			j = &binding{v.name, x, j}
@@ -135,8 +143,8 @@ func joined(a, b *binding) *binding {
 	return j
 }
 
-// same reports whether two lists of values are known and equal.
-func same(a, b []Word) bool {
+// Same reports whether two lists of values are known and equal.
+func Same(a, b []Word) bool {
 	return slices.EqualFunc(a, b, func(x, y Word) bool {
 		return x.Text == y.Text && !x.Unknown && !y.Unknown && x.Pattern == y.Pattern
 	})

@@ -43,7 +43,11 @@ type Walk struct {
 
 	Returned []State // where return left a function
 	Broken   []State // where break and continue left a turn of a loop
-	Trapped  bool    // a trap was set: what it calls must not change
+
+	Traps       []string // what traps run: what it means must not change later
+	InTrap      bool     // the text of a trap is walked
+	TrapHere    bool     // a trap works in the working directory
+	TrapChanged bool     // a variable of a trap was assigned after the trap was set
 
 	Found    []Word // the files that the last find of the command finds
 	assigned int
@@ -79,6 +83,11 @@ func (w *Walk) Assign(s State, name string, values ...Word) State {
 	w.Arm(values...)
 	if slices.Contains(w.Changed, name) {
 		values = UnknownWords
+	}
+	if before, _ := s.Lookup(name); len(w.Traps) > 0 && !Same(before, values) {
+		w.TrapChanged = w.TrapChanged || slices.ContainsFunc(w.Traps, func(text string) bool {
+			return ContainsAny(text, "$"+name, "{"+name, "{!", "{#"+name)
+		})
 	}
 	switch name {
 	case "IFS":

@@ -11,6 +11,7 @@ import (
 
 // changeDir handles cd and pushd.
 func changeDir(c *program.Call) {
+	moved(c)
 	to := program.Word{Text: c.Walk.Home, Unknown: c.Walk.Home == ""}
 	if vals, ok := c.State.Lookup("HOME"); ok && len(vals) == 1 {
 		to = vals[0]
@@ -54,6 +55,7 @@ func changeDir(c *program.Call) {
 
 // popDir handles popd.
 func popDir(c *program.Call) {
+	moved(c)
 	c.OK = c.State.At(nil, true)
 	if vals, ok := c.State.Lookup("OLDPWD"); ok && len(vals) == 1 && !vals[0].Unknown {
 		c.OK = c.State.At([]string{vals[0].Text}, false)
@@ -165,8 +167,9 @@ func forgetNames(c *program.Call) {
 		if program.IsOurVariable(o.Text) {
 			c.Does |= effect.Operator
 		}
-		if c.Part.Program == "unset" && !c.Has("v") {
+		if c.Part.Program == "unset" {
 			forgetFunction(c, o.Text)
+			c.State = c.State.DoubtExport(o.Text)
 		}
 		c.State = c.Walk.Assign(c.State, variableOf(o.Text), program.UnknownWords...)
 	}
@@ -179,7 +182,7 @@ func forgetFunction(c *program.Call, name string) {
 		return
 	}
 	c.State = c.State.DoubtFunction(name)
-	if c.Walk.Trapped {
+	if len(c.Walk.Traps) > 0 {
 		c.Unclear("what a trap calls may change")
 	}
 }
@@ -203,10 +206,13 @@ func exportNames(c *program.Call) {
 		if c.Has("n") {
 			c.Unclear(unknownVariable)
 		}
-		if c.HasAny("n", "l", "u", "c", "i") {
+		if c.HasAny("n", "l", "u", "c", "i") || c.Part.Program != "export" && c.Part.Program != "readonly" { // it may be local
 			v = program.Word{Unknown: true}
 		}
 		st = c.Walk.Assign(st, name, v)
+		if c.Part.Program == "export" && !c.Has("n") {
+			st = st.Export(name)
+		}
 	}
 	c.OK, c.Fail = st, st
 }
@@ -214,12 +220,31 @@ func exportNames(c *program.Call) {
 // trap runs its first operand as a command.
 func trap(c *program.Call) {
 	if len(c.Operands) > 1 && c.Operands[0].Text != "-" && c.Operands[0].Text != "" {
-		c.RunNested(c.Operands[0])
-		c.Walk.Trapped = true
+		setTrap(c, c.Operands[0])
 		atEnd := !slices.ContainsFunc(c.Operands[1:], func(o program.Word) bool { return !program.Named("EXIT|0", o.Text) })
 		if !atEnd && program.ContainsAny(c.Operands[0].Text, "=", "cd ", "pushd", "set ", "read", "eval", "declare", "source", ". ", "unset", "()", "function") {
 			c.Unclear("a trap changes what later commands mean")
 		}
+	}
+}
+
+// setTrap walks what a trap runs, and records it: variables and the working directory may change before it runs.
+func setTrap(c *program.Call, text program.Word) {
+	first := len(c.Walk.Parts)
+	c.Walk.InTrap = true
+	c.RunNested(text)
+	c.Walk.InTrap = false
+	c.Walk.Traps = append(c.Walk.Traps, text.Text)
+	for _, part := range c.Walk.Parts[first:] {
+		c.Walk.TrapHere = c.Walk.TrapHere || part.Program == "cd" ||
+			slices.ContainsFunc(part.Paths, func(p policy.Path) bool { return !strings.HasPrefix(p.Raw, "/") && !strings.HasPrefix(p.Raw, "~") })
+	}
+}
+
+// moved handles a change of the working directory: a trap may work in the new one.
+func moved(c *program.Call) {
+	if c.Walk.TrapHere {
+		c.Unclear("a trap works in the folder that is the working directory then")
 	}
 }
 
