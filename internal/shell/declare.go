@@ -124,7 +124,7 @@ func (v *declarer) makesLocal() bool {
 	case "local":
 		return true
 	case "declare", "typeset":
-		return v.level > 0 && !strings.Contains(v.flags, "g")
+		return v.Level > 0 && !strings.Contains(v.flags, "g")
 	}
 	return false
 }
@@ -137,9 +137,9 @@ func (v *declarer) bind(name string, vals []program.Word, st program.State) prog
 	}
 	if v.makesLocal() {
 		v.locals = append(v.locals, name)
-		st = st.With(localKey(name), program.Known(strconv.Itoa(v.level))).DoubtExport(name)
+		st = st.With(localKey(name), program.Known(strconv.Itoa(v.Level))).DoubtExport(name)
 	}
-	if v.name == "local" && v.level == 0 { // bash does nothing, zsh assigns
+	if v.name == "local" && v.Level == 0 { // bash does nothing, zsh assigns
 		vals = program.UnknownWords
 	}
 	return v.Assign(v.export(name, st), name, vals...)

@@ -165,7 +165,7 @@ func (r *reader) invoke(i int, st program.State, in program.Input) (ok, fail pro
 	}
 	outer, first, locals := r.src, len(r.Returned), r.locals
 	r.src, r.locals = f.src, nil
-	r.level++
+	r.Level++
 	if r.InTrap {
 		r.Traps = append(r.Traps, r.source(f.body))
 	}
@@ -176,8 +176,8 @@ func (r *reader) invoke(i int, st program.State, in program.Input) (ok, fail pro
 		ok, fail = program.Join(ok, s), program.Join(fail, s)
 	}
 	r.Returned = r.Returned[:first]
-	ok, fail = r.returned(ok, st, r.locals, r.level), r.returned(fail, st, r.locals, r.level)
-	r.level--
+	ok, fail = r.returned(ok, st, r.locals, r.Level), r.returned(fail, st, r.locals, r.Level)
+	r.Level--
 	r.locals = locals
 	ok.Dead, fail.Dead = false, false // return ends only the function
 	return ok, fail

@@ -41,6 +41,7 @@ type Walk struct {
 
 	Changed []string // variables to which a word such as ${x:=value} assigns: their values are not known
 
+	Level    int     // how many functions are being called
 	Returned []State // where return left a function
 	Broken   []State // where break and continue left a turn of a loop
 

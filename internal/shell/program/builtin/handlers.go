@@ -65,6 +65,9 @@ func popDir(c *program.Call) {
 // leave handles exit and return: the shell does not reach the commands after them.
 func leave(c *program.Call) {
 	if c.Part.Program == "return" {
+		if c.Walk.Level == 0 {
+			return // bash goes on
+		}
 		c.Walk.Returned = append(c.Walk.Returned, c.State)
 	}
 	c.OK.Dead, c.Fail.Dead = true, true

@@ -182,60 +182,6 @@ func su(c *program.Call, args []program.Word) {
 	})
 }
 
-// xargs runs a command with arguments that come from standard input.
-func xargs(c *program.Call, args []program.Word) {
-	c.Scan(args)
-	if v, ok := c.Value("a"); ok {
-		c.Role('r', v)
-	}
-	words := c.Operands
-	if len(words) == 0 {
-		words = []program.Word{program.Known("echo")}
-	}
-	replaces := c.HasAny("I", "i")
-	c.RunProcess(program.Fill(words, hole(c), c.Input.List(), replaces, !replaces))
-}
-
-// hole returns the placeholder for an argument: the value of -I, or {}.
-func hole(c *program.Call) string {
-	if v, ok := c.Value("I"); ok && v.Text != "" {
-		return v.Text
-	}
-	return "{}"
-}
-
-// parallel runs a command with the arguments after ::: or from standard input.
-func parallel(c *program.Call, args []program.Word) {
-	c.Scan(args)
-	if v, ok := c.Value("a"); ok {
-		c.Role('r', v)
-	}
-	words, names := c.Operands, []program.Word(nil)
-	for i, t := range words {
-		if t.Text == ":::" || t.Text == ":::+" {
-			words, names = words[:i], words[i+1:]
-			break
-		}
-		if t.Text == "::::" {
-			words, names = words[:i], program.UnknownWords
-			break
-		}
-	}
-	if names == nil {
-		names = c.Input.List()
-	}
-	if len(words) == 0 {
-		c.RunWords(names)
-		return
-	}
-	filled := program.Fill(words, hole(c), names, true, !c.HasAny("I", "i"))
-	if len(words) == 1 {
-		c.RunWords(filled)
-		return
-	}
-	c.RunProcess(filled)
-}
-
 // watch runs its operands as one command line.
 func watch(c *program.Call, args []program.Word) {
 	c.Scan(args)
