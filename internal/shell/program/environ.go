@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/address"
 	"mycelium/internal/shell/effect"
 )
 
@@ -185,7 +186,7 @@ func (c *Call) Variable(name string, value Word) {
 			c.Role('w', value)
 		}
 	case elsewhereVariable:
-		if h := hostOf(value.Text); value.Unknown || h != "localhost" && h != "127.0.0.1" && h != "::1" {
+		if a := address.Read(value.Text); value.Unknown || !a.Clear || !Named("localhost|127.0.0.1|::1", a.Host) {
 			c.Unclear(name + " changes which machine is asked")
 		}
 	case promptVariable:
