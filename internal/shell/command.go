@@ -38,23 +38,23 @@ func (r *reader) simple(c *syntax.CallExpr, redirs []*syntax.Redirect, st progra
 	}
 	r.spare = nil
 	*x = program.Call{Shell: r, Walk: &r.Walk, State: st, Input: in, Words: words, Files: f, OK: st, Fail: st}
-	x.Env = r.prefix(c.Assigns, st)
+	x.Env = prefix(r, c.Assigns, st)
 	for _, v := range x.Env {
 		x.Variable(v.Name, v.Value)
 	}
-	r.meet(x)
+	meet(r, x)
 	if x.Files != nil {
 		r.addFiles(x.Files)
 	}
 	r.spare = x
 	if len(x.Env) > 0 {
-		return r.prefixed(x, x.OK, st), r.prefixed(x, x.Fail, st)
+		return prefixed(r, x, x.OK, st), prefixed(r, x, x.Fail, st)
 	}
 	return x.OK, x.Fail
 }
 
 // prefix returns the assignments before a command. Shells make them in order; where it matters, the value is not known.
-func (r *reader) prefix(list []*syntax.Assign, st program.State) (env []program.Assignment) {
+func prefix(r *reader, list []*syntax.Assign, st program.State) (env []program.Assignment) {
 	inOrder := st
 	for i, a := range list {
 		if a.Name == nil {
@@ -64,7 +64,7 @@ func (r *reader) prefix(list []*syntax.Assign, st program.State) (env []program.
 			r.arithm(a.Index, st)
 		}
 		val := program.Word{Unknown: true}
-		if vals := r.assigned(a, inOrder); len(vals) == 1 && a.Array == nil && a.Index == nil && !a.Append {
+		if vals := assigned(r, a, inOrder); len(vals) == 1 && a.Array == nil && a.Index == nil && !a.Append {
 			val = vals[0]
 		}
 		if i > 0 && a.Value != nil {
@@ -129,7 +129,7 @@ func (r *reader) Run(c *program.Call) {
 
 // meet walks a command that the shell itself meets. Its first word may be a function; only here it can be one: what a program runs is a
 // program.
-func (r *reader) meet(c *program.Call) {
+func meet(r *reader, c *program.Call) {
 	if len(r.funcs) == 0 || c.Words[0].Unknown || c.Words[0].Pattern {
 		r.Run(c)
 		return

@@ -134,3 +134,17 @@ func TestWithoutAFile(t *testing.T) {
 		}
 	}
 }
+
+// TestReasonsNameTheRealThing: who removes everything is told so, and not of the first protected file in it.
+func TestReasonsNameTheRealThing(t *testing.T) {
+	p, sc := shippedPolicy(t)
+	for command, rule := range map[string]string{
+		"rm -rf ~": "base:home", "rm -rf ~/": "base:home", "rm -rf /home": "base:home", "rm -rf ~/*": "base:home",
+		"mv ~ /tmp/x": "base:home", "rm -rf /": "base:system", "find / -delete": "base:system", "rm -rf /*": "base:system",
+		"rm -rf .": "base:project", "rm -rf ~/.claude": "base:claude-settings", "rm -rf /boot": "base:boot", "rm -rf ~/.ssh": "base:ssh",
+	} {
+		if d := p.Decide(bashCall(sc, command)); d.Effect != policy.Deny || d.Rule != rule {
+			t.Errorf("%s: %v by %s, want %s", command, d.Effect, d.Rule, rule)
+		}
+	}
+}

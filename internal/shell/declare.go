@@ -89,7 +89,7 @@ func (v *declarer) variable(a *syntax.Assign, st program.State) program.State {
 	vals, _ := next.Lookup(a.Name.Value)
 	if v.some {
 		v.quiet(func(q *reader) program.Word {
-			if !program.Same(vals, q.assigned(a, v.before)) {
+			if !program.Same(vals, assigned(q, a, v.before)) {
 				vals = program.UnknownWords
 			}
 			return program.Word{}
@@ -161,7 +161,7 @@ func localKey(name string) string { return "local " + name }
 
 // returned is the state after a function whose local variables end with it: each has the value from before the call again. Where it is not
 // certain that the variable was local, its value is not known.
-func (r *reader) returned(st, before program.State, locals []string, level int) program.State {
+func returned(r *reader, st, before program.State, locals []string, level int) program.State {
 	for _, name := range locals {
 		outer, ok := before.Lookup(name)
 		if !ok {
@@ -183,7 +183,7 @@ func (r *reader) returned(st, before program.State, locals []string, level int) 
 
 // prefixed is the state after a command before which variables were assigned. They hold for the command only, but sh keeps them behind a
 // special builtin, and some shells do behind a function.
-func (r *reader) prefixed(c *program.Call, st, before program.State) program.State {
+func prefixed(r *reader, c *program.Call, st, before program.State) program.State {
 	special := isSpecial(c.Words[0].Text)
 	for _, v := range c.Env {
 		outer, ok := before.Lookup(v.Name)

@@ -81,8 +81,8 @@ func (s scripts) body(depth, level int) string {
 	return strings.Join(list, "\n")
 }
 
-// TestShellsRunWhatIsRead runs random commands in bash and in sh: each program that ran stands in the facts, with the arguments that it had,
-// unless the facts say that they are not known.
+// TestShellsRunWhatIsRead runs random commands in bash and in dash: each program that ran stands in the facts, with the arguments that it
+// had, unless the facts say that they are not known.
 func TestShellsRunWhatIsRead(t *testing.T) {
 	for _, name := range []string{"bash", "dash"} {
 		t.Run(name, func(t *testing.T) {

@@ -54,7 +54,7 @@ func Facts(command string, o Options) policy.Facts {
 		r.Parts = append(r.Parts, unread("a text that is evaluated as a number runs a command"))
 	}
 	if r.TrapChanged {
-		r.Parts = append(r.Parts, unread("a trap uses a variable that changes after the trap was set"))
+		r.Parts = append(r.Parts, unread("what a trap uses changes after the trap was set"))
 	}
 	if r.Exceeded {
 		r.Parts = append(r.Parts, unread("it does too much to be read whole"))
@@ -176,7 +176,7 @@ func (r *reader) invoke(i int, st program.State, in program.Input) (ok, fail pro
 		ok, fail = program.Join(ok, s), program.Join(fail, s)
 	}
 	r.Returned = r.Returned[:first]
-	ok, fail = r.returned(ok, st, r.locals, r.Level), r.returned(fail, st, r.locals, r.Level)
+	ok, fail = returned(r, ok, st, r.locals, r.Level), returned(r, fail, st, r.locals, r.Level)
 	r.Level--
 	r.locals = locals
 	ok.Dead, fail.Dead = false, false // return ends only the function

@@ -20,7 +20,7 @@ func (r *reader) assign(a *syntax.Assign, st program.State) program.State {
 	if a.Naked && a.Array == nil {
 		return st
 	}
-	name, vals := a.Name.Value, r.assigned(a, st)
+	name, vals := a.Name.Value, assigned(r, a, st)
 	if a.Array != nil {
 		addExpanded(r, vals, st)
 	}
@@ -31,7 +31,7 @@ func (r *reader) assign(a *syntax.Assign, st program.State) program.State {
 }
 
 // assigned returns the values that an assignment gives to its variable.
-func (r *reader) assigned(a *syntax.Assign, st program.State) (vals []program.Word) {
+func assigned(r *reader, a *syntax.Assign, st program.State) (vals []program.Word) {
 	switch {
 	case a.Array != nil:
 		for _, e := range a.Array.Elems {

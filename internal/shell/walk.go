@@ -107,8 +107,8 @@ func (r *reader) command(c syntax.Command, st program.State, in program.Input) (
 		r.stmt(c.Stmt, st, program.Input{})
 	case *syntax.TestClause:
 		r.inside(c, st)
-		r.comparison(c, st)
-		r.fileTests(c.X, st)
+		comparison(r, c, st)
+		fileTests(r, c.X, st)
 		st = r.Assign(st, "BASH_REMATCH", program.UnknownWords...)
 	case *syntax.ArithmCmd:
 		r.arithm(c.X, st)
@@ -260,7 +260,7 @@ func (r *reader) forget(loop syntax.Node, st program.State) program.State {
 			}
 		case *syntax.CallExpr:
 			if len(n.Args) > 0 {
-				st = r.forgetCall(n.Args, st)
+				st = forgetCall(r, n.Args, st)
 			}
 		case *syntax.Subshell, *syntax.CmdSubst:
 			return false // it is a shell of its own
@@ -271,7 +271,7 @@ func (r *reader) forget(loop syntax.Node, st program.State) program.State {
 }
 
 // forgetCall returns the state before a turn of a loop in which the command may have run already.
-func (r *reader) forgetCall(args []*syntax.Word, st program.State) program.State {
+func forgetCall(r *reader, args []*syntax.Word, st program.State) program.State {
 	first, _ := r.quiet(func(q *reader) program.Word { return q.one(args[0], st) })
 	name, _, _ := strings.Cut(first.Text, " ")
 	switch name {
@@ -281,7 +281,7 @@ func (r *reader) forgetCall(args []*syntax.Word, st program.State) program.State
 		st = st.Doubt()
 	case "command", "builtin":
 		if len(args) > 1 {
-			return r.forgetCall(args[1:], st)
+			return forgetCall(r, args[1:], st)
 		}
 	case "unset", "read", "getopts", "mapfile", "readarray", "printf":
 		for _, a := range args[1:] {
@@ -323,6 +323,7 @@ func (r *reader) declare(c *syntax.FuncDecl, st program.State) program.State {
 		names = append(names, c.Name)
 	}
 	for _, n := range names {
+		r.TrapChanged = r.TrapChanged || len(r.Traps) > 0 && r.TrapNames(n.Value)
 		i := slices.IndexFunc(r.funcs, func(f function) bool { return f.body == c.Body && f.name == n.Value })
 		if i < 0 {
 			i = len(r.funcs)
@@ -335,8 +336,8 @@ func (r *reader) declare(c *syntax.FuncDecl, st program.State) program.State {
 	return st
 }
 
-// isBody reports whether the body of a function is one as bash reads it. In f() { x; } | y, the pipe is no part of the body for bash, and the
-// function is declared in a shell that ends.
+// isBody reports whether the body of a function is one as bash reads it. In f() { x; } | y, the pipe is no part of the body for bash, and
+// the function is declared in a shell that ends.
 func isBody(s *syntax.Stmt) bool {
 	if s.Background || s.Coprocess || s.Disown || s.Negated {
 		return false

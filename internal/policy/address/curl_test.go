@@ -21,16 +21,21 @@ var (
 	schemes = []string{"http://", "HTTP://", "http:/", "http:///", "http:////", "", "", "http:", " http://", "http://", "http://", "http:\\\\"}
 	users   = []string{"", "", "", "", "u@", "u:p@", "a@b@", "localhost@", "localhost:80@", "localhost\\@", "localhost#@", "localhost?@",
 		"localhost/@", "%40@", "u;x@", "localhost%2f@", ":@", "@", "[::1]@", "localhost\\\\@", "a b@", "u:p:q@", "localhost&@"}
-	hosts = []string{"localhost", "LocalHost", "localhost.", "localhost..", ".localhost", "evil.example", "EVIL.example.", "127.0.0.1", "127.1",
-		"127.0.1", "2130706433", "0x7f000001", "0x7F.1", "0x7f.0.0.1", "017700000001", "0177.0.0.1", "0127.0.0.1", "127.0.0.1.", "127.0.0.256",
+	hosts = []string{"localhost", "LocalHost", "localhost.", "localhost..", ".localhost", "evil.example", "EVIL.example.", "127.0.0.1",
+		"127.1",
+		"127.0.1", "2130706433", "0x7f000001", "0x7F.1", "0x7f.0.0.1", "017700000001", "0177.0.0.1", "0127.0.0.1", "127.0.0.1.",
+		"127.0.0.256",
 		"256.1", "4294967296", "4294967295", "1.2.3.4.5", "08.8.8.8", "0x.1", "0", "00", "0x0", "1.16777215", "1.16777216", "[::1]", "[::]",
-		"[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[fe80::1%25eth0]", "[fe80::1%eth0]", "[v1.x]", "[::1", "::1", "[127.0.0.1]",
+		"[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[fe80::1%25eth0]", "[fe80::1%eth0]", "[v1.x]", "[::1", "::1",
+		"[127.0.0.1]",
 		"local%68ost", "localhost%2eevil.example", "localhost%00.evil.example", "%6cocalhost", "localhost%23", "bücher.example",
 		"ⓛocalhost", "local\thost", "local host", "localhost,evil.example", "{localhost,evil.example}", "evil[1-2].example",
 		"evil_x.example", "evil-x.example", "-evil.example", "evil..example", "localhost;evil.example", "localhost&evil.example",
-		"localhost=evil", "a.b.c.d.e", "1e100.net", "x.1", "127.0.0.1.evil.example", "0x7f.evil", "evil。example", "local­host", "localhost'", "1_0.1"}
+		"localhost=evil", "a.b.c.d.e", "1e100.net", "x.1", "127.0.0.1.evil.example", "0x7f.evil", "evil。example", "local­host", "localhost'",
+		"1_0.1"}
 	ports = []string{"", "", "", ":80", ":8420", ":08420", ":", ":0", ":65536", ":99999999999", ":80a", ":-1", ":80:81", ":+80"}
-	tails = []string{"", "/", "/x", "/@evil.example", "?x", "?@evil.example", "#x", "#@evil.example", "\\@evil.example", "\\x", "/\\@evil.example",
+	tails = []string{"", "/", "/x", "/@evil.example", "?x", "?@evil.example", "#x", "#@evil.example", "\\@evil.example", "\\x",
+		"/\\@evil.example",
 		"/x?y@z", "?x/@evil.example", "#x/@evil.example", "//evil.example", "/..//evil.example", ";@evil.example", "&@evil.example"}
 )
 

@@ -147,10 +147,7 @@ func (c *Call) Variable(name string, value Word) {
 	case commandVariable:
 		c.RunNested(value)
 	case codeVariable:
-		if name == "PATH" && systemPath(value) {
-			return
-		}
-		if name != "IFS" || strings.Trim(value.Text, " \t\n,:;|=") != "" || value.Unknown {
+		if !plainCode(name, value) {
 			c.Unclear(name + " changes which code runs")
 		}
 	case optionsVariable:
@@ -194,6 +191,17 @@ func (c *Call) Variable(name string, value Word) {
 			c.Unclear(name + " runs what stands in it")
 		}
 	}
+}
+
+// plainCode reports whether a variable that says where code is has a value that changes nothing.
+func plainCode(name string, value Word) bool {
+	switch name {
+	case "PATH":
+		return systemPath(value)
+	case "IFS":
+		return strings.Trim(value.Text, " \t\n,:;|=") == "" && !value.Unknown
+	}
+	return false
 }
 
 // ExecuteGitSettings executes the settings in a folder of git, if it is not the project's own: settings of git name commands that git runs.

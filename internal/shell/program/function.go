@@ -86,7 +86,7 @@ func (s State) InChild(bash bool) State {
 }
 
 // Child returns the state in which a process of the call runs.
-func (c *Call) Child(bash bool) State {
+func Child(c *Call, bash bool) State {
 	s := c.State.InChild(bash)
 	for _, v := range c.Env {
 		s = c.Walk.Assign(s, v.Name, v.Value).Export(v.Name)

@@ -65,7 +65,7 @@ func (c *Call) run(text Word, args []Word) {
 	}
 	s := c.Inside()
 	if !inShell(c) {
-		s = c.Child(path.Base(c.Words[0].Text) == "bash").WithArguments(args)
+		s = Child(c, path.Base(c.Words[0].Text) == "bash").WithArguments(args)
 	}
 	c.OK, c.Fail = c.Shell.Script(text.Text, s, c.Input)
 }

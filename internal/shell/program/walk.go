@@ -48,7 +48,7 @@ type Walk struct {
 	Traps       []string // what traps run: what it means must not change later
 	InTrap      bool     // the text of a trap is walked
 	TrapHere    bool     // a trap works in the working directory
-	TrapChanged bool     // a variable of a trap was assigned after the trap was set
+	TrapChanged bool     // what a trap uses was assigned or declared after it was set
 
 	Found    []Word // the files that the last find of the command finds
 	assigned int
@@ -97,6 +97,12 @@ func (w *Walk) Assign(s State, name string, values ...Word) State {
 		w.PathChanged = w.PathChanged || len(values) != 1 || !systemPath(values[0])
 	}
 	return s.With(name, values...)
+}
+
+// TrapNames reports whether a trap may call what has the given name.
+func (w *Walk) TrapNames(name string) bool {
+	between := func(r rune) bool { return strings.ContainsRune(" \t\n;&|(){}`", r) }
+	return slices.ContainsFunc(w.Traps, func(text string) bool { return slices.Contains(strings.FieldsFunc(text, between), name) })
 }
 
 // Arm records whether one of the values runs a command where it is evaluated as a number.

@@ -225,7 +225,8 @@ func trap(c *program.Call) {
 	if len(c.Operands) > 1 && c.Operands[0].Text != "-" && c.Operands[0].Text != "" {
 		setTrap(c, c.Operands[0])
 		atEnd := !slices.ContainsFunc(c.Operands[1:], func(o program.Word) bool { return !program.Named("EXIT|0", o.Text) })
-		if !atEnd && program.ContainsAny(c.Operands[0].Text, "=", "cd ", "pushd", "set ", "read", "eval", "declare", "source", ". ", "unset", "()", "function") {
+		if !atEnd && program.ContainsAny(c.Operands[0].Text, "=", "cd ", "pushd", "set ", "read", "eval", "declare", "source", ". ",
+			"unset", "()", "function") {
 			c.Unclear("a trap changes what later commands mean")
 		}
 	}
@@ -240,7 +241,7 @@ func setTrap(c *program.Call, text program.Word) {
 	c.Walk.Traps = append(c.Walk.Traps, text.Text)
 	for _, part := range c.Walk.Parts[first:] {
 		c.Walk.TrapHere = c.Walk.TrapHere || part.Program == "cd" ||
-			slices.ContainsFunc(part.Paths, func(p policy.Path) bool { return !strings.HasPrefix(p.Raw, "/") && !strings.HasPrefix(p.Raw, "~") })
+			slices.ContainsFunc(part.Paths, func(p policy.Path) bool { return strings.IndexAny(p.Raw, "/~") != 0 })
 	}
 }
 

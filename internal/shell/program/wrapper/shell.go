@@ -85,7 +85,7 @@ func shellInput(c *program.Call, args []program.Word) {
 		return
 	}
 	before := len(c.Walk.Parts)
-	c.Shell.Script(text.Text, c.Child(path.Base(c.Words[0].Text) == "bash").WithArguments(args), program.Input{})
+	c.Shell.Script(text.Text, program.Child(c, path.Base(c.Words[0].Text) == "bash").WithArguments(args), program.Input{})
 	if len(c.Walk.Parts) > before {
 		c.Does &^= effect.Execute
 	}

@@ -1,0 +1,30 @@
+package protected
+
+import (
+	"bytes"
+
+	"mycelium/internal/policy/paths"
+)
+
+// Who removes the whole of something is refused for that, and not for the first protected file in it.
+var (
+	wholeSystem  = Constraint{Name: "system", ChangeOnly: true, Reason: "the whole of this machine's files"}
+	wholeHome    = Constraint{Name: "home", ChangeOnly: true, Reason: "the whole home of a user, with the keys and settings in it,"}
+	wholeProject = Constraint{Name: "project", ChangeOnly: true, Reason: "the whole project, with what governs this agent in it,"}
+)
+
+// Whole returns the constraint on removing a folder that is, or has in it, the home or the project, or nil. All paths are folded.
+func Whole(folded []byte, home, project string) *Constraint {
+	holds := func(folder string) bool {
+		return folder != "" && (string(bytes.TrimRight(folded, "/")) == folder || paths.Above(folded, folder))
+	}
+	switch {
+	case len(folded) > 0 && len(bytes.Trim(folded, "/")) == 0:
+		return &wholeSystem
+	case holds(home), string(folded) == "~/":
+		return &wholeHome
+	case holds(project):
+		return &wholeProject
+	}
+	return nil
+}
