@@ -280,7 +280,7 @@ func (z zone) find(rest []byte, a use) *basePath {
 	list := z[string(rest[:n])]
 	for i := range list {
 		bp := &list[i]
-		if (a.change || bp.access == anyAccess) && (paths.Under(rest, bp.text) || a.remove && paths.Above(rest, bp.text)) {
+		if (a.change || bp.access == anyAccess) && (protected.Under(rest, bp.text) || a.remove && paths.Above(rest, bp.text)) {
 			return bp
 		}
 	}

@@ -148,3 +148,17 @@ func TestReasonsNameTheRealThing(t *testing.T) {
 		}
 	}
 }
+
+// TestRolesOfOtherPrograms: a folder in roles is not ours, a role file is.
+func TestRolesOfOtherPrograms(t *testing.T) {
+	p, sc := shippedPolicy(t)
+	for command, want := range map[string]string{
+		"sed -i s/a/b/ roles/db/tasks/main.yml": "allow", "mkdir -p roles/web/tasks": "allow", "rm roles/web/tasks/main.yml": "allow",
+		"rm -rf roles/web": "allow", "touch roles/dev.yaml": "deny", "rm -rf roles": "deny", "mv x roles/dev.yml": "deny",
+		"cp x/*.yaml roles": "deny", "rm roles/*": "deny", "mv roles x": "deny", "touch roles/../roles/dev.yaml": "deny",
+	} {
+		if d := decided(p, sc, command); d != want {
+			t.Errorf("%s: %s, want %s", command, d, want)
+		}
+	}
+}

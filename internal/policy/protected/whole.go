@@ -28,3 +28,16 @@ func Whole(folded []byte, home, project string) *Constraint {
 	}
 	return nil
 }
+
+// Under reports whether a path is protected because it lies in a protected folder. Both are relative to the same folder. Of roles, only the
+// files that are read as roles are ours: other programs, such as ansible, have folders in a folder of that name.
+func Under(s []byte, folder string) bool {
+	if !paths.Under(s, folder) {
+		return false
+	}
+	if folder != "roles" || len(s) <= len(folder)+1 {
+		return true
+	}
+	name := bytes.TrimLeft(s[len(folder):], "/")
+	return bytes.IndexByte(name, '/') < 0 && (bytes.HasSuffix(name, []byte(".yaml")) || bytes.HasSuffix(name, []byte(".yml")))
+}
