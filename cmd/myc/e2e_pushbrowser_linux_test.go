@@ -50,8 +50,8 @@ PushManager.prototype.subscribe = async function (o) {
 	return this.getSubscription();
 };`
 
-// deliver hands the next message for a browser to it, and returns what it shows then. It waits for the worker: to ask again and again what is
-// shown would lose the notification, because Chromium forgets those that it has written down and not yet shown when it is asked.
+// deliver hands the next message for a browser to it, and returns what it shows then. It waits for the worker: to ask again and again what
+// is shown would lose the notification, because Chromium forgets those that it has written down and not yet shown when it is asked.
 func deliver(t *testing.T, b *browser.Browser, w *browser.Worker, phone *webtest.PushBrowser) []notification {
 	t.Helper()
 	m := <-phone.Got

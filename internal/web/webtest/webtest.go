@@ -159,8 +159,8 @@ func skeleton(t *testing.T, text string) (out []string) {
 }
 
 // texts are the attributes whose values may be what an agent wrote.
-var texts = []string{"value", "placeholder", "class", "id", "for", "aria-labelledby", "aria-label", "title", "href", "action", "hx-get", "hx-post",
-	"data-project", "data-sessions"}
+var texts = []string{"value", "placeholder", "class", "id", "for", "aria-labelledby", "aria-label", "title", "href", "action", "hx-get",
+	"hx-post", "data-project", "data-sessions"}
 
 // addresses are those of them that lead somewhere.
 var addresses = []string{"href", "action", "hx-get", "hx-post"}
