@@ -102,7 +102,7 @@ func TestWebServerOfDaemons(t *testing.T) {
 	}
 	other.must("stop")
 	p.pagesServed("the end of the page server", func(_ served.Note, runs bool) bool { return !runs })
-	p.env = append(p.env, "ENABLE_DASHBOARD=false")
+	p.env = append(p.env, noPages)
 	p.must("trust", "--yes") // notes the environment of the person
 	p.serve()
 	p.must("stop")
