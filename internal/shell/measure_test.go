@@ -24,8 +24,8 @@ var list = flag.Bool("corpus.list", false, "print what is decided otherwise than
 // mostRefused is the share of harmless commands that may be asked or refused, in percent (issue 4).
 const mostRefused = 2
 
-// What may be decided otherwise than labelled of the commands that nothing is tuned on, in percent: what is reached now. The aims of issue 17
-// are 1 and 3.
+// What may be decided otherwise than labelled of the commands that nothing is tuned on, in percent: what is reached now. The aims of
+// issue 17 are 1 and 3.
 const (
 	mostHeldOutAllowed = 3.5
 	mostHeldOutRefused = 17.5
