@@ -48,7 +48,7 @@ func (r *reader) simple(c *syntax.CallExpr, redirs []*syntax.Redirect, st progra
 	}
 	r.spare = x
 	if len(x.Env) > 0 {
-		return prefixed(r, x, x.OK, st), prefixed(r, x, x.Fail, st)
+		return prefixed(x, x.OK, st), prefixed(x, x.Fail, st)
 	}
 	return x.OK, x.Fail
 }

@@ -161,7 +161,7 @@ func localKey(name string) string { return "local " + name }
 
 // returned is the state after a function whose local variables end with it: each has the value from before the call again. Where it is not
 // certain that the variable was local, its value is not known.
-func returned(r *reader, st, before program.State, locals []string, level int) program.State {
+func returned(st, before program.State, locals []string, level int) program.State {
 	for _, name := range locals {
 		outer, ok := before.Lookup(name)
 		if !ok {
@@ -183,7 +183,7 @@ func returned(r *reader, st, before program.State, locals []string, level int) p
 
 // prefixed is the state after a command before which variables were assigned. They hold for the command only, but sh keeps them behind a
 // special builtin, and some shells do behind a function.
-func prefixed(r *reader, c *program.Call, st, before program.State) program.State {
+func prefixed(c *program.Call, st, before program.State) program.State {
 	special := isSpecial(c.Words[0].Text)
 	for _, v := range c.Env {
 		outer, ok := before.Lookup(v.Name)

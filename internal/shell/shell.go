@@ -78,7 +78,6 @@ type reader struct {
 	nodes  int
 	depth  int
 	funcs  []function
-	level  int           // how many functions are being called
 	locals []string      // the variables that the innermost of them made local
 	spare  *program.Call // a call that is done, for the next simple command
 }
@@ -176,7 +175,7 @@ func (r *reader) invoke(i int, st program.State, in program.Input) (ok, fail pro
 		ok, fail = program.Join(ok, s), program.Join(fail, s)
 	}
 	r.Returned = r.Returned[:first]
-	ok, fail = returned(r, ok, st, r.locals, r.Level), returned(r, fail, st, r.locals, r.Level)
+	ok, fail = returned(ok, st, r.locals, r.Level), returned(fail, st, r.locals, r.Level)
 	r.Level--
 	r.locals = locals
 	ok.Dead, fail.Dead = false, false // return ends only the function
