@@ -76,9 +76,9 @@ func TestPushInBrowser(t *testing.T) {
 	p.serve()
 	service := webtest.NewPushService(t)
 	s, stop := p.pagesWith(service)
-	b := browser.Open(t, "http://"+s.Addr())
+	b := browser.Open(t, "http://"+s.Note().Addr)
 	b.Notifiable()
-	link, err := web.Link(p.state().Root, s.Addr())
+	link, err := web.Link(p.state().Root, s.Note().Addr)
 	if err != nil {
 		t.Fatal(err)
 	}

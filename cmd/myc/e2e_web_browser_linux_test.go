@@ -10,6 +10,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/web"
+	"mycelium/internal/web/served"
 	"mycelium/internal/web/webtest/browser"
 )
 
@@ -85,9 +86,9 @@ func (p *project) served(addr string) (at string, stop func()) {
 	})
 	p.t.Cleanup(stop)
 	p.eventually("myc web serves", func() (ok bool) {
-		var err error
-		at, err = web.Running(p.state().Root)
-		return err == nil && at != ""
+		n, runs, err := served.Look(p.state().Root)
+		at = n.Addr
+		return err == nil && runs
 	})
 	return at, stop
 }

@@ -31,8 +31,8 @@ var (
 		"local%68ost", "localhost%2eevil.example", "localhost%00.evil.example", "%6cocalhost", "localhost%23", "bücher.example",
 		"ⓛocalhost", "local\thost", "local host", "localhost,evil.example", "{localhost,evil.example}", "evil[1-2].example",
 		"evil_x.example", "evil-x.example", "-evil.example", "evil..example", "localhost;evil.example", "localhost&evil.example",
-		"localhost=evil", "a.b.c.d.e", "1e100.net", "x.1", "127.0.0.1.evil.example", "0x7f.evil", "evil。example", "local\u00adhost", "localhost'",
-		"1_0.1"}
+		"localhost=evil", "a.b.c.d.e", "1e100.net", "x.1", "127.0.0.1.evil.example", "0x7f.evil", "evil。example", "local\u00adhost",
+		"localhost'", "1_0.1"}
 	ports = []string{"", "", "", ":80", ":8420", ":08420", ":", ":0", ":65536", ":99999999999", ":80a", ":-1", ":80:81", ":+80"}
 	tails = []string{"", "/", "/x", "/@evil.example", "?x", "?@evil.example", "#x", "#@evil.example", "\\@evil.example", "\\x",
 		"/\\@evil.example",
