@@ -97,8 +97,8 @@ func (c *Call) plain(name string, mayBeShort bool) (known bool, takes byte, exac
 	return found != "", takes, exact
 }
 
-// longPlain goes on with a long option that Options does not name, whose name ends at end. It returns how many of the following words belong
-// to the option.
+// longPlain goes on with a long option that Options does not name, whose name ends at end. It returns how many of the following words
+// belong to the option.
 func (c *Call) longPlain(w Word, end int, attached, known bool, takes byte, next []Word) int {
 	switch {
 	case attached && !known:

@@ -43,9 +43,10 @@ func rowOf(command string) *program.Row {
 
 // otherwise are options that take a value although the help text of this machine does not show it, or takes it in another place: tree
 // writes the value without a mark, and -i of base64 and -f of stat are those of BSD.
-var otherwise = "base64 -i, du --time, rg --max-columns, stat -f, yamllint -f, zstd -S, zstd -T, wget --hsts-file, file -P, file --parameter, " +
-	"ss -N, ss --net, curl -x, curl --proxy, curl --preproxy, git diff --unified, git format-patch -n, cpio -I, cpio -O, lsof -c, lsof -p, " +
-	"lsof -u, xargs -I, tree --charset, tree --filelimit, tree --gitfile, tree --infofile, tree --sort, tree -H, tree -I, tree -L, tree -P, " +
+var otherwise = "base64 -i, du --time, rg --max-columns, stat -f, yamllint -f, zstd -S, zstd -T, wget --hsts-file, file -P, " +
+	"file --parameter, ss -N, ss --net, curl -x, curl --proxy, curl --preproxy, git diff --unified, " +
+	"git format-patch -n, cpio -I, cpio -O, lsof -c, lsof -p, lsof -u, xargs -I, tree --charset, " +
+	"tree --filelimit, tree --gitfile, tree --infofile, tree --sort, tree -H, tree -I, tree -L, tree -P, " +
 	"tree -T, tree -o, "
 
 // TestRowsNameTheOptionsOfManuals: where a row says that it names all options of the manual, it does, and it knows which of them take a
