@@ -44,8 +44,8 @@ var Rows = []program.Row{
 				"CAcreateserial name=v rand=r engine=x provider=x provider-path=x", Operands: "r*"},
 	}},
 	{Name: "ping", Options: "c=v i=v w=v W=v t=v s=v I=v", Operands: "h", Does: effect.Network},
-	{Name: "rsync", Plain: plainRsync, Options: "b|backup e|rsh=c rsync-path=v f|filter=v exclude=v include=v exclude-from=r include-from=r files-from=n " +
-		"B|block-size=v T|temp-dir=w link-dest=r compare-dest=r copy-dest=r log-file=w partial-dir=w backup-dir=w suffix=v " +
+	{Name: "rsync", Plain: plainRsync, Options: "b|backup e|rsh=c rsync-path=v f|filter=v exclude=v include=v exclude-from=r include-from=r " +
+		"files-from=n B|block-size=v T|temp-dir=w link-dest=r compare-dest=r copy-dest=r log-file=w partial-dir=w backup-dir=w suffix=v " +
 		"M|remote-option=v port=v bwlimit=v chmod=v chown=v password-file=r max-size=v min-size=v timeout=v out-format=v " +
 		"delete|delete-before|delete-during|delete-delay|delete-after|delete-excluded|delete-missing-args del " +
 		"early-input=r only-write-batch=w remove-source-files write-batch=w read-batch=r", Handle: transfer},
