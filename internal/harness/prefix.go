@@ -19,7 +19,7 @@ type Prefix struct {
 type Wrapped struct {
 	Command  string // as the hook's event has it
 	Shell    string // the shell that it is written for: bash or zsh
-	Snapshot string // absolute: the file with the functions and options of the person's shell, which the command reads; "" without one
+	Snapshot string // absolute: the file with the functions and options of the person's shell, which the command reads; may be ""
 	Folder   string // absolute: the file to which the command writes the folder in which it ends
 }
 
@@ -38,11 +38,11 @@ func (p Prefix) Unwrap(line string) (Wrapped, error) {
 // sets options, takes aliases away, evaluates the command and writes the folder in which that ends. There is no snapshot where the shell
 // took longer than 10 seconds to write it: the agent then goes on without.
 func unwrapClaude(line string) (w Wrapped, err error) {
-	rest := " && " + line
-	if after, ok := strings.CutPrefix(line, "source "); ok {
-		if w.Snapshot, rest, ok = shellwords.Next(after); !ok {
-			return w, errWrapped
-		}
+	rest, ok := strings.CutPrefix(line, "source ")
+	if !ok {
+		rest = " && " + line
+	} else if w.Snapshot, rest, ok = shellwords.Next(rest); !ok {
+		return w, errWrapped
 	}
 	for {
 		next, more := cutStep(rest)
@@ -51,8 +51,7 @@ func unwrapClaude(line string) (w Wrapped, err error) {
 		}
 		rest = next
 	}
-	rest, ok := strings.CutPrefix(rest, " && eval ")
-	if !ok {
+	if rest, ok = strings.CutPrefix(rest, " && eval "); !ok {
 		return w, errWrapped
 	}
 	if w.Command, rest, ok = shellwords.Next(rest); !ok {
@@ -71,20 +70,20 @@ func unwrapClaude(line string) (w Wrapped, err error) {
 // checkClaudeFiles checks the names of the two files, and tells the shell by the name of the snapshot. Without a snapshot it is bash.
 func checkClaudeFiles(w *Wrapped) error {
 	cwd := filepath.Base(w.Folder)
-	if !filepath.IsAbs(w.Folder) || filepath.Clean(w.Folder) != w.Folder || !strings.HasPrefix(cwd, "claude-") || !strings.HasSuffix(cwd, "-cwd") {
-		return errWrapped
-	}
-	if w.Shell = "bash"; w.Snapshot == "" {
-		return nil
-	}
 	dir, name := filepath.Split(w.Snapshot)
 	rest, named := strings.CutPrefix(name, "snapshot-")
 	shell, _, dashed := strings.Cut(rest, "-")
-	if !named || !dashed || filepath.Base(dir) != "shell-snapshots" || shell != "bash" && shell != "zsh" || !filepath.IsAbs(w.Snapshot) {
-		return errWrapped
+	switch {
+	case !filepath.IsAbs(w.Folder), filepath.Clean(w.Folder) != w.Folder, !strings.HasPrefix(cwd, "claude-"), !strings.HasSuffix(cwd, "-cwd"):
+	case w.Snapshot == "":
+		w.Shell = "bash"
+		return nil
+	case !named, !dashed, filepath.Base(dir) != "shell-snapshots", shell != "bash" && shell != "zsh", !filepath.IsAbs(w.Snapshot):
+	default:
+		w.Shell = shell
+		return nil
 	}
-	w.Shell = shell
-	return nil
+	return errWrapped
 }
 
 // claudeSteps are the steps before the command. The last two stand there for each of some programs, with its name for NAME.

@@ -65,7 +65,8 @@ func TestUnwrapWithoutSnapshot(t *testing.T) {
 		if err != nil || w.Command != tc.command || w.Shell != "bash" || w.Snapshot != "" {
 			t.Errorf("%q: %+v %v", line, w, err)
 		}
-		for _, other := range []string{"touch x && " + line, "; " + line, strings.Replace(line, " && eval ", " && touch x && eval ", 1), line + " x"} {
+		for _, other := range []string{"touch x && " + line, "; " + line, line + " x",
+			strings.Replace(line, " && eval ", " && touch x && eval ", 1)} {
 			if got, err := agent.Launch.Prefix.Unwrap(other); err == nil {
 				t.Errorf("%q was taken for %+v", other, got)
 			}

@@ -64,8 +64,8 @@ func (c *Call) long(w Word, next []Word) int {
 	mayBeShort := start == 2 || len(name) > 2
 	canonical, role, exact := findOption(c.Row.Options, name, mayBeShort)
 	if !exact {
-		if known, takes, same := c.plain(name, mayBeShort); same || canonical == "" {
-			return c.longPlain(w, start+len(name), attached, known, takes, next)
+		if known, takes, same := c.Row.plain(name, mayBeShort); same || canonical == "" {
+			return longPlain(c, w, start+len(name), attached, known, takes, next)
 		}
 	}
 	o := Option{Name: canonical}
@@ -85,12 +85,12 @@ func (c *Call) long(w Word, next []Word) int {
 }
 
 // plain finds an option among those that do nothing. What --no-name negates does nothing either, if the row names it.
-func (c *Call) plain(name string, mayBeShort bool) (known bool, takes byte, exact bool) {
-	found, takes, exact := findOption(c.Row.Plain, name, mayBeShort)
-	if positive, ok := strings.CutPrefix(name, "no-"); ok && found == "" && c.Row.Plain != "" {
-		found, _, exact = findOption(c.Row.Plain, positive, mayBeShort)
+func (r *Row) plain(name string, mayBeShort bool) (known bool, takes byte, exact bool) {
+	found, takes, exact := findOption(r.Plain, name, mayBeShort)
+	if positive, ok := strings.CutPrefix(name, "no-"); ok && found == "" && r.Plain != "" {
+		found, _, exact = findOption(r.Plain, positive, mayBeShort)
 		if found == "" {
-			found, _, exact = findOption(c.Row.Options, positive, mayBeShort)
+			found, _, exact = findOption(r.Options, positive, mayBeShort)
 		}
 		takes = 0
 	}
@@ -99,23 +99,23 @@ func (c *Call) plain(name string, mayBeShort bool) (known bool, takes byte, exac
 
 // longPlain goes on with a long option that Options does not name, whose name ends at end. It returns how many of the following words
 // belong to the option.
-func (c *Call) longPlain(w Word, end int, attached, known bool, takes byte, next []Word) int {
+func longPlain(c *Call, w Word, end int, attached, known bool, takes byte, next []Word) int {
 	switch {
 	case attached && !known:
 		c.Role('g', w.Tail(end+1))
-		c.unnamed(w.Text[:end])
+		unnamed(c, w.Text[:end])
 	case attached:
 	case known && takes == 'v' && len(next) > 0:
 		return 1
 	case !known:
 		maybeWritten(c, next)
-		c.unnamed(w.Text[:end])
+		unnamed(c, w.Text[:end])
 	}
 	return 0
 }
 
 // unnamed makes the command unclear because of an option, if the row names all that the manual has.
-func (c *Call) unnamed(option string) {
+func unnamed(c *Call, option string) {
 	if c.Row.Plain != "" {
 		c.Unclear("what the option " + option + " does is not known")
 	}
@@ -126,7 +126,7 @@ func (c *Call) short(w Word, next []Word) int {
 	for j := 1; j < len(w.Text); j++ {
 		canonical, role, _ := findOption(c.Row.Options, w.Text[j:j+1], false)
 		if canonical == "" {
-			if used, done := c.shortPlain(w, j, next); done {
+			if used, done := shortPlain(c, w, j, next); done {
 				return used
 			}
 			continue
@@ -158,7 +158,7 @@ func (c *Call) short(w Word, next []Word) int {
 
 // shortPlain goes on with the letter at j, which Options does not name. done is whether the word ends with it; used is how many of the
 // following words belong to it.
-func (c *Call) shortPlain(w Word, j int, next []Word) (used int, done bool) {
+func shortPlain(c *Call, w Word, j int, next []Word) (used int, done bool) {
 	letter := w.Text[j : j+1]
 	if (letter == "/" || letter == "=") && j > 1 { // the value of an option that is not listed
 		c.Role('g', w.Tail(j))
@@ -172,7 +172,7 @@ func (c *Call) shortPlain(w Word, j int, next []Word) (used int, done bool) {
 	known, takes, _ := findOption(c.Row.Plain, letter, false)
 	switch {
 	case known == "":
-		c.unnamed("-" + letter)
+		unnamed(c, "-"+letter)
 		return 0, false
 	case takes == 0:
 		return 0, false

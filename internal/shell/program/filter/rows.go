@@ -14,7 +14,8 @@ var Rows = []program.Row{
 	{Name: "base32", Same: "base64"},
 	{Name: "base64", Plain: plainBase64, Options: "w|wrap=v i|input=r o|output=w", Operands: "r*"},
 	{Name: "basename", Plain: plainBasename, Operands: "v*"},
-	{Name: "bat", Plain: plainBat, Options: "l|language=v r|line-range=v style=v theme=v H|highlight-line=v pager=c p|plain", Operands: "r*"},
+	{Name: "bat", Plain: plainBat,
+		Options: "l|language=v r|line-range=v style=v theme=v H|highlight-line=v pager=c p|plain", Operands: "r*"},
 	{Name: "batcat", Same: "bat"},
 	{Name: "bc", Operands: "x*"},
 	{Name: "cal", Operands: "v*"},
@@ -31,15 +32,17 @@ var Rows = []program.Row{
 	{Name: "fmt", Plain: plainFmt, Operands: "r*"},
 	{Name: "fold", Plain: plainFold, Options: "w|width=v", Operands: "r*"},
 	{Name: "gawk", Same: "awk"},
-	{Name: "grep", Plain: plainGrep, Options: "e|regexp=v f|file=r A|after-context=v B|before-context=v C|context=v m|max-count=v include=v " +
-		"exclude=v exclude-from=r exclude-dir=v color=? colour=? r|recursive R|dereference-recursive l|files-with-matches " +
-		"label=v d|directories=v D=v ignore-dir=v", Operands: "vr*", Instead: "e r* f r*", Handle: grep},
+	{Name: "grep", Plain: plainGrep,
+		Options: "e|regexp=v f|file=r A|after-context=v B|before-context=v C|context=v m|max-count=v include=v " +
+			"exclude=v exclude-from=r exclude-dir=v color=? colour=? r|recursive R|dereference-recursive l|files-with-matches " +
+			"label=v d|directories=v D=v ignore-dir=v", Operands: "vr*", Instead: "e r* f r*", Handle: grep},
 	{Name: "hadolint", Options: "c|config=r f|format=v", Operands: "r*"},
 	{Name: "head", Plain: plainHead, Options: "n|lines=v c|bytes=v", Operands: "r*"},
 	{Name: "hexdump", Plain: plainHexdump, Options: "n=v s=v e=v f=r", Operands: "r*"},
 	{Name: "iconv", Plain: plainIconv, Options: "f|from-code=v t|to-code=v o|output=w", Operands: "r*"},
 	{Name: "join", Plain: plainJoin, Options: "t=v o=v j=v 1=v 2=v a=v e=v v=v", Operands: "r*"},
-	{Name: "jq", Plain: plainJq, Options: "arg=2 argjson=2 slurpfile=3 rawfile=3 f|from-file=r L=r indent=v args jsonargs", Operands: "vr*",
+	{Name: "jq", Plain: plainJq,
+		Options: "arg=2 argjson=2 slurpfile=3 rawfile=3 f|from-file=r L=r indent=v args jsonargs", Operands: "vr*",
 		Instead: "f r*", Handle: query},
 	{Name: "look", Options: "t|terminate=v", Operands: "vr*"},
 	{Name: "markdownlint", Options: "c|config=r i|ignore=v f|fix o|output=w", Operands: "f*"},
@@ -53,18 +56,21 @@ var Rows = []program.Row{
 	{Name: "paste", Plain: plainPaste, Options: "d|delimiters=v", Operands: "r*"},
 	{Name: "pr", Plain: plainPr, Operands: "r*"},
 	{Name: "rev", Plain: plainRev, Operands: "r*"},
-	{Name: "rg", Plain: plainRg, Options: "e|regexp=v f|file=r A|after-context=v B|before-context=v C|context=v m|max-count=v g|glob=v iglob=v " +
-		"t|type=v T|type-not=v pre=c pre-glob=v ignore-file=r d|max-depth=v j|threads=v M|max-columns=v sort=v color=v " +
-		"hostname-bin=c r|replace=v files type-list l|files-with-matches context-separator=v max-filesize=v " +
-		"hidden u|unrestricted", Operands: "vr*", Instead: "e r* f r*", Here: "r", Handle: ripgrep},
+	{Name: "rg", Plain: plainRg,
+		Options: "e|regexp=v f|file=r A|after-context=v B|before-context=v C|context=v m|max-count=v g|glob=v iglob=v " +
+			"t|type=v T|type-not=v pre=c pre-glob=v ignore-file=r d|max-depth=v j|threads=v M|max-columns=v sort=v color=v " +
+			"hostname-bin=c r|replace=v files type-list l|files-with-matches context-separator=v max-filesize=v " +
+			"hidden u|unrestricted", Operands: "vr*", Instead: "e r* f r*", Here: "r", Handle: ripgrep},
 	{Name: "ripgrep", Same: "rg"},
 	{Name: "sdiff", Plain: plainSdiff, Options: "o|output=w w|width=v diff-program=x", Operands: "r*"},
 	{Name: "sed", Plain: plainSed, Options: "e|expression=v f|file=x i|in-place=? I=? l|line-length=v n|quiet E r|regexp-extended s z u",
 		Operands: "vr*", Instead: "e r* f r*", Handle: sed},
 	{Name: "seq", Plain: plainSeq, Operands: "v*"},
-	{Name: "shuf", Plain: plainShuf, Options: "o|output=w n|head-count=v i|input-range=v random-source=r e|echo", Operands: "r*", Instead: "e v*"},
-	{Name: "sort", Plain: plainSort, Options: "o|output=w T|temporary-directory=w compress-program=c k|key=v S|buffer-size=v t|field-separator=v " +
-		"files0-from=n random-source=r parallel=v batch-size=v", Operands: "r*"},
+	{Name: "shuf", Plain: plainShuf,
+		Options: "o|output=w n|head-count=v i|input-range=v random-source=r e|echo", Operands: "r*", Instead: "e v*"},
+	{Name: "sort", Plain: plainSort,
+		Options: "o|output=w T|temporary-directory=w compress-program=c k|key=v S|buffer-size=v t|field-separator=v " +
+			"files0-from=n random-source=r parallel=v batch-size=v", Operands: "r*"},
 	{Name: "strings", Plain: plainStrings, Listed: true, Options: "n|bytes=v", Operands: "r*"},
 	{Name: "tac", Plain: plainTac, Options: "s=v", Operands: "r*"},
 	{Name: "tail", Plain: plainTail, Options: "n|lines=v c|bytes=v s|sleep-interval=v pid=v", Operands: "r*"},

@@ -44,11 +44,12 @@ var Rows = []program.Row{
 				"CAcreateserial name=v rand=r engine=x provider=x provider-path=x", Operands: "r*"},
 	}},
 	{Name: "ping", Options: "c=v i=v w=v W=v t=v s=v I=v", Operands: "h", Does: effect.Network},
-	{Name: "rsync", Plain: plainRsync, Options: "b|backup e|rsh=c rsync-path=v f|filter=v exclude=v include=v exclude-from=r include-from=r " +
-		"files-from=n B|block-size=v T|temp-dir=w link-dest=r compare-dest=r copy-dest=r log-file=w partial-dir=w backup-dir=w suffix=v " +
-		"M|remote-option=v port=v bwlimit=v chmod=v chown=v password-file=r max-size=v min-size=v timeout=v out-format=v " +
-		"delete|delete-before|delete-during|delete-delay|delete-after|delete-excluded|delete-missing-args del " +
-		"early-input=r only-write-batch=w remove-source-files write-batch=w read-batch=r", Handle: transfer},
+	{Name: "rsync", Plain: plainRsync,
+		Options: "b|backup e|rsh=c rsync-path=v f|filter=v exclude=v include=v exclude-from=r include-from=r " +
+			"files-from=n B|block-size=v T|temp-dir=w link-dest=r compare-dest=r copy-dest=r log-file=w partial-dir=w backup-dir=w suffix=v " +
+			"M|remote-option=v port=v bwlimit=v chmod=v chown=v password-file=r max-size=v min-size=v timeout=v out-format=v " +
+			"delete|delete-before|delete-during|delete-delay|delete-after|delete-excluded|delete-missing-args del " +
+			"early-input=r only-write-batch=w remove-source-files write-batch=w read-batch=r", Handle: transfer},
 	{Name: "scp", Options: "i=r P=v F=x o=v S=x J=h l=v c=v", Handle: transfer},
 	{Name: "sftp", Options: "i=r P=v F=x o=v S=x b=r J=h", Does: effect.Network | effect.Upload, Handle: transfer},
 	{Name: "socat", Does: effect.Network | effect.Upload, Handle: socat},
@@ -63,12 +64,13 @@ var Rows = []program.Row{
 	{Name: "tcpdump", Options: "w=w r=r i=v", Does: effect.Network | effect.Privilege},
 	{Name: "telnet", Operands: "hv", Does: effect.Network | effect.Upload},
 	{Name: "traceroute", Operands: "h", Does: effect.Network},
-	{Name: "wget", Plain: plainWget, Options: "O|output-document=w P|directory-prefix=w o|output-file=w a|append-output=w i|input-file=n " +
-		"post-file=r body-file=r post-data=v body-data=v header=v e|execute=i U|user-agent=v method=v ca-certificate=r " +
-		"certificate=r private-key=r load-cookies=r save-cookies=w config=x use-askpass=x T|timeout=v t|tries=v l|level=v " +
-		"user=v password=v warc-file=w A=v R=v D=v spider S|server-response r|recursive m|mirror p|page-requisites " +
-		"x|force-directories content-disposition trust-server-names B|base=h ca-directory=r crl-file=r hsts-file=b rejected-log=w " +
-		"warc-dedup=r warc-tempdir=w", Operands: "h*", Does: effect.Network,
+	{Name: "wget", Plain: plainWget,
+		Options: "O|output-document=w P|directory-prefix=w o|output-file=w a|append-output=w i|input-file=n " +
+			"post-file=r body-file=r post-data=v body-data=v header=v e|execute=i U|user-agent=v method=v ca-certificate=r " +
+			"certificate=r private-key=r load-cookies=r save-cookies=w config=x use-askpass=x T|timeout=v t|tries=v l|level=v " +
+			"user=v password=v warc-file=w A=v R=v D=v spider S|server-response r|recursive m|mirror p|page-requisites " +
+			"x|force-directories content-disposition trust-server-names B|base=h ca-directory=r crl-file=r hsts-file=b rejected-log=w " +
+			"warc-dedup=r warc-tempdir=w", Operands: "h*", Does: effect.Network,
 		Handle: wget},
 	{Name: "whois", Does: effect.Network},
 }
