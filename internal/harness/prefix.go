@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -75,12 +76,10 @@ func checkClaudeFiles(w *Wrapped) error {
 	shell, _, dashed := strings.Cut(rest, "-")
 	switch {
 	case !filepath.IsAbs(w.Folder), filepath.Clean(w.Folder) != w.Folder, !strings.HasPrefix(cwd, "claude-"), !strings.HasSuffix(cwd, "-cwd"):
-	case w.Snapshot == "":
-		w.Shell = "bash"
-		return nil
-	case !named, !dashed, filepath.Base(dir) != "shell-snapshots", shell != "bash" && shell != "zsh", !filepath.IsAbs(w.Snapshot):
+	case w.Snapshot != "" && (!named || !dashed || filepath.Base(dir) != "shell-snapshots" || !filepath.IsAbs(w.Snapshot)):
+	case w.Snapshot != "" && shell != "bash" && shell != "zsh":
 	default:
-		w.Shell = shell
+		w.Shell = cmp.Or(shell, "bash")
 		return nil
 	}
 	return errWrapped
