@@ -45,12 +45,8 @@ func unwrapClaude(line string) (w Wrapped, err error) {
 	} else if w.Snapshot, rest, ok = shellwords.Next(rest); !ok {
 		return w, errWrapped
 	}
-	for {
-		next, more := cutStep(rest)
-		if !more {
-			break
-		}
-		rest = next
+	for more := true; more; {
+		rest, more = cutStep(rest)
 	}
 	if rest, ok = strings.CutPrefix(rest, " && eval "); !ok {
 		return w, errWrapped
