@@ -125,8 +125,8 @@ func knowsServer(c *program.Call) bool {
 
 // telling reports whether a statement names what may be a secret.
 func telling(text string) bool {
-	return program.ContainsAny(strings.ToLower(text), "passw", "secret", "token", "credential", "api_key", "apikey", "private_key", "pg_authid",
-		"pg_shadow", "pg_user_mapping", "pg_subscription", "authentication_string", "mysql.", "pg_hba")
+	return program.ContainsAny(strings.ToLower(text), "passw", "secret", "token", "credential", "api_key", "apikey", "private_key",
+		"pg_authid", "pg_shadow", "pg_user_mapping", "pg_subscription", "authentication_string", "mysql.", "pg_hba")
 }
 
 // showsSchema reports whether a text is a command of psql that shows tables, or other parts of a schema.
@@ -173,6 +173,6 @@ func redisReads(words []program.Word) bool {
 	if len(words) == 1 {
 		return false
 	}
-	return program.Named("memory usage|memory stats|object encoding|client list|client info|cluster info|cluster nodes|slowlog get|slowlog len|"+
-		"command count|command info|xinfo stream", strings.ToLower(words[0].Text+" "+words[1].Text))
+	return program.Named("memory usage|memory stats|object encoding|client list|client info|cluster info|cluster nodes|slowlog get|"+
+		"slowlog len|command count|command info|xinfo stream", strings.ToLower(words[0].Text+" "+words[1].Text))
 }

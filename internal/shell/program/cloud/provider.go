@@ -85,8 +85,8 @@ func asksOnly(verb string) bool {
 // changes reports whether a word of gcloud is a verb that changes something, so that what follows is a name.
 func changes(word string) bool {
 	word, _, _ = strings.Cut(word, "-")
-	return program.Named("create|delete|update|set|unset|add|remove|reset|stop|start|restart|suspend|resume|deploy|publish|send|ssh|scp|cp|mv|"+
-		"rm|rsync|import|export|execute|run|call|invoke|submit|cancel|apply|enable|disable|attach|detach|move|resize|promote|failover|"+
+	return program.Named("create|delete|update|set|unset|add|remove|reset|stop|start|restart|suspend|resume|deploy|publish|send|ssh|scp|cp|"+
+		"mv|rm|rsync|import|export|execute|run|call|invoke|submit|cancel|apply|enable|disable|attach|detach|move|resize|promote|failover|"+
 		"clone|restore|backup|migrate|rollback|patch|replace|undelete|sign|access|encrypt|decrypt|login|activate|configure|connect|print|"+
 		"revoke|accept|reject|approve|pull|push|ack|seek|drain|abandon|recreate|rolling|simulate|upload|download|tag|untag|rename", word)
 }

@@ -30,7 +30,8 @@ var Rows = []program.Row{
 		{Name: "synth", Here: "rw", Does: effect.ProjectCode},
 	}},
 	{Name: "createdb", Does: effect.Database},
-	{Name: "docker", Options: "H|host=h c|context=v config=r l|log-level=v D|debug tls tlsverify tlscacert=r tlscert=r tlskey=r v|version", Handle: dockerOptions, Subs: dockerCommands},
+	{Name: "docker", Options: "H|host=h c|context=v config=r l|log-level=v D|debug tls tlsverify tlscacert=r tlscert=r " +
+		"tlskey=r v|version", Handle: dockerOptions, Subs: dockerCommands},
 	{Name: "docker-compose", Options: "f|file=x p|project-name=v env-file=r profile=v project-directory=k",
 		Handle: composeFiles, Subs: composeCommands},
 	{Name: "doctl", Does: effect.Cloud | effect.Network},

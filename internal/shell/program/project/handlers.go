@@ -173,6 +173,7 @@ func changeSettings(c *program.Call, assigns bool) {
 // saysWhatRuns reports whether a setting of a package manager says which code runs or where code is fetched.
 func saysWhatRuns(setting string) bool {
 	lower := strings.ToLower(setting)
-	return setting == "edit" || program.ContainsAny(lower, "script", "registry", "dependencies", "overrides", "resolutions", "packagemanager") ||
+	return setting == "edit" || program.ContainsAny(lower, "script", "registry", "dependencies", "overrides", "resolutions",
+		"packagemanager") ||
 		program.ContainsAny(setting, "TOOLEXEC", "GOFLAGS", "PROXY", "index-url")
 }

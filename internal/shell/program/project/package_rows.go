@@ -103,7 +103,8 @@ const cargoOptions = "manifest-path=r p|package=v config=x registry=v index=h Z=
 var goCommands = []program.Row{
 	{Name: "build|vet|list|version|fix|fmt", Style: program.Single,
 		Options: "o=w C=k p=v tags=v ldflags=v gcflags=v asmflags=v gccgoflags=v compiler=v mod=v modfile=x overlay=x pkgdir=w " +
-			"toolexec=c vettool=x f=v buildmode=v debug-trace=w debug-actiongraph=w", Operands: "r*", Here: "rw", Does: effect.ProjectCode | effect.Write, Handle: goBuild},
+			"toolexec=c vettool=x f=v buildmode=v debug-trace=w debug-actiongraph=w", Operands: "r*", Here: "rw",
+		Does: effect.ProjectCode | effect.Write, Handle: goBuild},
 	{Name: "run", Style: program.SingleFirst, Options: "exec=c C=k mod=v modfile=x overlay=x pkgdir=w tags=v ldflags=v gcflags=v " +
 		"asmflags=v p=v toolexec=c race",
 		Does: effect.ProjectCode | effect.Write, Handle: goRun},

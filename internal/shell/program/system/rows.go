@@ -263,8 +263,8 @@ var Rows = []program.Row{
 		{Name: "time|blame|critical-chain|plot|dot|unit-paths|timestamp|calendar|timespan", Does: effect.Read},
 	}},
 	{Name: "systemextensionsctl", Rest: effect.Privilege, Subs: []program.Row{{Name: "list", Does: effect.Read}}},
-	{Name: "tc", Style: program.SingleFirst, Options: "s|statistics d|details r|raw p|pretty i|iec g|graph j|json b|batch=x n|netns=v N|Numeric " +
-		"force c|color t|timestamp", Handle: ipOptions, Subs: []program.Row{
+	{Name: "tc", Style: program.SingleFirst, Options: "s|statistics d|details r|raw p|pretty i|iec g|graph j|json b|batch=x n|netns=v " +
+		"N|Numeric force c|color t|timestamp", Handle: ipOptions, Subs: []program.Row{
 		{Name: "qdisc|class|filter|action|chain", Does: effect.Read, Handle: looks},
 		{Name: "monitor|help", Does: effect.Read},
 	}},
