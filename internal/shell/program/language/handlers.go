@@ -56,6 +56,7 @@ func runScanned(c *program.Call) {
 		c.Guess(c.Operands)
 	case len(c.Operands) > 0:
 		c.RunFile(c.Operands[0])
+		framework(c, c.Operands[0], c.Operands[1:])
 		program.Targets(c, c.Operands[1:])
 		c.Guess(c.Operands[1:])
 	case c.HasAny("jar", "test"):
@@ -89,6 +90,7 @@ func python(c *program.Call, args []program.Word) {
 				c.RunInput()
 			} else {
 				c.RunFile(args[i])
+				framework(c, args[i], args[i+1:])
 			}
 			program.Targets(c, args[i+1:])
 			c.Guess(args[i+1:])

@@ -19,6 +19,7 @@ var Rows = []program.Row{
 		{Name: "format|analyze|fix", Operands: "b*", Here: "r"},
 		{Name: "pub", Does: effect.Deps | effect.Network},
 	}},
+	{Name: "django-admin", Parse: django},
 	{Name: "ed", Operands: "b*", Does: effect.InlineCode},
 	{Name: "elixir", Style: program.First, Options: "e=i r=x S=v", Parse: interpret},
 	{Name: "emacs", Options: "eval=i batch l|load=x f=v", Operands: "b*", Handle: edit},

@@ -94,28 +94,3 @@ func without(paths []policy.Path, raw string) (rest []policy.Path) {
 	}
 	return rest
 }
-
-// compileRust handles rustc: another linker runs, or it gets options, and --emit names files.
-func compileRust(c *program.Call) {
-	for _, o := range c.Options {
-		key, val, _ := strings.Cut(o.Value.Text, "=")
-		value := program.Word{Text: val, Unknown: o.Value.Unknown}
-		switch {
-		case o.Name == "emit":
-			for one := range strings.SplitSeq(o.Value.Text, ",") {
-				if _, file, ok := strings.Cut(one, "="); ok {
-					c.Role('w', program.Known(file))
-				}
-			}
-		case o.Name != "codegen":
-		case key == "linker":
-			c.RunNested(value)
-		case key == "link-arg" || key == "link-args":
-			words := []program.Word{program.Known("ld")}
-			for f := range strings.FieldsSeq(strings.ReplaceAll(strings.TrimPrefix(val, "-Wl,"), ",", " ")) {
-				words = append(words, program.Known(f))
-			}
-			c.RunBeside(words, c.State, program.Input{})
-		}
-	}
-}

@@ -11,6 +11,9 @@ import (
 // packageScript handles npm test, npm run x, npm exec x and the subcommands that a project defines (yarn lint).
 func packageScript(c *program.Call, _ []program.Word) {
 	words := c.Words
+	if c.Row.Name == "setup" && c.Part.Program == "pnpm" { // it writes the settings of the user's shell
+		c.Does |= effect.Install
+	}
 	if len(words) > 1 && words[1].Text == "node" && c.Part.Program != "npm" {
 		c.Apply(c.Shell.Find("node"), words[2:])
 		return
@@ -157,7 +160,7 @@ func setup(c *program.Call, folder program.Word) {
 // dependencies.
 func install(c *program.Call) {
 	c.Does |= effect.ProjectCode
-	fresh := c.HasAny("g", "e")
+	fresh := c.HasAny("g", "e") || updatesItself(c)
 	for _, t := range c.Operands {
 		switch {
 		case t.Text == ".", strings.HasPrefix(t.Text, "./"), strings.HasPrefix(t.Text, ".["):
@@ -191,9 +194,17 @@ func install(c *program.Call) {
 	if c.HasAny("u", "i", "extra-index-url", "f") {
 		fresh = true
 	}
+	if c.HasAny("global-option", "build-option", "install-option") {
+		c.Unclear("options of setup scripts may do anything")
+	}
 	if fresh {
 		c.Does |= effect.Install
 	} else {
 		c.Does |= effect.Deps
 	}
+}
+
+// updatesItself reports whether a package manager fetches another version of itself.
+func updatesItself(c *program.Call) bool {
+	return len(c.Words) > 1 && (c.Words[1].Text == "self-update" || c.Part.Program == "bun" && c.Words[1].Text == "upgrade")
 }

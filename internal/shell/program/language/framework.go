@@ -1,0 +1,94 @@
+package language
+
+import (
+	"path"
+	"strings"
+
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// Scripts of frameworks, whose first argument is a command: manage.py of Django, and artisan of Laravel.
+
+// framework adds what the command of such a script does.
+func framework(c *program.Call, script program.Word, args []program.Word) {
+	if script.Unknown || len(args) == 0 {
+		return
+	}
+	switch path.Base(script.Text) {
+	case "manage.py":
+		manage(c, args)
+	case "artisan":
+		artisan(c, args)
+	}
+}
+
+// django is django-admin, which has the commands of manage.py.
+func django(c *program.Call, args []program.Word) {
+	c.Does |= effect.ProjectCode
+	if len(args) > 0 {
+		manage(c, args)
+	}
+	program.Targets(c, args)
+	c.Guess(args)
+	c.Finish()
+}
+
+// manage adds what a command of Django does.
+func manage(c *program.Call, args []program.Word) {
+	rest := args[1:]
+	switch args[0].Text {
+	case "shell", "shell_plus":
+		code(c, rest, "-c", "--command")
+	case "dbshell":
+		c.Does |= effect.Database
+		c.Unclear("it asks for what it runs")
+	case "dumpdata", "diffsettings":
+		c.Does |= effect.Secrets
+	case "loaddata", "reset_db", "reset_schema", "createsuperuser", "changepassword", "drop_test_database", "clean_duplicate_history":
+		c.Does |= effect.Database
+	case "migrate":
+		if program.ContainsText(rest, "zero") {
+			c.Does |= effect.Database
+		}
+	case "runserver", "runserver_plus", "testserver":
+		for _, w := range rest {
+			if !strings.HasPrefix(w.Text, "-") && strings.Contains(w.Text, ":") && !ownAddress(w.Text) {
+				c.Does |= effect.Listen
+			}
+		}
+	case "sendtestemail":
+		c.Does |= effect.Network | effect.Upload
+	}
+}
+
+// ownAddress reports whether only this machine reaches an address.
+func ownAddress(s string) bool {
+	host := s[:strings.LastIndexByte(s, ':')]
+	return program.Named("127.0.0.1|localhost|[::1]|::1", host)
+}
+
+// artisan adds what a command of Laravel does.
+func artisan(c *program.Call, args []program.Word) {
+	switch args[0].Text {
+	case "tinker":
+		code(c, args[1:], "--execute")
+	case "migrate:fresh", "migrate:refresh", "migrate:reset", "migrate:rollback", "db:wipe", "db", "db:seed":
+		c.Does |= effect.Database
+	case "env:decrypt", "config:show", "key:generate":
+		c.Does |= effect.Secrets
+	}
+}
+
+// code runs the code of an option, or what comes from standard input.
+func code(c *program.Call, args []program.Word, options ...string) {
+	for _, w := range args {
+		for _, o := range options {
+			if strings.HasPrefix(w.Text, o) {
+				c.Does |= effect.InlineCode
+				return
+			}
+		}
+	}
+	c.RunInput()
+}
