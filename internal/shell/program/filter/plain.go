@@ -3,18 +3,24 @@ package filter
 // The options of which a program only changes how it works or what it shows: see Plain of [program.Row]. They are those of the manuals
 // without what the rows name; what is missing in both asks.
 const (
-	plainAck = "1 # A=v B=v C=? c h H i I l L m=v n o p=? Q s S t=v T=v v w z after-context=v bar before-context=v break color=? " +
-		"color-filename=v color-lineno=v color-match=v color-colno=v colour=? column context=v count create-ackrc dump env files-with-matches " +
-		"files-without-matches filter flush follow group heading help help-types ignore-ack-defaults ignore-case ignore-file=v " +
-		"invert-match known-types literal max-count=v no-filename nosmart-case not=v and=v or=v passthru print0 proximate=? " +
-		"range-end=v range-start=v show-types smart-case sort-files thpppt type=v type-add=v type-del=v type-set=v underline " +
-		"version with-filename word-regexp"
-	plainAg = "# 0 1 a A=? B=? c C=? D f F=v G=v g=v h H i l L m=v n o Q s S t U v V w W=v z ackmate affinity after=? " +
-		"all-text all-types before=? break case-sensitive color color-line-number=v color-match=v color-path=v column context=? count " +
-		"debug depth=v file-search-regex=v filename files-with-matches files-without-matches fixed-strings follow group heading " +
-		"help ignore-case invert-match line-number list-file-types literal match max-count=v multiline numbers one-device " +
-		"only-matching parallel passthrough passthru path-to-agignore=v print-long-lines print0 search-binary search-files search-zip silent " +
-		"skip-vcs-ignores smart-case stats stats-only version vimgrep width=v word-regexp workers=v"
+	plainAck = "# 1 A=v B=v c C=? H h I i L l m=v n o p=? Q S s T=v t=v v w z after-context=v and=v bar before-context=v " +
+		"break cc color-colno=v color-filename=v color-lineno=v color-match=v color=? colour=? column context=v count " +
+		"cpp create-ackrc css dump elixir env files-with-matches files-without-matches filter flush follow go group " +
+		"haskell heading help help-types html ignore-ack-defaults ignore-case ignore-file=v invert-match java js json " +
+		"known-types kotlin literal lua make markdown max-count=v no-filename nobreak nocolor nocolumn noenv nofilter " +
+		"nofollow nogroup noheading noignore-dir=v nopager nosmart-case not=v or=v passthru perl php print0 " +
+		"proximate=? python range-end=v range-start=v ruby rust scala shell show-types smart-case sort-files sql swift " +
+		"thpppt ts type-add=v type-del=v type-set=v type=v typescript underline version with-filename word-regexp xml " +
+		"yaml"
+	plainAg = "# 0 1 a A=? B=? c C=? D f F=v G=v g=v H h i L l m=v n o Q S s t U V v w W=v z ackmate affinity after=? " +
+		"all-text all-types before=? break case-sensitive cc color color-line-number=v color-match=v color-path=v " +
+		"column context=? count cpp css debug depth=v elixir file-search-regex=v filename files-with-matches " +
+		"files-without-matches fixed-strings follow go group haskell heading help html ignore-case invert-match java " +
+		"js json kotlin line-number list-file-types literal lua make markdown match max-count=v multiline noaffinity " +
+		"nobreak nocolor nofilename nogroup noheading nomultiline nonumbers nopager numbers one-device only-matching " +
+		"parallel passthrough passthru path-to-agignore=v perl php print-long-lines print0 python ruby rust scala " +
+		"search-binary search-files search-zip shell silent skip-vcs-ignores smart-case sql stats stats-only swift ts " +
+		"typescript version vimgrep width=v word-regexp workers=v xml yaml"
 	plainBase64   = "D d decode ignore-garbage help version"
 	plainBasename = "a s=v z multiple suffix=v zero help version"
 	plainBat      = "A d f h L m=v n u V acknowledgements color=v decorations=v diagnostic diff diff-context=v file-name=v " +

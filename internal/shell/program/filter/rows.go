@@ -42,7 +42,7 @@ var Rows = []program.Row{
 	{Name: "iconv", Plain: plainIconv, Options: "f|from-code=v t|to-code=v o|output=w", Operands: "r*"},
 	{Name: "join", Plain: plainJoin, Options: "t=v o=v j=v 1=v 2=v a=v e=v v=v", Operands: "r*"},
 	{Name: "jq", Plain: plainJq,
-		Options: "arg=2 argjson=2 slurpfile=3 rawfile=3 f|from-file=r L=r indent=v args jsonargs", Operands: "vr*",
+		Options: "arg=2 argjson=2 slurpfile=3 rawfile=3 argfile=3 f|from-file=r L=r indent=v args jsonargs", Operands: "vr*",
 		Instead: "f r*", Handle: query},
 	{Name: "look", Options: "t|terminate=v", Operands: "vr*"},
 	{Name: "markdownlint", Options: "c|config=r i|ignore=v f|fix o|output=w", Operands: "f*"},

@@ -25,26 +25,29 @@ const (
 		"pathspec-file-nul porcelain post-rewrite quiet reset-author short signoff status untracked-files=? verbose verify"
 	plainGitConfig = "z bool bool-or-int bool-or-str default=v expiry-date fixed-value includes int name-only null path show-origin " +
 		"show-scope"
-	plainGitLog = "# a B C c E|extended-regexp F|fixed-strings g k l=v M m N p P|perl-regexp q R s t u v=v z abbrev-commit abbrev=v " +
-		"add-header=v after=v all all-match ancestry-path=? anchored=v attach=? author-date-order base=v basic-regexp before=v " +
-		"binary boundary branches=? break-rewrites cached cc=v check cherry cherry-mark cherry-pick children clear-decorations " +
-		"color color-moved color-moved-ws=v color-words combined-all-paths committer=v compact-summary " +
-		"cover-from-description=v cover-letter creation-factor=v cumulative date-order dd decorate-refs-exclude=v " +
-		"decorate-refs=v decorate=? dense diff-algorithm=v diff-filter=v diff-merges=v dirstat dirstat-by-file dst-prefix=v " +
-		"encoding=v exclude=v exit-code expand-tabs=? filename-max-length=v find-copies find-copies-harder find-object=v " +
-		"find-renames first-parent follow force-in-body-from from=? full-history full-index function-context glob=v graph " +
-		"histogram ignore-all-space ignore-blank-lines ignore-cr-at-eol ignore-if-in-upstream ignore-matching-lines=v " +
-		"ignore-space-at-eol ignore-space-change ignore-submodules in-reply-to=v indent-heuristic inline=? " +
-		"inter-hunk-context=v interdiff=v invert-grep irreversible-delete ita-invisible-in-index ita-visible-in-index " +
-		"keep-subject left-only left-right line-prefix=v log-size mailmap max-parents=v merge merge-base merges min-parents=v " +
-		"minimal name-only name-status no-prefix no-renames no-stat not notes=? numbered numbered-files numstat oneline ours " +
-		"output-indicator-context=v output-indicator-new=v output-indicator-old=v parents patch patch-with-raw patch-with-stat " +
-		"patience pickaxe-all pickaxe-regex progress quiet range-diff=v raw reflog regexp-ignore-case relative relative-date " +
-		"remerge-diff remotes=? rename-empty reroll-count=v reverse rfc right-only rotate-to=v shortstat show-pulls " +
-		"signature=v signoff simplify-by-decoration simplify-merges since-as-filter=v skip-to=v skip=v source sparse " +
-		"src-prefix=v staged start-number=v stat-count=v stat-graph-width=v stat-name-width=v stat-width=v stdout " +
-		"subject-prefix=v submodule suffix=v summary tags=? text theirs thread=? timestamp to=v topo-order use-mailmap " +
-		"walk-reflogs word-diff word-diff-regex=v ws-error-highlight=v zero-commit"
+	plainGitLog = "# a B b C c E|extended-regexp F|fixed-strings g i k l=v M m N p P|perl-regexp q R s t u v=v w z abbrev-commit " +
+		"abbrev=v add-header=v after=v all all-match alternate-refs ancestry-path=? anchored=v attach=? " +
+		"author-date-order base=v basic-regexp before=v binary bisect boundary branches=? break-rewrites cached cc=v " +
+		"check cherry cherry-mark cherry-pick children clear-decorations color color-moved color-moved-ws=v " +
+		"color-words combined-all-paths committer=v compact-summary cover-from-description=v cover-letter " +
+		"creation-factor=v cumulative date-order dd decorate-refs-exclude=v decorate-refs=v decorate=? dense " +
+		"diff-algorithm=v diff-filter=v diff-merges=v dirstat dirstat-by-file do-walk dst-prefix=v encoding=v " +
+		"exclude-hidden=v exclude=v exit-code expand-tabs=? filename-max-length=v find-copies find-copies-harder " +
+		"find-object=v find-renames first-parent follow force-in-body-from from=? full-diff full-history full-index " +
+		"function-context glob=v graph histogram ignore-all-space ignore-blank-lines ignore-cr-at-eol " +
+		"ignore-if-in-upstream ignore-matching-lines=v ignore-missing ignore-space-at-eol ignore-space-change " +
+		"ignore-submodules in-reply-to=v indent-heuristic indexed-objects inline=? inter-hunk-context=v interdiff=v " +
+		"invert-grep irreversible-delete ita-invisible-in-index ita-visible-in-index keep-subject left-only left-right " +
+		"line-prefix=v log-size mailmap max-parents=v merge merge-base merges min-parents=v minimal name-only " +
+		"name-status no-prefix no-renames no-stat no-walk=? not notes=? numbered numbered-files numstat oneline ours " +
+		"output-indicator-context=v output-indicator-new=v output-indicator-old=v parents patch patch-with-raw " +
+		"patch-with-stat patience pickaxe-all pickaxe-regex progress quiet range-diff=v raw reflog regexp-ignore-case " +
+		"relative relative-date remerge-diff remotes=? remove-empty rename-empty reroll-count=v reverse rfc right-only " +
+		"root rotate-to=v shortstat show-linear-break=? show-pulls signature=v signoff simplify-by-decoration " +
+		"simplify-merges since-as-filter=v single-worktree skip-to=v skip=v source sparse src-prefix=v staged " +
+		"start-number=v stat-count=v stat-graph-width=v stat-name-width=v stat-width=v stdout subject-prefix=v " +
+		"submodule suffix=v summary tags=? text theirs thread=? timestamp to=v topo-order use-mailmap walk-reflogs " +
+		"word-diff word-diff-regex=v ws-error-highlight=v zero-commit"
 	plainGitFetch = "4 6 a k m n P q t v append atomic auto-gc auto-maintenance deepen=v dry-run filter=v ipv4 ipv6 jobs=v keep multiple " +
 		"negotiate-only negotiation-tip=v prefetch progress prune-tags quiet recurse-submodules-default=v recurse-submodules=? " +
 		"refetch server-option=v set-upstream shallow-exclude=v shallow-since=v show-forced-updates stdin submodule-prefix=v " +
@@ -74,14 +77,16 @@ const (
 	plainGitSwitch      = "q guess ignore-other-worktrees overwrite-ignore progress quiet recurse-submodules=?"
 	plainGitSymbolicRef = "quiet recurse"
 	plainGitTag         = "e i annotate cleanup=v color=? column=? create-reflog edit ignore-case no-contains=v sign with without"
-	plainGitBlame       = "a b c C=? d e f g=? i k l L=v m M=? n o p q r s=? t u=? v w=? x=v z abbrev=? ahead-behind all branch cached " +
-		"color-by-age color-lines color=? column=? committer contains=v count=v current date-order debug deduplicate deleted " +
-		"dereference directory email empty-directory eol error-unmatch exclude-existing=? exclude-per-directory=v " +
-		"exclude-standard exclude=v find-renames=? full-name full-tree group=v hash=? head heads ignore-case ignore-rev=v " +
-		"ignore-submodules=? ignored=? incremental independent killed line-porcelain list long merge-base merged=v minimal " +
-		"modified more=? name name-only name-status no-contains=v no-merged=v null numbered object-only others perl " +
-		"points-at=v porcelain=? progress python quiet recurse-submodules reflog=? remotes renames resolve-undo root " +
-		"score-debug sha1-name shell short show-email show-name show-number show-stash show-stats sort=v sparse stage summary " +
-		"tags tcl topics topo-order unmerged untracked-files=? verbose verify with-tree=v"
+	plainGitBlame       = "a b c C=? d e f g=? i k l L=v m M=? n o p q r s=? t u=? v w=? x=v z abbrev=? after=v ahead-behind all " +
+		"author=v before=v branch branches=? cached color-by-age color-lines color=? column=? committer contains=v " +
+		"count=v current date-order debug deduplicate deleted dereference directory email empty-directory eol " +
+		"error-unmatch exclude-existing=? exclude-per-directory=v exclude-standard exclude=v find-renames=? " +
+		"first-parent full-name full-tree grep=v group=v hash=? head heads ignore-case ignore-rev=v " +
+		"ignore-submodules=? ignored=? incremental independent killed line-porcelain list long merge-base merged=v " +
+		"merges minimal modified more=? name name-only name-status no-contains=v no-merged=v null numbered object-only " +
+		"others perl points-at=v porcelain=? progress python quiet recurse-submodules reflog=? remotes renames " +
+		"resolve-undo reverse root score-debug sha1-name shell short show-email show-name show-number show-stash " +
+		"show-stats since=v sort=v sparse stage summary tags tcl topics topo-order unmerged until=v untracked-files=? " +
+		"verbose verify with-tree=v"
 	plainGitDescribe = "abbrev=? all always broken=? candidates=v contains debug dirty=? exact-match exclude=v first-parent long match=v tags"
 )
