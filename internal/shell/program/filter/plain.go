@@ -3,6 +3,15 @@ package filter
 // The options of which a program only changes how it works or what it shows: see Plain of [program.Row]. They are those of the manuals
 // without what the rows name; what is missing in both asks.
 const (
+	plainReadelf = "A D I L S T V W X a c d e g h l n r s t u v H W all archive-index arch-specific ctf=v decompress demangle=? dyn-syms dynamic " +
+		"file-header got-contents headers help histogram lint lto-syms no-demangle no-recurse-limit notes program-headers " +
+		"relocs section-details section-groups section-headers sections segments silent-truncation symbols sym-base=v syms " +
+		"unicode=v unwind use-dynamic version version-info wide"
+	plainScc = "M=v a b c d f=v h i=v l n=v p s=v v w x=v z avg-wage=v binary by-file ci cocomo-project-type=v count-as=v debug " +
+		"dryness eaf=v exclude-dir=v exclude-ext=v exclude-file=v file-gc-count=v format=v gen generated-markers=v help " +
+		"include-ext=v include-symlinks languages large-byte-count=v large-line-count=v min min-gen no-cocomo no-complexity " +
+		"no-duplicates no-gen no-gitignore no-ignore no-large no-min no-scc-ignore no-size not-match=v overhead=v percent size-unit=v " +
+		"sloccount-format sort=v trace uloc verbose version wide character"
 	plainAck = "# 1 A=v B=v c C=? H h I i L l m=v n o p=? Q S s T=v t=v v w z after-context=v and=v bar before-context=v " +
 		"break cc color-colno=v color-filename=v color-lineno=v color-match=v color=? colour=? column context=v count " +
 		"cpp create-ackrc css dump elixir env files-with-matches files-without-matches filter flush follow go group " +

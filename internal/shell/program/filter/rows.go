@@ -55,6 +55,8 @@ var Rows = []program.Row{
 	{Name: "od", Plain: plainOd, Options: "A=v t=v j=v N=v", Operands: "r*"},
 	{Name: "paste", Plain: plainPaste, Options: "d|delimiters=v", Operands: "r*"},
 	{Name: "pr", Plain: plainPr, Operands: "r*"},
+	{Name: "readelf", Listed: true, Options: "x|hex-dump=v p|string-dump=v R|relocated-dump=v w|debug-dump=?", Plain: plainReadelf,
+		Operands: "r*"},
 	{Name: "rev", Plain: plainRev, Operands: "r*"},
 	{Name: "rg", Plain: plainRg,
 		Options: "e|regexp=v f|file=r A|after-context=v B|before-context=v C|context=v m|max-count=v g|glob=v iglob=v " +
@@ -62,12 +64,14 @@ var Rows = []program.Row{
 			"hostname-bin=c r|replace=v files type-list l|files-with-matches context-separator=v max-filesize=v " +
 			"hidden u|unrestricted", Operands: "vr*", Instead: "e r* f r*", Here: "r", Handle: ripgrep},
 	{Name: "ripgrep", Same: "rg"},
+	{Name: "scc", Options: "o|output=w format-multi=v", Plain: plainScc, Operands: "r*", Here: "r"},
 	{Name: "sdiff", Plain: plainSdiff, Options: "o|output=w w|width=v diff-program=x", Operands: "r*"},
 	{Name: "sed", Plain: plainSed, Options: "e|expression=v f|file=x i|in-place=? I=? l|line-length=v n|quiet E r|regexp-extended s z u",
 		Operands: "vr*", Instead: "e r* f r*", Handle: sed},
 	{Name: "seq", Plain: plainSeq, Operands: "v*"},
 	{Name: "shuf", Plain: plainShuf,
 		Options: "o|output=w n|head-count=v i|input-range=v random-source=r e|echo", Operands: "r*", Instead: "e v*"},
+	{Name: "size", Listed: true, Plain: "A B G d f o t x common format=v radix=v target=v totals help version V", Operands: "r*"},
 	{Name: "sort", Plain: plainSort,
 		Options: "o|output=w T|temporary-directory=w compress-program=c k|key=v S|buffer-size=v t|field-separator=v " +
 			"files0-from=n random-source=r parallel=v batch-size=v", Operands: "r*"},
