@@ -15,6 +15,14 @@ func kubeQuery(c *program.Call) {
 		overlays(c)
 	}
 	out, _ := c.Value("o")
+	template, _ := c.Value("template")
+	for _, w := range [...]program.Word{out, template} { // a template in a file is shown
+		if _, file, ok := strings.Cut(w.Text, "-file="); ok {
+			c.Role('r', w.Tail(len(w.Text)-len(file)))
+		} else if strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "..") {
+			c.Role('r', w)
+		}
+	}
 	for i, t := range c.Operands {
 		for kind := range strings.SplitSeq(strings.ToLower(t.Text), ",") {
 			kind, _, named := strings.Cut(kind, "/")

@@ -98,7 +98,7 @@ var Rows = []program.Row{
 		{Name: "preview", Does: effect.ProjectCode | effect.Network},
 	}},
 	{Name: "redis-cli", Options: "h=h p=v a|pass=v user=v n=v u=h s=v r=v i=v eval=x rdb|functions-rdb=w scan pattern=v count=v bigkeys " +
-		"memkeys stat latency pipe x X=v raw no-raw csv json tls cacert=r cert=r key=r cacertdir=r c", Does: effect.Database, Handle: redis},
+		"memkeys stat latency pipe cluster=v d=v D=v x X=v raw no-raw csv json tls cacert=r cert=r key=r cacertdir=r c", Does: effect.Database, Handle: redis},
 	{Name: "serverless", Does: effect.Cloud | effect.Network | effect.Publish},
 	{Name: "sls", Same: "serverless"},
 	{Name: "sqlcmd", Options: "Q=s q=s i=x S=h o=w", Does: effect.Database, Handle: inputStatement},

@@ -13,7 +13,7 @@ import (
 func sbt(c *program.Call, args []program.Word) {
 	for _, w := range args {
 		for line := range strings.SplitSeq(w.Text, ";") {
-			head, _, _ := strings.Cut(strings.TrimLeft(line, " +"), " ")
+			head, _, _ := strings.Cut(strings.TrimLeft(line, " +~"), " ")
 			head = head[strings.LastIndexAny(head, "/:")+1:]
 			switch {
 			case program.Named("eval|set|apply", head):

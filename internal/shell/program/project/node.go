@@ -71,7 +71,7 @@ func inWorkspaces(c *program.Call, args []program.Word) {
 		c.Scan(args[1:])
 		c.Apply(c.Shell.Find(c.Part.Program), c.Operands)
 	case name[0].Text == "run":
-		c.Apply(c.Shell.Find(c.Part.Program), args)
+		c.Apply(c.Shell.Find(c.Part.Program), args[1:])
 	default:
 		c.Does |= effect.Deps | effect.Network | effect.ProjectCode
 		c.Guess(args)

@@ -44,7 +44,8 @@ var Rows = []program.Row{
 	{Name: "date", Options: "d|date=v f|file=r r|reference=r s|set=v I|iso-8601=? rfc-3339=v u|utc R|rfc-email n j v=v", Handle: date},
 	{Name: "debugfs", Does: effect.Privilege | effect.Destructive},
 	{Name: "defaults", Options: "currentHost host=v", Style: program.SingleFirst, Rest: effect.Privilege, Subs: []program.Row{
-		{Name: "read|read-type|domains|find|help", Operands: "g*", Does: effect.Read, Handle: preferences},
+		{Name: "read|read-type|find", Operands: "g*", Does: effect.Read, Handle: preferences},
+		{Name: "domains|help", Does: effect.Read},
 	}},
 	{Name: "diskutil", Subs: []program.Row{
 		{Name: "list|info|listFilesystems|activity", Operands: "v*", Does: effect.Read},
@@ -219,7 +220,7 @@ var Rows = []program.Row{
 	{Name: "route", Options: "n v e 4 6 A=v t", Handle: route},
 	{Name: "rpm", Options: "q|query V|verify a|all l|list i|install|info f|file e|erase U|upgrade F|freshen p|package E|eval=i D|define=i " +
 		"pipe=c load=x rcfile=x macros=x r|root=e dbpath=r import=r queryformat|qf=v whatrequires=v whatprovides=v initdb rebuilddb",
-		Operands: "r*", Does: effect.Install | effect.Privilege, Handle: rpm},
+		Operands: "u*", Does: effect.Install | effect.Privilege, Handle: rpm},
 	{Name: "runlevel", Operands: "v*"},
 	{Name: "sar", Operands: "v*"},
 	{Name: "scutil", Style: program.Single, Options: "dns proxy nwi get=v set=v r=v w=v t=v prefs=r nc=v error=v", Does: effect.Privilege,
