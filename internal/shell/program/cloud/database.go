@@ -179,3 +179,10 @@ func redisReads(words []program.Word) bool {
 	return program.Named("memory usage|memory stats|object encoding|client list|client info|cluster info|cluster nodes|slowlog get|"+
 		"slowlog len|command count|command info|xinfo stream", strings.ToLower(words[0].Text+" "+words[1].Text))
 }
+
+// onlyOne handles a command of mysqladmin, which runs each of its operands.
+func onlyOne(c *program.Call) {
+	if len(c.Operands) > 0 {
+		c.Does |= effect.Database
+	}
+}

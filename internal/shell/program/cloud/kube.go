@@ -11,6 +11,7 @@ import (
 // kubeQuery handles kubectl get, describe and diff.
 func kubeQuery(c *program.Call) {
 	showSecrets(c)
+	kubeIdentity(c)
 	if c.Has("k") {
 		overlays(c)
 	}
@@ -27,10 +28,17 @@ func kubeQuery(c *program.Call) {
 		for kind := range strings.SplitSeq(strings.ToLower(t.Text), ",") {
 			kind, _, named := strings.Cut(kind, "/")
 			kind, _, _ = strings.Cut(kind, ".")
-			if (i == 0 || named) && (strings.HasPrefix(kind, "secret") || kind == "all" && !program.Named("|wide|name", out.Text)) {
+			if (i == 0 || named) && (strings.HasPrefix(kind, "secret") || kind == "all" && !program.Named("|wide|name", strings.TrimPrefix(out.Text, "="))) {
 				c.Does |= effect.Secrets
 			}
 		}
+	}
+}
+
+// kubeIdentity looks for options with which kubectl asks as somebody else.
+func kubeIdentity(c *program.Call) {
+	if c.HasAny("token", "as", "as-group", "as-uid", "username", "password", "client-key") {
+		c.Does |= effect.Privilege
 	}
 }
 
@@ -76,5 +84,12 @@ func chart(c *program.Call) {
 func signed(c *program.Call) {
 	if c.HasAny("sign", "key") {
 		c.Does |= effect.Secrets
+	}
+}
+
+// kubeContext is kubectx, which lists contexts, or goes to another one.
+func kubeContext(c *program.Call) {
+	if len(c.Operands) > 0 || c.HasAny("d", "u") {
+		c.Does |= effect.Container
 	}
 }

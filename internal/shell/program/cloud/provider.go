@@ -18,10 +18,8 @@ func providerCommand(c *program.Call, _ []program.Word) {
 	}
 	words := commandWords(c.Operands)
 	verb := verbOf(c.Part.Program, words)
-	for _, w := range words[:min(verb+1, len(words))] {
-		if tellsSecrets(w) {
-			c.Does |= effect.Secrets
-		}
+	if showsSecrets(words[:min(verb+1, len(words))]) {
+		c.Does |= effect.Secrets
 	}
 	asks := verb < len(words) && asksOnly(words[verb])
 	if !asks {
@@ -89,6 +87,20 @@ func changes(word string) bool {
 		"mv|rm|rsync|import|export|execute|run|call|invoke|submit|cancel|apply|enable|disable|attach|detach|move|resize|promote|failover|"+
 		"clone|restore|backup|migrate|rollback|patch|replace|undelete|sign|access|encrypt|decrypt|login|activate|configure|connect|print|"+
 		"revoke|accept|reject|approve|pull|push|ack|seek|drain|abandon|recreate|rolling|simulate|upload|download|tag|untag|rename", word)
+}
+
+// showsSecrets reports whether a command shows secrets. The services that keep them list and describe them by name.
+func showsSecrets(words []string) bool {
+	names := len(words) > 1 && (strings.HasPrefix(words[len(words)-1], "list") || strings.HasPrefix(words[len(words)-1], "describe"))
+	for _, w := range words {
+		if names && program.Named("secretsmanager|ssm|kms|secrets|list-secrets|describe-secret|list-secret-version-ids", w) {
+			continue
+		}
+		if tellsSecrets(w) {
+			return true
+		}
+	}
+	return false
 }
 
 // tellsSecrets reports whether a word of a command says that it shows secrets.

@@ -15,8 +15,9 @@ import (
 var pieces = []string{
 	"select ", "1", ", ", " from t", " as ", "x", "'", "''", `"`, "`", "[", "]", "--", "/*", "*/", "\n", ";", "(", ")", "count(*)", "max(a)",
 	"'a'", `"b"`, "delete from t", "insert into t values (9)", "update t set a = 7", "drop table t", "replace into t values (8)",
-	"create table u (b)", "with c as (select 1) ", "select * from c", "pragma user_version = 7", "pragma user_version", "pragma table_info(t)",
-	"explain ", "vacuum", "attach ':memory:' as m", "pragma application_id(5)", " where a = 'it''s'", " union select 2", "values (1)", "#", "$",
+	"create table u (b)", "with c as (select 1) ", "select * from c", "pragma user_version = 7", "pragma user_version",
+	"pragma table_info(t)", "explain ", "vacuum", "attach ':memory:' as m", "pragma application_id(5)", " where a = 'it''s'",
+	" union select 2", "values (1)", "#", "$",
 }
 
 // TestWhatAsksChangesNothing gives random statements to SQLite: none of those that asksSQL takes for questions changes the database.
@@ -58,7 +59,8 @@ func TestWhatAsksChangesNothing(t *testing.T) {
 func content(t *testing.T, db *sql.DB) string {
 	t.Helper()
 	var b strings.Builder
-	for _, q := range []string{"select group_concat(name || coalesce(sql, '')) from sqlite_master", "select group_concat(a || '/' || x) from t",
+	for _, q := range []string{"select group_concat(name || coalesce(sql, '')) from sqlite_master",
+		"select group_concat(a || '/' || x) from t",
 		"select group_concat(name) from pragma_database_list", "select user_version from pragma_user_version",
 		"select application_id from pragma_application_id", "select total_changes()"} {
 		var s any
@@ -73,15 +75,16 @@ func content(t *testing.T, db *sql.DB) string {
 // TestWhatIsNoQuestion: what a reader could overlook.
 func TestWhatIsNoQuestion(t *testing.T) {
 	for _, text := range []string{"", ";", "delete from t", "select 1; delete from t", "select load_extension('x')", "select 1 -- x",
-		"select /* x */ 1", `select "it's", f('x'), 'y'`, "select 1 as ['], f(1), 2 as [']", "select $$'$$, f(1), $$'$$", `select E'\'', f(1), '`,
+		"select /* x */ 1", `select "it's", f('x'), 'y'`, "select 1 as ['], f(1), 2 as [']", "select $$'$$, f(1), $$'$$",
+		`select E'\'', f(1), '`,
 		"select * into u from t", "explain analyze delete from t", "with c as (delete from t returning *) select * from c", "select f (1)",
 		"select \"f\"(1)", "pragma user_version = 1", "pragma journal_mode(wal)", "select 'a", ".shell x", "select 1;\n.shell x"} {
 		if asksSQL(text, "sqlite3") {
 			t.Errorf("%q is taken for a question", text)
 		}
 	}
-	for _, text := range []string{"select 1", "SELECT count(*) FROM t WHERE a = 'delete';", "show tables\\G", "explain select 1", "pragma user_version",
-		"select a from t where b in (1, 2) and (c = 2)", "with c as (select 1) select * from c", "select 1; select 2;"} {
+	for _, text := range []string{"select 1", "SELECT count(*) FROM t WHERE a = 'delete';", "show tables\\G", "explain select 1",
+		"pragma user_version", "select a from t where b in (1, 2) and (c = 2)", "with c as (select 1) select * from c", "select 1; select 2;"} {
 		if !asksSQL(text, "sqlite3") {
 			t.Errorf("%q is not taken for a question", text)
 		}
@@ -90,13 +93,15 @@ func TestWhatIsNoQuestion(t *testing.T) {
 
 // TestMongoQuestions: only methods that are known to ask, and no code.
 func TestMongoQuestions(t *testing.T) {
-	for _, text := range []string{"db.users.drop()", "db.dropDatabase()", "db['users']['drop']()", "db.x.find({$where: 'x'})", "db.x.find().forEach(f)",
+	for _, text := range []string{"db.users.drop()", "db.dropDatabase()", "db['users']['drop']()", "db.x.find({$where: 'x'})",
+		"db.x.find().forEach(f)",
 		"db.x.find(); db.x.drop()", "db.x.aggregate([{$out: 'y'}])", "require('fs')", "db.x = 1", "db.x.find`a`", "db.eval('x')"} {
 		if asksMongo(text) {
 			t.Errorf("%q is taken for a question", text)
 		}
 	}
-	for _, text := range []string{"db.users.find({age: {$gt: 3}}).limit(5)", "db.users.countDocuments({});", "show collections", "db.getCollectionNames()"} {
+	for _, text := range []string{"db.users.find({age: {$gt: 3}}).limit(5)", "db.users.countDocuments({});",
+		"show collections", "db.getCollectionNames()"} {
 		if !asksMongo(text) {
 			t.Errorf("%q is not taken for a question", text)
 		}

@@ -92,3 +92,13 @@ func code(c *program.Call, args []program.Word, options ...string) {
 	}
 	c.RunInput()
 }
+
+// phpSettings takes settings of php -d that name code.
+func phpSettings(c *program.Call) {
+	for _, o := range c.Options {
+		key, file, _ := strings.Cut(o.Value.Text, "=")
+		if o.Name == "d" && program.Named("auto_prepend_file|auto_append_file|extension|zend_extension|include_path|extension_dir", key) {
+			c.Role('x', program.Word{Text: file, Unknown: o.Value.Unknown})
+		}
+	}
+}

@@ -73,6 +73,9 @@ func runScanned(c *program.Call) {
 	if c.Has("inspect") {
 		c.Does |= effect.Listen
 	}
+	if c.Part.Program == "php" {
+		phpSettings(c)
+	}
 	c.Finish()
 }
 

@@ -54,7 +54,7 @@ var Rows = []program.Row{
 	{Name: "osacompile", Operands: "r*", Does: effect.InlineCode},
 	{Name: "osascript", Style: program.First, Options: "e=i l=v", Parse: interpret},
 	{Name: "perl", Style: program.First, Options: "e=i E=i M=? m=? I=x i=? n p l=? 0=? F=? a w c v|version", Parse: interpret},
-	{Name: "php", Style: program.First, Options: "r=i B=i R=i E=i f=x S=v t=r c=r d=v l v|version", Parse: interpret},
+	{Name: "php", Style: program.First, Options: "r=i B=i R=i E=i f=x S=v t=r c=r d=v z=x l v|version", Parse: interpret},
 	{Name: "pry", Does: effect.InlineCode},
 	{Name: "pwsh", Style: program.First, Options: "c|Command=i f|File=x", Parse: interpret},
 	{Name: "pypy", Same: "python"},

@@ -108,3 +108,13 @@ func rake(c *program.Call, args []program.Word) {
 	dropsData(c, args)
 	program.RunProject(c, args)
 }
+
+// mixRun runs a file, or the code that mix run -e and mix eval are given.
+func mixRun(c *program.Call) {
+	c.Does |= effect.ProjectCode
+	if c.Words[1].Text == "eval" {
+		c.Does |= effect.InlineCode
+	} else if len(c.Operands) > 0 {
+		c.RunFile(c.Operands[0])
+	}
+}

@@ -109,3 +109,15 @@ func uvRun(c *program.Call, args []program.Word) {
 	}
 	c.RunProcess(words)
 }
+
+// pdmRun handles pdm run and hatch run: a script of the project, or a program.
+func pdmRun(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	c.Does |= effect.ProjectCode
+	if len(c.Operands) > 0 && c.Shell.Find(c.Operands[0].Text) != nil {
+		c.RunProcess(c.Operands)
+		return
+	}
+	c.Guess(c.Operands)
+	c.Finish()
+}

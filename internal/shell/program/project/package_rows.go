@@ -143,8 +143,8 @@ var goTools = []program.Row{
 // uvCommands are the subcommands of uv.
 var uvCommands = []program.Row{
 	{Name: "run", Style: program.First,
-		Options: "with=v with-editable=v with-requirements=r env-file=r extra=v group=v only-group=v no-group=v package=v m|module=v " +
-			"s|script=v w n U|upgrade P=v isolated active no-project no-sync locked frozen all-extras dev no-dev q v " + uvOptions,
+		Options: "with|w=v with-editable=v with-requirements=r env-file=r extra=v group=v only-group=v no-group=v package=v m|module=v " +
+			"s|script=v n U|upgrade P=v C=v isolated active no-project no-sync locked frozen all-extras dev no-dev q v " + uvOptions,
 		Does: effect.Deps, Parse: uvRun},
 	{Name: "sync|lock|venv|tree|init|version|export|remove|build|format", Options: "o|output-file|out-dir=w " + uvOptions, Here: "rw",
 		Does: effect.Deps | effect.Network},

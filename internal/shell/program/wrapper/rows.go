@@ -17,7 +17,7 @@ var Rows = []program.Row{
 	{Name: "chrt", Style: program.First, Parse: behindFirst},
 	{Name: "dash", Parse: shell},
 	{Name: "doas", Style: program.First, Options: "u=v C=r", Parse: sudo},
-	{Name: "env", Style: program.First, Options: "u|unset=v C|chdir=v S|split-string=v i|ignore-environment 0|null P=v " +
+	{Name: "env", Style: program.First, Options: "u|unset=v C|chdir=v S|split-string=v i|ignore-environment 0|null P=v a|argv0=v " +
 		"block-signal=? default-signal=? ignore-signal=?", Parse: env},
 	{Name: "fish", Parse: shell},
 	{Name: "flock", Style: program.First, Options: "c|command=v w|timeout=v E=v", Parse: flock},
