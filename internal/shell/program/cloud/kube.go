@@ -28,7 +28,8 @@ func kubeQuery(c *program.Call) {
 		for kind := range strings.SplitSeq(strings.ToLower(t.Text), ",") {
 			kind, _, named := strings.Cut(kind, "/")
 			kind, _, _ = strings.Cut(kind, ".")
-			if (i == 0 || named) && (strings.HasPrefix(kind, "secret") || kind == "all" && !program.Named("|wide|name", strings.TrimPrefix(out.Text, "="))) {
+			if (i == 0 || named) && (strings.HasPrefix(kind, "secret") ||
+				kind == "all" && !program.Named("|wide|name", strings.TrimPrefix(out.Text, "="))) {
 				c.Does |= effect.Secrets
 			}
 		}
