@@ -351,7 +351,7 @@ var brewCommands = []program.Row{
 var nmcliCommands = []program.Row{
 	{Name: "device|devic|devi|dev|de|d", Rest: effect.Privilege, Subs: []program.Row{
 		{Name: "status|stat|show|sh|lldp", Does: effect.Read},
-		{Name: "wifi|w", Rest: effect.Privilege, Subs: []program.Row{{Name: "list|l", Does: effect.Read | effect.Network}}},
+		{Name: "wifi|w", Rest: effect.Privilege, Subs: []program.Row{{Name: "list|l", Does: effect.Read}}},
 	}},
 	{Name: "connection|conn|con|c", Rest: effect.Privilege, Subs: []program.Row{
 		{Name: "show|sh|s", Options: "a|active order=v s|show-secrets", Does: effect.Read, Handle: networkSecrets},
