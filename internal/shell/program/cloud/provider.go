@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"slices"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -36,7 +37,7 @@ func providerCommand(c *program.Call, _ []program.Word) {
 	if asks && c.Part.Program == "aws" {
 		namedFiles(c)
 	} else {
-		c.Guess(c.Operands)
+		c.Guess(slices.DeleteFunc(slices.Clone(c.Operands), func(w program.Word) bool { return strings.HasPrefix(w.Text, "gs://") }))
 	}
 	c.Finish()
 }
@@ -108,7 +109,7 @@ func tellsSecrets(word string) bool {
 	return program.Named("secretsmanager|secrets|secret|keyvault|ssm|kms|keys|print|appsettings|get-function|get-function-configuration|"+
 		"connection-string", word) ||
 		program.ContainsAny(word, "credential", "password", "token", "secret", "connection-string", "shared-key", "list-keys", "api-key",
-			"key-string", "publishing", "access-key")
+			"key-string", "publishing")
 }
 
 // namedFiles takes the files and the addresses that a question of aws names. The other words are names of what is there, also if they

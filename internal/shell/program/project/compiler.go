@@ -116,6 +116,9 @@ func cmakeTool(c *program.Call) {
 	if !ok {
 		return
 	}
+	if tool.Unknown {
+		c.Unclear("which tool of cmake runs is not known")
+	}
 	rest := c.Words[min(3, len(c.Words)):]
 	switch tool.Text {
 	case "rm", "remove", "remove_directory":

@@ -11,8 +11,11 @@ import (
 // packageScript handles npm test, npm run x, npm exec x and the subcommands that a project defines (yarn lint).
 func packageScript(c *program.Call, _ []program.Word) {
 	words := c.Words
-	if c.Row.Name == "setup" && c.Part.Program == "pnpm" { // it writes the settings of the user's shell
+	switch {
+	case c.Row.Name == "setup" && c.Part.Program == "pnpm": // it writes the settings of the user's shell
 		c.Does |= effect.Install
+	case c.Part.Program == "bun" && len(words) > 1 && words[1].Text == "repl":
+		c.RunInput()
 	}
 	if len(words) > 1 && words[1].Text == "node" && c.Part.Program != "npm" {
 		c.Apply(c.Shell.Find("node"), words[2:])
@@ -204,7 +207,8 @@ func install(c *program.Call) {
 	}
 }
 
-// updatesItself reports whether a package manager fetches another version of itself.
+// updatesItself reports whether a package manager fetches another version of itself, or lets scripts of others run.
 func updatesItself(c *program.Call) bool {
-	return len(c.Words) > 1 && (c.Words[1].Text == "self-update" || c.Part.Program == "bun" && c.Words[1].Text == "upgrade")
+	return len(c.Words) > 1 && (program.Named("self-update|approve-builds", c.Words[1].Text) ||
+		c.Part.Program == "bun" && c.Words[1].Text == "upgrade")
 }

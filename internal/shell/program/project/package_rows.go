@@ -76,7 +76,7 @@ const pipOptions = "log|log-file=w cache-dir=w proxy=h cert=r client-cert=r trus
 // cargoCommands are the subcommands of cargo.
 var cargoCommands = []program.Row{
 	{Name: "rustc|rustdoc", Parse: cargoCompiler},
-	{Name: "build|b|check|c|test|t|run|r|bench|clippy|nextest|miri|llvm-cov|tarpaulin|doc|d|expand|fix|insta",
+	{Name: "build|b|check|c|test|t|run|r|bench|clippy|nextest|miri|llvm-cov|tarpaulin|doc|d|expand|fix|insta|xtask",
 		Options: "manifest-path=r target-dir=w p|package=v bin=v example=v test=v features|F=v target=v profile=v j|jobs=v " +
 			"out-dir=w config=v message-format=v exclude=v color=v", Parse: program.RunProject},
 	{Name: "watch", Style: program.First, Options: "s|shell=c x|exec=v w|watch=r i|ignore=v d|delay=v C|workdir=k B=v E|env=v " +
@@ -92,7 +92,10 @@ var cargoCommands = []program.Row{
 	{Name: "add", Here: "rw", Does: effect.Install | effect.Network},
 	{Name: "install|binstall", Options: "list root=w path=r git=h", Does: effect.Install | effect.Network, Shows: "list"},
 	{Name: "uninstall", Does: effect.Install | effect.Delete},
-	{Name: "publish|yank|owner|login|logout|package|release", Options: "n|dry-run token=v registry=h", Here: "r",
+	{Name: "owner", Options: "a|add=v r|remove=v l|list token=v registry=h index=h", Does: effect.Network, Handle: cargoOwner},
+	{Name: "package", Options: "l|list allow-dirty no-verify target-dir=w " + cargoOptions, Here: "rw", Does: effect.ProjectCode,
+		Handle: cargoSource},
+	{Name: "publish|yank|login|logout|release", Options: "n|dry-run token=v registry=h", Here: "r",
 		Does: effect.Publish | effect.Network, Handle: publish},
 }
 
