@@ -73,6 +73,11 @@ func elsewhere(c *program.Call) {
 // dependencies is that tool.
 func runPackage(c *program.Call, args []program.Word) {
 	pkg, named, rest := packageOptions(c, args)
+	for _, w := range args[:len(args)-len(rest)] { // before the package they are options of npm
+		if name, _, _ := strings.Cut(w.Text, "="); changesSource(name) || changesProgram(name) {
+			c.Unclear("the option " + name + " changes what is fetched or run")
+		}
+	}
 	if len(rest) == 0 {
 		c.Does |= effect.Install | effect.Network
 		c.Finish()

@@ -55,11 +55,10 @@ func shellOptions(c *program.Call, args []program.Word) (o options, rest []progr
 		case strings.HasPrefix(t.Text, "--"):
 			i += longOption(c, t, args[i+1:])
 			continue
-		case c.Part.Program == "fish" && t.Text[1] == 'C':
+		case c.Part.Program == "fish" && program.Named("-C|-d|-D|-o", t.Text):
 			if i++; i < len(args) {
-				c.RunNested(args[i])
+				fishOption(c, t.Text, args[i])
 			}
-			c.Does |= effect.InlineCode
 			continue
 		}
 		o.command = o.command || t.Text[0] == '-' && strings.Contains(t.Text, "c")
@@ -71,6 +70,17 @@ func shellOptions(c *program.Call, args []program.Word) (o options, rest []progr
 		}
 	}
 	return o, nil
+}
+
+// fishOption takes the value of an option of fish that no other shell has.
+func fishOption(c *program.Call, option string, value program.Word) {
+	switch option {
+	case "-C":
+		c.RunNested(value)
+		c.Does |= effect.InlineCode
+	case "-o":
+		c.Role('w', value)
+	}
 }
 
 // longOption reads a long option of a shell. It returns how many of the following words belong to it.
