@@ -148,7 +148,8 @@ var uvCommands = []program.Row{
 	{Name: "run", Style: program.First,
 		Options: "with|w=v with-editable=v with-requirements=r env-file=r extra=v group=v only-group=v no-group=v package=v m|module=v " +
 			"s|script=v n U|upgrade P=v C=v isolated active resolution=v prerelease=v exclude-newer=v reinstall-package=v refresh-package=v " +
-			"no-build-package=v no-binary-package=v link-mode=v only-extra=v no-extra=v fork-strategy=v python-platform=v torch-backend=v no-project no-sync locked frozen all-extras dev no-dev q v " + uvOptions,
+			"no-build-package=v no-binary-package=v link-mode=v only-extra=v no-extra=v fork-strategy=v python-platform=v torch-backend=v " +
+			"no-project no-sync locked frozen all-extras dev no-dev q v " + uvOptions,
 		Does: effect.Deps, Parse: uvRun},
 	{Name: "sync|lock|venv|tree|init|version|export|remove|build|format", Options: "o|output-file|out-dir=w " + uvOptions, Here: "rw",
 		Does: effect.Deps | effect.Network},

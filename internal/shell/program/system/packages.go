@@ -87,3 +87,17 @@ func choose(c *program.Call) {
 		}
 	}
 }
+
+// service shows how a service is, or changes that.
+func service(c *program.Call) {
+	if c.Has("status-all") || len(c.Operands) == 2 && c.Operands[1].Text == "status" {
+		c.Does &^= c.Row.Does
+	}
+}
+
+// swapon shows what the machine swaps to, or adds a file.
+func swapon(c *program.Call) {
+	if c.HasAny("show", "s") && !c.Has("a") && len(c.Operands) == 0 {
+		c.Does &^= c.Row.Does
+	}
+}

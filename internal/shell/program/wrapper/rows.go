@@ -32,7 +32,8 @@ var Rows = []program.Row{
 	{Name: "parallel", Style: program.First,
 		Options: "a|arg-file=v j|jobs=v I=v S|sshlogin=h delay=v timeout=v results=w joblog=w C|colsep=v N=v n|max-args=v L=v " +
 			"d|delimiter=v retries=v tmpdir|tempdir=w bar k|keep-order dry-run basefile|bf=r block=v env=v halt=v header=v load=v memfree=v " +
-			"nice=v profile|J=x recstart=v recend=v return=v rpl=i id|semaphorename=v ssh=c sshdelay=v tagstring=v trc=v wd|workdir=k X m", Parse: parallel},
+			"nice=v profile|J=x recstart=v recend=v return=v rpl=i id|semaphorename=v ssh=c sshdelay=v tagstring=v trc=v wd|workdir=k X " +
+			"m", Parse: parallel},
 	{Name: "perf", Style: program.First, Parse: sudo},
 	{Name: "pkexec", Style: program.First, Options: "u|user=v", Parse: sudo},
 	{Name: "runuser", Options: "c|command=v u=v", Parse: su},
