@@ -44,7 +44,7 @@ func powerShell(c *program.Call, args []program.Word) {
 			c.Guess(args[i+1:])
 			c.Finish()
 			return
-		case name == "f" || strings.HasPrefix("file", name):
+		case program.Named("f|fi|fil|file", name):
 			continue
 		case strings.HasPrefix(name, "c") || strings.HasPrefix(name, "e") && !strings.HasPrefix(name, "ex") && name != "ep":
 			c.RunInput()

@@ -25,7 +25,7 @@ func pacman(c *program.Call) {
 
 // rpm only looks with -q and -V.
 func rpm(c *program.Call) {
-	if c.HasAny("q", "V") && !c.HasAny("e", "U", "F", "import", "initdb", "rebuilddb") {
+	if c.HasAny("q", "V") && !c.HasAny("e", "U", "F", "import", "initdb", "rebuilddb", "restore", "setperms", "setugids", "setcaps") {
 		c.Does &^= c.Row.Does
 	}
 }

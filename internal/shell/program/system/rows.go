@@ -222,7 +222,8 @@ var Rows = []program.Row{
 	{Name: "rmmod", Does: effect.Privilege},
 	{Name: "route", Options: "n v e 4 6 A=v t", Handle: route},
 	{Name: "rpm", Options: "q|query V|verify a|all l|list i|install|info f|file e|erase U|upgrade F|freshen p|package E|eval=i D|define=i " +
-		"pipe=c load=x rcfile=x macros=x r|root=e dbpath=r import=r queryformat|qf=v whatrequires=v whatprovides=v initdb rebuilddb",
+		"pipe=c load=x rcfile=x macros=x r|root=e dbpath=r import=r queryformat|qf=v whatrequires=v whatprovides=v initdb rebuilddb " +
+		"restore setperms setugids setcaps",
 		Operands: "u*", Does: effect.Install | effect.Privilege, Handle: rpm},
 	{Name: "runlevel", Operands: "v*"},
 	{Name: "sar", Operands: "v*"},
