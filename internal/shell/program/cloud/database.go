@@ -139,7 +139,7 @@ func showsSchema(text string) bool {
 		return false
 	}
 	letters := strings.TrimPrefix(name, "\\d")
-	return program.Named(`\l|\l+|\conninfo|\z|\encoding`, name) ||
+	return program.Named(`\l|\l+|\conninfo|\z|\encoding|\timing|\x`, name) ||
 		letters != name && len(letters) < 5 && strings.Trim(letters, "abcdefgilmnopstuvwxyEFOPRS+") == ""
 }
 

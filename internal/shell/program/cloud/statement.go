@@ -11,11 +11,11 @@ import (
 func asksSQL(text, client string) bool {
 	text = strings.TrimRight(strings.TrimSpace(text), ";")
 	text = strings.TrimSuffix(strings.TrimSuffix(text, `\G`), `\g`)
-	if program.ContainsAny(text, "--", "/*", `\`, "#", "$", "[") || client == "psql" && strings.Contains(text, "`") {
+	if strings.Contains(text, `\`) || client == "psql" && strings.Contains(text, "`") {
 		return false
 	}
 	bare, closed := withoutTexts(text)
-	if !closed {
+	if !closed || program.ContainsAny(bare, "--", "/*", "#", "$", "[") { // up to the first of these, every client reads the quotes alike
 		return false
 	}
 	for one := range strings.SplitSeq(bare, ";") {
@@ -87,7 +87,12 @@ const functions = "|COUNT|SUM|AVG|MIN|MAX|TOTAL|LENGTH|CHAR_LENGTH|LOWER|UPPER|C
 	"JSONB_ARRAY_LENGTH|YEAR|MONTH|DAY|HOUR|DAYOFWEEK|GREATEST|LEAST|UNNEST|POSITION|INSTR|LEFT|RIGHT|FLOOR|CEIL|CEILING|MOD|" +
 	"POWER|SQRT|AS|FROM|WHERE|AND|OR|NOT|ON|USING|BY|SELECT|HAVING|CASE|WHEN|THEN|ELSE|UNION|EXCEPT|INTERSECT|JOIN|DISTINCT|" +
 	"FILTER|PARTITION|LATERAL|VARCHAR|NUMERIC|DECIMAL|CHAR|LIMIT|OFFSET|BETWEEN|LIKE|IF|EXPLAIN|ANALYZE|PRAGMA_TABLE_INFO|" +
-	"JSON_EACH|INTERVAL|GENERATE_SERIES|FORMAT|HEX|QUOTE|UNICODE|IIF|RECURSIVE|"
+	"JSON_EACH|INTERVAL|GENERATE_SERIES|FORMAT|HEX|QUOTE|UNICODE|IIF|RECURSIVE|JSON_BUILD_OBJECT|JSONB_BUILD_OBJECT|" +
+	"JSON_BUILD_ARRAY|JSON_GROUP_ARRAY|JSON_GROUP_OBJECT|JSON_OBJECT|JSON_ARRAY|JSON_TYPE|JSON_VALID|JSON_UNQUOTE|" +
+	"ROW_TO_JSON|TO_JSON|TO_JSONB|SPLIT_PART|REPLACE|REVERSE|NTILE|FIRST_VALUE|LAST_VALUE|BOOL_AND|BOOL_OR|EVERY|CURDATE|" +
+	"UNIX_TIMESTAMP|FROM_UNIXTIME|DATEDIFF|TIMESTAMPDIFF|STR_TO_DATE|ISNULL|FIELD|RANDOM|PRINTF|TO_TIMESTAMP|TO_DATE|" +
+	"OBJ_DESCRIPTION|FORMAT_TYPE|PG_GET_INDEXDEF|PG_GET_CONSTRAINTDEF|PG_GET_VIEWDEF|ARRAY_LENGTH|ARRAY_TO_STRING|" +
+	"STRING_TO_ARRAY|REGEXP_REPLACE|REGEXP_MATCHES|LPAD|RPAD|CONCAT_WS|SIGN|UNIXEPOCH|VARIANCE|STDDEV|"
 
 // callsKnown reports whether each parenthesis stands behind a known word, or behind a sign.
 func callsKnown(s, known string) bool {

@@ -84,7 +84,8 @@ func TestWhatIsNoQuestion(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"select 1", "SELECT count(*) FROM t WHERE a = 'delete';", "show tables\\G", "explain select 1",
-		"pragma user_version", "select a from t where b in (1, 2) and (c = 2)", "with c as (select 1) select * from c", "select 1; select 2;"} {
+		"pragma user_version", "select a from t where b in (1, 2) and (c = 2)", "with c as (select 1) select * from c",
+		"select json_extract(a, '$.b[0]') from t", "select '-- # /*'", "select 1; select 2;"} {
 		if !asksSQL(text, "sqlite3") {
 			t.Errorf("%q is not taken for a question", text)
 		}
