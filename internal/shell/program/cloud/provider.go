@@ -107,7 +107,7 @@ func showsSecrets(words []string) bool {
 // tellsSecrets reports whether a word of a command says that it shows secrets.
 func tellsSecrets(word string) bool {
 	return program.Named("secretsmanager|secrets|secret|keyvault|ssm|kms|keys|print|appsettings|get-function|get-function-configuration|"+
-		"connection-string", word) ||
+		"connection-string|get-console-screenshot", word) ||
 		program.ContainsAny(word, "credential", "password", "token", "secret", "connection-string", "shared-key", "list-keys", "api-key",
 			"key-string", "publishing")
 }

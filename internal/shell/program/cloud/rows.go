@@ -16,7 +16,7 @@ var Rows = []program.Row{
 	{Name: "aws", Options: "profile=v region=v output=v query=v endpoint-url=h ca-bundle=r color=v cli-read-timeout=v cli-connect-timeout=v " +
 		"cli-binary-format=v cli-error-format=v no-cli-pager no-paginate no-verify-ssl no-sign-request debug v|version",
 		Other: providerCommand, Subs: []program.Row{
-			{Name: "configure", Rest: effect.Secrets | effect.Cloud, Subs: []program.Row{
+			{Name: "configure", Alone: effect.Secrets | effect.Cloud, Rest: effect.Secrets | effect.Cloud, Subs: []program.Row{
 				{Name: "list|list-profiles", Does: effect.Read},
 				{Name: "get", Options: "profile=v region=v", Does: effect.Read, Handle: awsSetting},
 			}},

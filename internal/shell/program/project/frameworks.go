@@ -27,6 +27,9 @@ func sbt(c *program.Call, args []program.Word) {
 			}
 		}
 	}
+	if (c.Input.Document != nil || c.Input.Output != nil || c.Input.File != nil) && len(args) == 0 {
+		c.RunInput()
+	}
 	program.RunProject(c, args)
 }
 

@@ -171,6 +171,8 @@ func install(c *program.Call) {
 	fresh := c.HasAny("g", "e") || updatesItself(c)
 	for _, t := range c.Operands {
 		switch {
+		case c.Part.Program == "go" && strings.Contains(t.Text, "@"):
+			fresh = true
 		case t.Text == ".", strings.HasPrefix(t.Text, "./"), strings.HasPrefix(t.Text, ".["):
 			folder, _, _ := strings.Cut(t.Text, "[")
 			c.File(policy.Read, program.Word{Text: strings.TrimSuffix(folder, "/"), Unknown: t.Unknown})
@@ -209,6 +211,13 @@ func install(c *program.Call) {
 		c.Does |= effect.Install
 	} else {
 		c.Does |= effect.Deps
+	}
+}
+
+// uninstall takes software away from the user with -g.
+func uninstall(c *program.Call) {
+	if c.Has("g") {
+		c.Does |= effect.Install
 	}
 }
 

@@ -16,7 +16,7 @@ var npmCommands = []program.Row{
 	{Name: "install|i|add|in|upgrade|update|up|link|ln|install-ci-test|self-update|upgrade-interactive|patch|patch-commit|" +
 		"approve-builds", Options: "g|global D|save-dev E|save-exact O|save-optional P|save-prod prefix=k registry=h " +
 		"w|workspace=v filter=v C|dir=k cwd=k omit=v include=v " + installFiles, Here: "rw", Does: effect.Network, Handle: install},
-	{Name: "uninstall|remove|rm|un|unlink|r", Options: "g|global", Here: "rw"},
+	{Name: "uninstall|remove|rm|un|unlink|r", Options: "g|global prefix=k C|dir=k cwd=k", Here: "rw", Handle: uninstall},
 	{Name: "publish|unpublish|deprecate|undeprecate|dist-tag|access|owner|team|org|hook|stage|star|unstar",
 		Options: "tag=v access=v registry=h otp=v dry-run", Operands: "g*", Does: effect.Publish | effect.Network, Handle: publish},
 	{Name: "login|logout|adduser|token|profile|whoami", Does: effect.Secrets | effect.Network},
@@ -35,7 +35,8 @@ var npmCommands = []program.Row{
 	{Name: "env", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "list|ls", Does: effect.Read}}},
 	{Name: "store", Rest: effect.Install, Subs: []program.Row{{Name: "path|status", Does: effect.Read}}},
 	{Name: "pm", Rest: effect.Install, Subs: []program.Row{
-		{Name: "ls|list|bin|hash|hash-string|hash-print|untrusted|default-trusted|why|view|pack", Does: effect.Read},
+		{Name: "ls|list|bin|hash|hash-string|hash-print|untrusted|default-trusted|why|view", Does: effect.Read},
+		{Name: "pack", Options: "destination=w filename=w dry-run", Here: "rw", Does: effect.ProjectCode},
 	}},
 	{Name: "npm", Rest: effect.Publish | effect.Network, Subs: []program.Row{
 		{Name: "audit|info", Does: effect.Read | effect.Network},
@@ -66,7 +67,7 @@ var pipCommands = []program.Row{
 	{Name: "list|show|freeze|check|search|index|debug|help|inspect|hash|--version|tree",
 		Options: "r|requirement=r o|outdated u|uptodate e|editable l|local format=v path=r exclude=v " + pipOptions, Operands: "v*"},
 	{Name: "config", Options: "log=w global user site editor=c", Handle: pipConfig},
-	{Name: "cache", Options: "log=w", Handle: settings},
+	{Name: "cache", Options: "format=v " + pipOptions, Handle: settings},
 }
 
 // pipOptions are the options of every subcommand of pip that name files, programs and machines.
@@ -151,7 +152,9 @@ var uvCommands = []program.Row{
 			"no-build-package=v no-binary-package=v link-mode=v only-extra=v no-extra=v fork-strategy=v python-platform=v torch-backend=v " +
 			"no-project no-sync locked frozen all-extras dev no-dev q v " + uvOptions,
 		Does: effect.Deps, Parse: uvRun},
-	{Name: "sync|lock|venv|tree|init|version|export|remove|build|format", Options: "o|output-file|out-dir=w " + uvOptions, Here: "rw",
+	{Name: "sync|lock|tree|version|export|remove|build|format", Options: "o|output-file|out-dir=w " + uvOptions, Here: "rw",
+		Does: effect.Deps | effect.Network},
+	{Name: "venv|init", Options: "seed system-site-packages prompt=v name=v lib app package bare " + uvOptions, Operands: "w", Here: "rw",
 		Does: effect.Deps | effect.Network},
 	{Name: "python", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "list|find|dir|pin", Does: effect.Read}}},
 	{Name: "cache", Does: effect.Write},

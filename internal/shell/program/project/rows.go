@@ -62,7 +62,7 @@ var Rows = []program.Row{
 		{Name: "env|version", Operands: "v*"},
 	}},
 	{Name: "ctest", Style: program.Single, Options: "test-dir=k R=v E=v j=v C=v", Here: "r", Does: effect.ProjectCode},
-	{Name: "deno", Subs: []program.Row{
+	{Name: "deno", Alone: effect.InlineCode, Subs: []program.Row{
 		{Name: "run|test|bench|serve|compile", Parse: program.RunProject},
 		{Name: "eval|repl|jupyter", Does: effect.InlineCode},
 		{Name: "fmt|lint|check|doc|info|types|coverage", Operands: "b*", Here: "r"},
@@ -181,7 +181,8 @@ var Rows = []program.Row{
 		{Name: "remove|version|init|new|build|export|cache", Options: "o|output=w", Here: "rw", Does: effect.ProjectCode},
 		{Name: "config", Options: "list local unset", Here: "rw", Handle: poetryConfig},
 		{Name: "source", Rest: effect.Install, Subs: []program.Row{{Name: "show", Does: effect.Read}}},
-		{Name: "show|check|env|about|list|search", Here: "r"},
+		{Name: "show|check|about|list|search", Here: "r"},
+		{Name: "env", Rest: effect.Install, Subs: []program.Row{{Name: "info|list|activate", Here: "r"}}},
 		{Name: "publish", Does: effect.Publish | effect.Network},
 	}},
 	{Name: "pre-commit", Subs: []program.Row{
@@ -240,7 +241,7 @@ var Rows = []program.Row{
 	{Name: "standard", Operands: "f*", Here: "r"},
 	{Name: "staticcheck", Operands: "r*", Here: "r"},
 	{Name: "stylelint", Options: "config=x fix", Operands: "f*", Here: "r"},
-	{Name: "swift", Subs: []program.Row{{Name: "build|test|run|package", Parse: program.RunProject}}},
+	{Name: "swift", Alone: effect.InlineCode, Subs: []program.Row{{Name: "build|test|run|package", Parse: program.RunProject}}},
 	{Name: "tox", Here: "rw", Parse: program.RunProject},
 	{Name: "tsc",
 		Options:  "p|project=x outDir=w outFile=w target=v module=v b|build declarationDir=w tsBuildInfoFile=w rootDir=r noEmit",

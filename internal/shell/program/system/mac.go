@@ -139,3 +139,10 @@ func xcrun(c *program.Call, args []program.Word) {
 	}
 	c.RunProcess(c.Operands)
 }
+
+// keychainInput handles security -i, which reads commands from standard input.
+func keychainInput(c *program.Call) {
+	if c.Has("i") {
+		c.Does |= effect.Secrets
+	}
+}

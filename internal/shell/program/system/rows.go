@@ -229,7 +229,7 @@ var Rows = []program.Row{
 	{Name: "sar", Operands: "v*"},
 	{Name: "scutil", Style: program.Single, Options: "dns proxy nwi get=v set=v r=v w=v t=v prefs=r nc=v error=v", Does: effect.Privilege,
 		Handle: systemNames},
-	{Name: "security", Rest: effect.Secrets | effect.Privilege, Subs: []program.Row{
+	{Name: "security", Options: "i q v p=v l h", Handle: keychainInput, Rest: effect.Secrets | effect.Privilege, Subs: []program.Row{
 		{Name: "find-identity|help", Does: effect.Read},
 	}},
 	{Name: "sensors", Operands: "v*"},
