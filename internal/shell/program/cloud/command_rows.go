@@ -68,7 +68,8 @@ var kubeCommands = []program.Row{
 	{Name: "get|describe|logs|top|version|explain|api-resources|api-versions|diff|wait|events",
 		Options: "raw=v f|filename=u k|kustomize=r tail=v since=v c|container=v sort-by=v for=v timeout=v template=v " + kubeOptions,
 		Does:    effect.Read | effect.Network, Handle: kubeQuery},
-	{Name: "cluster-info", Options: "output-directory=w namespaces=v " + kubeOptions, Does: effect.Read | effect.Network},
+	{Name: "cluster-info", Options: "output-directory=w namespaces=v " + kubeOptions, Does: effect.Read | effect.Network,
+		Handle: kubeIdentity},
 	{Name: "config", Rest: effect.Container | effect.Cloud, Subs: []program.Row{
 		{Name: "view|get-contexts|current-context|get-clusters", Options: "raw flatten minify " + kubeOptions, Does: effect.Read,
 			Handle: showSecrets},
@@ -77,7 +78,8 @@ var kubeCommands = []program.Row{
 		{Name: "can-i|whoami", Options: "list subresource=v q|quiet " + kubeOptions, Does: effect.Read | effect.Network},
 	}},
 	{Name: "rollout", Rest: effect.Container | effect.Cloud | effect.Network, Subs: []program.Row{
-		{Name: "status|history", Options: "revision=v timeout=v w|watch f|filename=u " + kubeOptions, Does: effect.Read | effect.Network},
+		{Name: "status|history", Options: "revision=v timeout=v w|watch f|filename=u " + kubeOptions, Does: effect.Read | effect.Network,
+			Handle: kubeIdentity},
 	}},
 	{Name: "plugin", Subs: []program.Row{{Name: "list", Options: "name-only", Does: effect.Read}}},
 	{Name: "completion|options|help", Operands: "v*"},

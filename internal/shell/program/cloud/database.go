@@ -54,6 +54,9 @@ func asksDatabase(c *program.Call) bool {
 
 // statements returns the statements that a client is given. known is false if a file has some, or one is not known.
 func statements(c *program.Call) (texts []string, known bool) {
+	if strings.HasPrefix(c.Part.Program, "mongo") && len(c.Operands) > 1 { // a script
+		return nil, false
+	}
 	if c.HasAny("f", "i", "init", "append") || c.Input.File != nil || c.Has("A") && c.Part.Program != "psql" {
 		return nil, false
 	}
@@ -136,7 +139,7 @@ func showsSchema(text string) bool {
 		return false
 	}
 	letters := strings.TrimPrefix(name, "\\d")
-	return program.Named(`\l|\l+|\conninfo|\z|\encoding`, name) ||
+	return program.Named(`\l|\l+|\conninfo|\z|\encoding|\timing|\x`, name) ||
 		letters != name && len(letters) < 5 && strings.Trim(letters, "abcdefgilmnopstuvwxyEFOPRS+") == ""
 }
 
@@ -150,7 +153,7 @@ func showsTables(text string) bool {
 // redis is redis-cli, whose operands are the statement.
 func redis(c *program.Call) {
 	looks := len(c.Operands) == 0 && c.HasAny("scan", "bigkeys", "memkeys", "stat", "latency")
-	if (looks || redisReads(c.Operands)) && !c.HasAny("eval", "rdb", "pipe") {
+	if (looks || redisReads(c.Operands)) && !c.HasAny("eval", "rdb", "pipe", "cluster") {
 		c.Does = c.Does&^effect.Database | effect.Read
 		return
 	}
@@ -175,4 +178,11 @@ func redisReads(words []program.Word) bool {
 	}
 	return program.Named("memory usage|memory stats|object encoding|client list|client info|cluster info|cluster nodes|slowlog get|"+
 		"slowlog len|command count|command info|xinfo stream", strings.ToLower(words[0].Text+" "+words[1].Text))
+}
+
+// onlyOne handles a command of mysqladmin, which runs each of its operands.
+func onlyOne(c *program.Call) {
+	if len(c.Operands) > 0 {
+		c.Does |= effect.Database
+	}
 }

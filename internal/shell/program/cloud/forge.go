@@ -37,7 +37,9 @@ func download(c *program.Call) {
 func forgeAPI(c *program.Call) {
 	method := ""
 	if v, ok := c.Value("X"); ok {
-		method = strings.ToUpper(v.Text)
+		if method = strings.ToUpper(v.Text); v.Unknown {
+			method = "?"
+		}
 	}
 	if method != "GET" && (method != "" || c.HasAny("f", "F", "input")) && !asksGraph(c) {
 		c.Does |= effect.Publish | effect.Upload

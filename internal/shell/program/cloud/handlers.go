@@ -84,7 +84,10 @@ func overlays(c *program.Call) {
 }
 
 // resolved handles docker compose config, which shows the values of .env and of other files.
-func resolved(c *program.Call) { program.Everything(c, program.Known(".")) }
+func resolved(c *program.Call) {
+	program.Everything(c, program.Known("."))
+	c.Does |= effect.Secrets
+}
 
 // otherService is the reason why a program is unclear that connects to a machine outside of the project.
 const otherService = "the service is another one"

@@ -11,18 +11,35 @@ import (
 // kubeQuery handles kubectl get, describe and diff.
 func kubeQuery(c *program.Call) {
 	showSecrets(c)
+	kubeIdentity(c)
 	if c.Has("k") {
 		overlays(c)
 	}
 	out, _ := c.Value("o")
+	template, _ := c.Value("template")
+	for _, w := range [...]program.Word{out, template} { // a template in a file is shown
+		if _, file, ok := strings.Cut(w.Text, "-file="); ok {
+			c.Role('r', w.Tail(len(w.Text)-len(file)))
+		} else if strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "..") {
+			c.Role('r', w)
+		}
+	}
 	for i, t := range c.Operands {
 		for kind := range strings.SplitSeq(strings.ToLower(t.Text), ",") {
 			kind, _, named := strings.Cut(kind, "/")
 			kind, _, _ = strings.Cut(kind, ".")
-			if (i == 0 || named) && (strings.HasPrefix(kind, "secret") || kind == "all" && !program.Named("|wide|name", out.Text)) {
+			if (i == 0 || named) && (strings.HasPrefix(kind, "secret") ||
+				kind == "all" && !program.Named("|wide|name", strings.TrimPrefix(out.Text, "="))) {
 				c.Does |= effect.Secrets
 			}
 		}
+	}
+}
+
+// kubeIdentity looks for options with which kubectl asks as somebody else.
+func kubeIdentity(c *program.Call) {
+	if c.HasAny("token", "as", "as-group", "as-uid", "username", "password", "client-key") {
+		c.Does |= effect.Privilege
 	}
 }
 
@@ -68,5 +85,12 @@ func chart(c *program.Call) {
 func signed(c *program.Call) {
 	if c.HasAny("sign", "key") {
 		c.Does |= effect.Secrets
+	}
+}
+
+// kubeContext is kubectx, which lists contexts, or goes to another one.
+func kubeContext(c *program.Call) {
+	if len(c.Operands) > 0 || c.HasAny("d", "u") {
+		c.Does |= effect.Container
 	}
 }

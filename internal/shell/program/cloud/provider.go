@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"slices"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -18,10 +19,8 @@ func providerCommand(c *program.Call, _ []program.Word) {
 	}
 	words := commandWords(c.Operands)
 	verb := verbOf(c.Part.Program, words)
-	for _, w := range words[:min(verb+1, len(words))] {
-		if tellsSecrets(w) {
-			c.Does |= effect.Secrets
-		}
+	if showsSecrets(words[:min(verb+1, len(words))]) {
+		c.Does |= effect.Secrets
 	}
 	asks := verb < len(words) && asksOnly(words[verb])
 	if !asks {
@@ -38,7 +37,7 @@ func providerCommand(c *program.Call, _ []program.Word) {
 	if asks && c.Part.Program == "aws" {
 		namedFiles(c)
 	} else {
-		c.Guess(c.Operands)
+		c.Guess(slices.DeleteFunc(slices.Clone(c.Operands), func(w program.Word) bool { return strings.HasPrefix(w.Text, "gs://") }))
 	}
 	c.Finish()
 }
@@ -91,12 +90,26 @@ func changes(word string) bool {
 		"revoke|accept|reject|approve|pull|push|ack|seek|drain|abandon|recreate|rolling|simulate|upload|download|tag|untag|rename", word)
 }
 
+// showsSecrets reports whether a command shows secrets. The services that keep them list and describe them by name.
+func showsSecrets(words []string) bool {
+	names := len(words) > 1 && (strings.HasPrefix(words[len(words)-1], "list") || strings.HasPrefix(words[len(words)-1], "describe"))
+	for _, w := range words {
+		if names && program.Named("secretsmanager|ssm|kms|secrets|list-secrets|describe-secret|list-secret-version-ids", w) {
+			continue
+		}
+		if tellsSecrets(w) {
+			return true
+		}
+	}
+	return false
+}
+
 // tellsSecrets reports whether a word of a command says that it shows secrets.
 func tellsSecrets(word string) bool {
 	return program.Named("secretsmanager|secrets|secret|keyvault|ssm|kms|keys|print|appsettings|get-function|get-function-configuration|"+
-		"connection-string", word) ||
+		"connection-string|get-console-screenshot", word) ||
 		program.ContainsAny(word, "credential", "password", "token", "secret", "connection-string", "shared-key", "list-keys", "api-key",
-			"key-string", "publishing", "access-key")
+			"key-string", "publishing")
 }
 
 // namedFiles takes the files and the addresses that a question of aws names. The other words are names of what is there, also if they

@@ -9,13 +9,14 @@ import (
 // Rows are the programs of containers, clusters, clouds, forges and databases, sorted by name.
 var Rows = []program.Row{
 	{Name: "ansible", Options: "i|inventory=r m|module-name=v a|args=v", Does: effect.Cloud | effect.Network | effect.InlineCode},
+	{Name: "ansible-doc", Options: "M|module-path=e t|type=v playbook-dir=e", Does: effect.Read},
 	{Name: "ansible-playbook", Options: "i|inventory=r e|extra-vars=v check syntax-check", Operands: "x*",
 		Does: effect.Cloud | effect.Network, Shows: "syntax-check"},
 	{Name: "argocd", Rest: effect.Cloud | effect.Network, Subs: []program.Row{{Name: "version|context", Operands: "v*"}}},
 	{Name: "aws", Options: "profile=v region=v output=v query=v endpoint-url=h ca-bundle=r color=v cli-read-timeout=v cli-connect-timeout=v " +
 		"cli-binary-format=v cli-error-format=v no-cli-pager no-paginate no-verify-ssl no-sign-request debug v|version",
 		Other: providerCommand, Subs: []program.Row{
-			{Name: "configure", Rest: effect.Secrets | effect.Cloud, Subs: []program.Row{
+			{Name: "configure", Alone: effect.Secrets | effect.Cloud, Rest: effect.Secrets | effect.Cloud, Subs: []program.Row{
 				{Name: "list|list-profiles", Does: effect.Read},
 				{Name: "get", Options: "profile=v region=v", Does: effect.Read, Handle: awsSetting},
 			}},
@@ -54,13 +55,23 @@ var Rows = []program.Row{
 	{Name: "gsutil", Does: effect.Cloud | effect.Network},
 	{Name: "helm", Options: helmOptions, Rest: effect.Cloud | effect.Container | effect.Network, Subs: helmCommands},
 	{Name: "heroku", Does: effect.Cloud | effect.Network},
+	{Name: "k3d", Rest: effect.Container, Subs: []program.Row{
+		{Name: "cluster|node|registry", Rest: effect.Container, Subs: []program.Row{{Name: "list|ls", Does: effect.Read}}},
+		{Name: "version|help", Operands: "v*"},
+	}},
 	{Name: "k9s", Does: effect.Container | effect.Cloud},
-	{Name: "kind", Does: effect.Container},
-	{Name: "kubectl", Options: kubeOptions, Subs: kubeCommands},
-	{Name: "kubectx", Does: effect.Container},
+	{Name: "kind", Rest: effect.Container, Subs: []program.Row{
+		{Name: "get", Rest: effect.Container | effect.Secrets, Subs: []program.Row{{Name: "clusters|nodes", Does: effect.Read}}},
+		{Name: "version|help", Operands: "v*"},
+	}},
+	{Name: "kubectl", Options: kubeOptions, Handle: kubeIdentity, Subs: kubeCommands},
+	{Name: "kubectx", Options: "d=v c|current u|unset", Handle: kubeContext},
 	{Name: "kustomize", Options: "o|output=w", Operands: "g*", Does: effect.Read, Handle: overlays},
 	{Name: "mariadb", Same: "mysql"},
-	{Name: "minikube", Does: effect.Container},
+	{Name: "minikube", Options: "p|profile=v", Rest: effect.Container, Subs: []program.Row{
+		{Name: "status|ip|version|help", Does: effect.Read},
+		{Name: "profile|addons|service|image", Rest: effect.Container, Subs: []program.Row{{Name: "list|ls", Does: effect.Read}}},
+	}},
 	{Name: "mongo", Same: "mongosh"},
 	{Name: "mongodump", Options: "o|out=w uri=h h|host=h", Does: effect.Database | effect.Network},
 	{Name: "mongorestore", Options: "uri=h h|host=h", Operands: "r*", Does: effect.Database | effect.Network | effect.Destructive},
@@ -71,7 +82,11 @@ var Rows = []program.Row{
 			"tee=w pager=c login-path=v S|socket=v plugin-dir=e ssl-ca=r ssl-cert=r ssl-key=r protocol=v default-character-set=v " +
 			"N|skip-column-names B|batch t|table s|silent r|raw E|vertical X|xml H|html",
 		Does: effect.Database, Handle: inputStatement},
-	{Name: "mysqladmin", Does: effect.Database | effect.Destructive},
+	{Name: "mysqladmin", Style: program.First, Options: "h|host=h u|user=v p|password=? P|port=v S|socket=v defaults-file=x r|relative " +
+		"i|sleep=v c|count=v v|verbose", Rest: effect.Database | effect.Process, Subs: []program.Row{
+		{Name: "status|extended-status|processlist|version|ping|variables", Does: effect.Read, Handle: onlyOne},
+		{Name: "drop", Does: effect.Database | effect.Destructive},
+	}},
 	{Name: "mysqldump", Options: "h|host=h u|user=v p|password=? P|port=v r|result-file=w", Does: effect.Database},
 	{Name: "nerdctl", Operands: "g*", Does: effect.Unknown, Handle: privileged},
 	{Name: "netlify", Does: effect.Cloud | effect.Network | effect.Publish},
@@ -98,7 +113,8 @@ var Rows = []program.Row{
 		{Name: "preview", Does: effect.ProjectCode | effect.Network},
 	}},
 	{Name: "redis-cli", Options: "h=h p=v a|pass=v user=v n=v u=h s=v r=v i=v eval=x rdb|functions-rdb=w scan pattern=v count=v bigkeys " +
-		"memkeys stat latency pipe x X=v raw no-raw csv json tls cacert=r cert=r key=r cacertdir=r c", Does: effect.Database, Handle: redis},
+		"memkeys stat latency pipe cluster=v d=v D=v t=v x X=v raw no-raw csv json tls cacert=r cert=r key=r cacertdir=r c",
+		Does: effect.Database, Handle: redis},
 	{Name: "serverless", Does: effect.Cloud | effect.Network | effect.Publish},
 	{Name: "sls", Same: "serverless"},
 	{Name: "sqlcmd", Options: "Q=s q=s i=x S=h o=w", Does: effect.Database, Handle: inputStatement},
@@ -111,7 +127,7 @@ var Rows = []program.Row{
 	{Name: "terraform", Style: program.Single, Options: "chdir=k", Rest: effect.Cloud | effect.Network, Subs: terraformCommands},
 	{Name: "tofu", Same: "terraform"},
 	{Name: "vagrant", Rest: effect.Container, Subs: []program.Row{{Name: "status|version|global-status", Operands: "v*"}}},
-	{Name: "vault", Does: effect.Secrets | effect.Network},
+	{Name: "vault", Rest: effect.Secrets | effect.Network, Subs: []program.Row{{Name: "version", Operands: "v*"}}},
 	{Name: "vercel", Does: effect.Cloud | effect.Network | effect.Publish},
 	{Name: "wrangler", Rest: effect.Cloud | effect.Network | effect.Publish, Subs: []program.Row{
 		{Name: "dev|types|whoami", Does: effect.ProjectCode | effect.Network},

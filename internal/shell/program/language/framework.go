@@ -2,6 +2,7 @@ package language
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"mycelium/internal/shell/effect"
@@ -91,4 +92,35 @@ func code(c *program.Call, args []program.Word, options ...string) {
 		}
 	}
 	c.RunInput()
+}
+
+// hexadecimal reports whether a separator of perl is written as -0xHHH, whose digits could be taken for options.
+func hexadecimal(c *program.Call) bool {
+	return slices.ContainsFunc(c.Words, func(w program.Word) bool { return strings.Contains(w.Text, "0x") && strings.HasPrefix(w.Text, "-") })
+}
+
+// loaded takes what options load whose value is attached to a letter, and settings that name code.
+func loaded(c *program.Call) {
+	for _, o := range c.Options {
+		key, file, _ := strings.Cut(o.Value.Text, "=")
+		named := program.Word{Text: file, Unknown: o.Value.Unknown}
+		switch c.Part.Program {
+		case "php":
+			if o.Name == "d" &&
+				program.Named("auto_prepend_file|auto_append_file|extension|zend_extension|include_path|extension_dir", key) {
+				c.Role('x', named)
+			}
+		case "perl":
+			if program.Named("M|m", o.Name) && key == "lib" {
+				c.Role('e', named)
+			}
+			if o.Name == "d" || o.Name == "0" && hexadecimal(c) { // the debugger, or a module in its place
+				c.Does |= effect.InlineCode
+			}
+		case "ruby":
+			if o.Name == "r" && strings.Contains(o.Value.Text, "/") {
+				c.Role('x', o.Value)
+			}
+		}
+	}
 }

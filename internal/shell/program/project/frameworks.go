@@ -13,7 +13,7 @@ import (
 func sbt(c *program.Call, args []program.Word) {
 	for _, w := range args {
 		for line := range strings.SplitSeq(w.Text, ";") {
-			head, _, _ := strings.Cut(strings.TrimLeft(line, " +"), " ")
+			head, _, _ := strings.Cut(strings.TrimLeft(line, " +~"), " ")
 			head = head[strings.LastIndexAny(head, "/:")+1:]
 			switch {
 			case program.Named("eval|set|apply", head):
@@ -26,6 +26,9 @@ func sbt(c *program.Call, args []program.Word) {
 				c.Does |= effect.Publish | effect.Network
 			}
 		}
+	}
+	if (c.Input.Document != nil || c.Input.Output != nil || c.Input.File != nil) && len(args) == 0 {
+		c.RunInput()
 	}
 	program.RunProject(c, args)
 }
@@ -107,4 +110,14 @@ func rake(c *program.Call, args []program.Word) {
 	c.Scan(args)
 	dropsData(c, args)
 	program.RunProject(c, args)
+}
+
+// mixRun runs a file, or the code that mix run -e and mix eval are given.
+func mixRun(c *program.Call) {
+	c.Does |= effect.ProjectCode
+	if c.Words[1].Text == "eval" {
+		c.Does |= effect.InlineCode
+	} else if len(c.Operands) > 0 {
+		c.RunFile(c.Operands[0])
+	}
 }

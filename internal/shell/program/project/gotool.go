@@ -1,6 +1,8 @@
 package project
 
 import (
+	"strings"
+
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
 )
@@ -26,4 +28,13 @@ func projectTools(c *program.Call, words []program.Word) {
 	c.Does |= effect.ProjectCode | effect.Write
 	c.Guess(words[1:])
 	c.Finish()
+}
+
+// modEdit changes what go.mod declares with all options but those that only format or print it.
+func modEdit(c *program.Call) {
+	for _, w := range c.Words[min(3, len(c.Words)):] {
+		if strings.HasPrefix(w.Text, "-") && !program.Named("fmt|json|print", strings.TrimLeft(w.Text, "-")) || w.Unknown {
+			c.Does |= effect.Install
+		}
+	}
 }

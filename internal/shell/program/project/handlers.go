@@ -135,9 +135,11 @@ func pack(c *program.Call) {
 	}
 }
 
-// publish with --dry-run only prints what it would do.
+// publish with --dry-run only prints what it would do. Some of what others have can be listed.
 func publish(c *program.Call) {
-	if c.HasAny("dry-run", "n") {
+	lists := len(c.Words) > 2 && program.Named("dist-tag|dist-tags|owner|access|team|hook|org", c.Words[1].Text) &&
+		program.Named("ls|list|get", c.Words[2].Text)
+	if lists || c.HasAny("dry-run", "n") {
 		c.Does &^= effect.Publish
 	}
 }

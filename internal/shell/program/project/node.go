@@ -71,7 +71,7 @@ func inWorkspaces(c *program.Call, args []program.Word) {
 		c.Scan(args[1:])
 		c.Apply(c.Shell.Find(c.Part.Program), c.Operands)
 	case name[0].Text == "run":
-		c.Apply(c.Shell.Find(c.Part.Program), args)
+		c.Apply(c.Shell.Find(c.Part.Program), args[1:])
 	default:
 		c.Does |= effect.Deps | effect.Network | effect.ProjectCode
 		c.Guess(args)
@@ -108,4 +108,16 @@ func uvRun(c *program.Call, args []program.Word) {
 		words = append([]program.Word{program.Known("python")}, words...)
 	}
 	c.RunProcess(words)
+}
+
+// pdmRun handles pdm run and hatch run: a script of the project, or a program.
+func pdmRun(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	c.Does |= effect.ProjectCode
+	if len(c.Operands) > 0 && c.Shell.Find(c.Operands[0].Text) != nil {
+		c.RunProcess(c.Operands)
+		return
+	}
+	c.Guess(c.Operands)
+	c.Finish()
 }

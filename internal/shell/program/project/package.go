@@ -11,8 +11,11 @@ import (
 // packageScript handles npm test, npm run x, npm exec x and the subcommands that a project defines (yarn lint).
 func packageScript(c *program.Call, _ []program.Word) {
 	words := c.Words
-	if c.Row.Name == "setup" && c.Part.Program == "pnpm" { // it writes the settings of the user's shell
+	switch {
+	case c.Row.Name == "setup" && c.Part.Program == "pnpm": // it writes the settings of the user's shell
 		c.Does |= effect.Install
+	case c.Part.Program == "bun" && len(words) > 1 && words[1].Text == "repl":
+		c.RunInput()
 	}
 	if len(words) > 1 && words[1].Text == "node" && c.Part.Program != "npm" {
 		c.Apply(c.Shell.Find("node"), words[2:])
@@ -70,6 +73,11 @@ func elsewhere(c *program.Call) {
 // dependencies is that tool.
 func runPackage(c *program.Call, args []program.Word) {
 	pkg, named, rest := packageOptions(c, args)
+	for _, w := range args[:len(args)-len(rest)] { // before the package they are options of npm
+		if name, _, _ := strings.Cut(w.Text, "="); changesSource(name) || changesProgram(name) {
+			c.Unclear("the option " + name + " changes what is fetched or run")
+		}
+	}
 	if len(rest) == 0 {
 		c.Does |= effect.Install | effect.Network
 		c.Finish()
@@ -163,6 +171,8 @@ func install(c *program.Call) {
 	fresh := c.HasAny("g", "e") || updatesItself(c)
 	for _, t := range c.Operands {
 		switch {
+		case c.Part.Program == "go" && strings.Contains(t.Text, "@"):
+			fresh = true
 		case t.Text == ".", strings.HasPrefix(t.Text, "./"), strings.HasPrefix(t.Text, ".["):
 			folder, _, _ := strings.Cut(t.Text, "[")
 			c.File(policy.Read, program.Word{Text: strings.TrimSuffix(folder, "/"), Unknown: t.Unknown})
@@ -204,7 +214,15 @@ func install(c *program.Call) {
 	}
 }
 
-// updatesItself reports whether a package manager fetches another version of itself.
+// uninstall takes software away from the user with -g.
+func uninstall(c *program.Call) {
+	if c.Has("g") {
+		c.Does |= effect.Install
+	}
+}
+
+// updatesItself reports whether a package manager fetches another version of itself, or lets scripts of others run.
 func updatesItself(c *program.Call) bool {
-	return len(c.Words) > 1 && (c.Words[1].Text == "self-update" || c.Part.Program == "bun" && c.Words[1].Text == "upgrade")
+	return len(c.Words) > 1 && (program.Named("self-update|approve-builds", c.Words[1].Text) ||
+		c.Part.Program == "bun" && c.Words[1].Text == "upgrade")
 }

@@ -11,31 +11,32 @@ var npmCommands = []program.Row{
 		"dlx|create|init|innit", Parse: packageScript},
 	{Name: "setup", Parse: packageScript},
 	{Name: "explore", Style: program.First, Parse: explore},
-	{Name: "ci|clean-install|rebuild|rb|dedupe|prune|import|fetch|install-clean", Options: installFiles, Here: "rw",
+	{Name: "ci|clean-install|rebuild|rb|dedupe|prune|import|fetch|install-clean", Options: installFiles, Operands: "g*", Here: "rw",
 		Does: effect.Deps | effect.Network | effect.ProjectCode},
 	{Name: "install|i|add|in|upgrade|update|up|link|ln|install-ci-test|self-update|upgrade-interactive|patch|patch-commit|" +
 		"approve-builds", Options: "g|global D|save-dev E|save-exact O|save-optional P|save-prod prefix=k registry=h " +
 		"w|workspace=v filter=v C|dir=k cwd=k omit=v include=v " + installFiles, Here: "rw", Does: effect.Network, Handle: install},
-	{Name: "uninstall|remove|rm|un|unlink|r", Options: "g|global", Here: "rw"},
+	{Name: "uninstall|remove|rm|un|unlink|r", Options: "g|global prefix=k C|dir=k cwd=k", Operands: "g*", Here: "rw", Handle: uninstall},
 	{Name: "publish|unpublish|deprecate|undeprecate|dist-tag|access|owner|team|org|hook|stage|star|unstar",
 		Options: "tag=v access=v registry=h otp=v dry-run", Operands: "g*", Does: effect.Publish | effect.Network, Handle: publish},
 	{Name: "login|logout|adduser|token|profile|whoami", Does: effect.Secrets | effect.Network},
 	{Name: "ls|list|la|ll|outdated|view|info|show|v|why|explain|search|s|find|ping|help|--version|-v|version-info|doctor|bin|" +
 		"root|prefix|licenses|fund|query|docs|repo|bugs|issues|home|diff|sbom|dedupe-check|completion|edit",
-		Options: "browser=c editor=c viewer=c", Here: "r"},
-	{Name: "audit", Options: "fix force", Here: "r", Does: effect.Network, Handle: audit},
-	{Name: "pack", Options: "pack-destination=w dry-run", Here: "rw", Does: effect.ProjectCode, Handle: pack},
-	{Name: "version", Here: "rw", Does: effect.ProjectCode},
-	{Name: "config|c", Options: configOptions, Here: "rw", Handle: npmConfig},
-	{Name: "get", Options: configOptions, Here: "r", Handle: npmGet},
-	{Name: "set", Options: configOptions, Here: "rw", Handle: npmSet},
-	{Name: "pkg|cache", Here: "rw", Handle: npmSettings},
-	{Name: "set-script", Here: "rw", Does: effect.Write, Handle: laterScript},
-	{Name: "shrinkwrap", Here: "rw"},
+		Options: "browser=c editor=c viewer=c", Operands: "g*", Here: "r"},
+	{Name: "audit", Options: "fix force", Operands: "g*", Here: "r", Does: effect.Network, Handle: audit},
+	{Name: "pack", Options: "pack-destination=w dry-run", Operands: "g*", Here: "rw", Does: effect.ProjectCode, Handle: pack},
+	{Name: "version", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
+	{Name: "config|c", Options: configOptions, Operands: "g*", Here: "rw", Handle: npmConfig},
+	{Name: "get", Options: configOptions, Operands: "g*", Here: "r", Handle: npmGet},
+	{Name: "set", Options: configOptions, Operands: "g*", Here: "rw", Handle: npmSet},
+	{Name: "pkg|cache", Operands: "g*", Here: "rw", Handle: npmSettings},
+	{Name: "set-script", Operands: "g*", Here: "rw", Does: effect.Write, Handle: laterScript},
+	{Name: "shrinkwrap", Operands: "g*", Here: "rw"},
 	{Name: "env", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "list|ls", Does: effect.Read}}},
 	{Name: "store", Rest: effect.Install, Subs: []program.Row{{Name: "path|status", Does: effect.Read}}},
 	{Name: "pm", Rest: effect.Install, Subs: []program.Row{
-		{Name: "ls|list|bin|hash|hash-string|hash-print|untrusted|default-trusted|why|view|pack", Does: effect.Read},
+		{Name: "ls|list|bin|hash|hash-string|hash-print|untrusted|default-trusted|why|view", Does: effect.Read},
+		{Name: "pack", Options: "destination=w filename=w dry-run", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
 	}},
 	{Name: "npm", Rest: effect.Publish | effect.Network, Subs: []program.Row{
 		{Name: "audit|info", Does: effect.Read | effect.Network},
@@ -66,7 +67,7 @@ var pipCommands = []program.Row{
 	{Name: "list|show|freeze|check|search|index|debug|help|inspect|hash|--version|tree",
 		Options: "r|requirement=r o|outdated u|uptodate e|editable l|local format=v path=r exclude=v " + pipOptions, Operands: "v*"},
 	{Name: "config", Options: "log=w global user site editor=c", Handle: pipConfig},
-	{Name: "cache", Options: "log=w", Handle: settings},
+	{Name: "cache", Options: "format=v " + pipOptions, Handle: settings},
 }
 
 // pipOptions are the options of every subcommand of pip that name files, programs and machines.
@@ -76,23 +77,29 @@ const pipOptions = "log|log-file=w cache-dir=w proxy=h cert=r client-cert=r trus
 // cargoCommands are the subcommands of cargo.
 var cargoCommands = []program.Row{
 	{Name: "rustc|rustdoc", Parse: cargoCompiler},
-	{Name: "build|b|check|c|test|t|run|r|bench|clippy|nextest|miri|llvm-cov|tarpaulin|doc|d|expand|fix|insta",
+	{Name: "build|b|check|c|test|t|run|r|bench|clippy|nextest|miri|llvm-cov|tarpaulin|doc|d|expand|fix|insta|xtask",
 		Options: "manifest-path=r target-dir=w p|package=v bin=v example=v test=v features|F=v target=v profile=v j|jobs=v " +
 			"out-dir=w config=v message-format=v exclude=v color=v", Parse: program.RunProject},
 	{Name: "watch", Style: program.First, Options: "s|shell=c x|exec=v w|watch=r i|ignore=v d|delay=v C|workdir=k B=v E|env=v " +
 		"use-shell=c c|clear q|quiet features=v env-file=r", Does: effect.ProjectCode, Handle: cargoWatch},
-	{Name: "clean", Options: "target-dir=d doc r|release profile=v target=v n|dry-run " + cargoOptions, Here: "rw", Handle: cargoSource},
+	{Name: "clean", Options: "target-dir=d doc r|release profile=v target=v n|dry-run " + cargoOptions, Operands: "g*",
+		Here: "rw", Handle: cargoSource},
 	{Name: "fmt|metadata|tree|verify-project|locate-project|pkgid|version|help|search|info|generate-lockfile|report|" +
-		"outdated|audit|deny|machete|udeps|read-manifest|--version|-V|--list", Options: cargoOptions, Here: "rw", Handle: cargoSource},
-	{Name: "fetch|update", Options: cargoOptions, Here: "rw", Does: effect.Deps | effect.Network, Handle: cargoSource},
+		"outdated|audit|deny|machete|udeps|read-manifest|--version|-V|--list", Options: cargoOptions, Operands: "g*",
+		Here: "rw", Handle: cargoSource},
+	{Name: "fetch|update", Options: cargoOptions, Operands: "g*", Here: "rw", Does: effect.Deps | effect.Network, Handle: cargoSource},
 	{Name: "vendor", Options: "s|sync=r " + cargoOptions, Operands: "w", Here: "rw", Does: effect.Deps | effect.Network,
 		Handle: cargoSource},
-	{Name: "remove|rm", Options: cargoOptions, Here: "rw", Handle: cargoSource},
+	{Name: "remove|rm", Options: cargoOptions, Operands: "g*", Here: "rw", Handle: cargoSource},
 	{Name: "new|init", Options: "lib bin vcs=v edition=v name=v " + cargoOptions, Operands: "w", Here: "rw", Handle: cargoSource},
-	{Name: "add", Here: "rw", Does: effect.Install | effect.Network},
+	{Name: "add", Operands: "g*", Here: "rw", Does: effect.Install | effect.Network},
 	{Name: "install|binstall", Options: "list root=w path=r git=h", Does: effect.Install | effect.Network, Shows: "list"},
 	{Name: "uninstall", Does: effect.Install | effect.Delete},
-	{Name: "publish|yank|owner|login|logout|package|release", Options: "n|dry-run token=v registry=h", Here: "r",
+	{Name: "owner", Options: "a|add=v r|remove=v l|list token=v registry=h index=h", Does: effect.Network, Handle: cargoOwner},
+	{Name: "package", Options: "l|list allow-dirty no-verify target-dir=w " + cargoOptions, Operands: "g*",
+		Here: "rw", Does: effect.ProjectCode,
+		Handle: cargoSource},
+	{Name: "publish|yank|login|logout|release", Options: "n|dry-run token=v registry=h", Operands: "g*", Here: "r",
 		Does: effect.Publish | effect.Network, Handle: publish},
 }
 
@@ -118,15 +125,15 @@ var goCommands = []program.Row{
 	{Name: "generate", Style: program.Single, Operands: "r*", Here: "rw", Does: effect.ProjectCode},
 	{Name: "env", Style: program.Single, Options: "w u json changed", Handle: goSettings},
 	{Name: "mod", Subs: []program.Row{
-		{Name: "tidy|download|vendor|verify|init", Style: program.Single, Options: "o=w C=k modfile=x go=v compat=v", Here: "rw",
+		{Name: "tidy|download|vendor|verify|init", Style: program.Single, Options: "o=w C=k modfile=x go=v compat=v", Operands: "g*", Here: "rw",
 			Does: effect.Deps | effect.Network, Handle: goBuild},
-		{Name: "edit", Style: program.Single, Here: "rw", Does: effect.Install},
-		{Name: "graph|why", Style: program.Single, Here: "r"},
+		{Name: "edit", Style: program.Single, Options: "fmt json print", Operands: "g*", Here: "rw", Handle: modEdit},
+		{Name: "graph|why", Style: program.Single, Operands: "g*", Here: "r"},
 	}},
 	{Name: "work", Subs: []program.Row{{Name: "init|use|sync|edit|vendor", Style: program.Single, Operands: "g*", Here: "rw"}}},
 	{Name: "get|install", Style: program.Single, Options: "tags=v ldflags=v u C=k mod=v modfile=x overlay=x toolexec=c", Here: "rw",
 		Does: effect.Network, Handle: install},
-	{Name: "clean", Style: program.Single, Options: "modcache cache fuzzcache testcache", Here: "rw", Handle: cleanCaches},
+	{Name: "clean", Style: program.Single, Options: "modcache cache fuzzcache testcache", Operands: "g*", Here: "rw", Handle: cleanCaches},
 	{Name: "telemetry", Rest: effect.Upload | effect.Network, Subs: []program.Row{{Name: "off|local", Does: effect.Write}}},
 	{Name: "help|bug", Style: program.Single, Operands: "v*"},
 }
@@ -143,14 +150,18 @@ var goTools = []program.Row{
 // uvCommands are the subcommands of uv.
 var uvCommands = []program.Row{
 	{Name: "run", Style: program.First,
-		Options: "with=v with-editable=v with-requirements=r env-file=r extra=v group=v only-group=v no-group=v package=v m|module=v " +
-			"s|script=v w n U|upgrade P=v isolated active no-project no-sync locked frozen all-extras dev no-dev q v " + uvOptions,
+		Options: "with|w=v with-editable=v with-requirements=r env-file=r extra=v group=v only-group=v no-group=v package=v m|module=v " +
+			"s|script=v n U|upgrade P=v C=v isolated active resolution=v prerelease=v exclude-newer=v reinstall-package=v refresh-package=v " +
+			"no-build-package=v no-binary-package=v link-mode=v only-extra=v no-extra=v fork-strategy=v python-platform=v torch-backend=v " +
+			"no-project no-sync locked frozen all-extras dev no-dev q v " + uvOptions,
 		Does: effect.Deps, Parse: uvRun},
-	{Name: "sync|lock|venv|tree|init|version|export|remove|build|format", Options: "o|output-file|out-dir=w " + uvOptions, Here: "rw",
+	{Name: "sync|lock|tree|version|export|remove|build|format", Options: "o|output-file|out-dir=w " + uvOptions, Operands: "g*", Here: "rw",
+		Does: effect.Deps | effect.Network},
+	{Name: "venv|init", Options: "seed system-site-packages prompt=v name=v lib app package bare " + uvOptions, Operands: "w", Here: "rw",
 		Does: effect.Deps | effect.Network},
 	{Name: "python", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "list|find|dir|pin", Does: effect.Read}}},
 	{Name: "cache", Does: effect.Write},
-	{Name: "add", Here: "rw", Does: effect.Install | effect.Network},
+	{Name: "add", Operands: "g*", Here: "rw", Does: effect.Install | effect.Network},
 	{Name: "pip", Subs: pipCommands},
 	{Name: "tool", Subs: []program.Row{
 		{Name: "run", Parse: runPackage},

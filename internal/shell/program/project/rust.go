@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
 )
 
@@ -91,5 +92,12 @@ func unstable(c *program.Call, key string, value program.Word) {
 		c.Role('x', value)
 	case strings.Contains(value.Text, "/") || value.Unknown:
 		c.File(policy.Write, value)
+	}
+}
+
+// cargoOwner handles cargo owner: it changes who owns a package and lists who does, also both at once.
+func cargoOwner(c *program.Call) {
+	if c.HasAny("a", "r") || !c.Has("l") {
+		c.Does |= effect.Publish
 	}
 }

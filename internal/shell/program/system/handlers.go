@@ -82,8 +82,11 @@ func printenv(c *program.Call) {
 	}
 }
 
-// getent asks other machines for a host.
+// getent asks other machines for a host, and shows the hashes of passwords.
 func getent(c *program.Call) {
+	if len(c.Operands) > 0 && program.Named("shadow|gshadow", c.Operands[0].Text) {
+		c.Does |= effect.Secrets
+	}
 	if len(c.Operands) > 1 && (strings.HasSuffix(c.Operands[0].Text, "hosts") || strings.HasPrefix(c.Operands[0].Text, "ahosts")) {
 		c.Does |= effect.Network
 	}

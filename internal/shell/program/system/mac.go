@@ -131,11 +131,18 @@ func attributes(c *program.Call) {
 func xcrun(c *program.Call, args []program.Word) {
 	c.Scan(args)
 	for _, o := range c.Options {
-		if o.Name == "f" || o.Name == "version" || strings.HasPrefix(o.Name, "show-") {
+		if (o.Name == "f" || o.Name == "version" || strings.HasPrefix(o.Name, "show-")) && !c.Has("r") {
 			c.Does |= effect.Read
 			c.Finish()
 			return
 		}
 	}
 	c.RunProcess(c.Operands)
+}
+
+// keychainInput handles security -i, which reads commands from standard input.
+func keychainInput(c *program.Call) {
+	if c.Has("i") {
+		c.Does |= effect.Secrets
+	}
 }

@@ -16,7 +16,8 @@ func ipOptions(c *program.Call) {
 	}
 }
 
-// looks handles an object of ip or tc: the first word behind it is what is done, or its beginning. "s" is set for links, show for others.
+// looks handles an object of ip or tc: the first word behind it is what is done, or its beginning. "s" is set for links and
+// show for others, "l" is link for tc.
 func looks(c *program.Call) {
 	if len(c.Operands) == 0 {
 		return
@@ -24,7 +25,7 @@ func looks(c *program.Call) {
 	word := c.Operands[0]
 	switch {
 	case word.Unknown, !program.Named("show|sho|sh|s|list|lis|li|l|lst|ls|get|ge|g|help", word.Text),
-		word.Text == "s" && strings.HasPrefix(c.Row.Name, "link"):
+		word.Text == "s" && strings.HasPrefix(c.Row.Name, "link"), c.Part.Program == "tc" && program.Named("l|li", word.Text):
 		c.Does |= effect.Privilege
 	}
 }

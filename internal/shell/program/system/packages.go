@@ -25,7 +25,7 @@ func pacman(c *program.Call) {
 
 // rpm only looks with -q and -V.
 func rpm(c *program.Call) {
-	if c.HasAny("q", "V") && !c.HasAny("e", "U", "F", "import", "initdb", "rebuilddb") {
+	if c.HasAny("q", "V") && !c.HasAny("e", "U", "F", "import", "initdb", "rebuilddb", "restore", "setperms", "setugids", "setcaps") {
 		c.Does &^= c.Row.Does
 	}
 }
@@ -85,5 +85,19 @@ func choose(c *program.Call) {
 		case o.Name == "listen" || o.Name == "listen-unsafe":
 			c.Does |= effect.Listen
 		}
+	}
+}
+
+// service shows how a service is, or changes that.
+func service(c *program.Call) {
+	if c.Has("status-all") || len(c.Operands) == 2 && c.Operands[1].Text == "status" {
+		c.Does &^= c.Row.Does
+	}
+}
+
+// swapon shows what the machine swaps to, or adds a file.
+func swapon(c *program.Call) {
+	if c.HasAny("show", "s") && !c.Has("a") && len(c.Operands) == 0 {
+		c.Does &^= c.Row.Does
 	}
 }

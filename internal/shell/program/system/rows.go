@@ -44,7 +44,8 @@ var Rows = []program.Row{
 	{Name: "date", Options: "d|date=v f|file=r r|reference=r s|set=v I|iso-8601=? rfc-3339=v u|utc R|rfc-email n j v=v", Handle: date},
 	{Name: "debugfs", Does: effect.Privilege | effect.Destructive},
 	{Name: "defaults", Options: "currentHost host=v", Style: program.SingleFirst, Rest: effect.Privilege, Subs: []program.Row{
-		{Name: "read|read-type|domains|find|help", Operands: "g*", Does: effect.Read, Handle: preferences},
+		{Name: "read|read-type|find", Operands: "g*", Does: effect.Read, Handle: preferences},
+		{Name: "domains|help", Does: effect.Read},
 	}},
 	{Name: "diskutil", Subs: []program.Row{
 		{Name: "list|info|listFilesystems|activity", Operands: "v*", Does: effect.Read},
@@ -161,6 +162,7 @@ var Rows = []program.Row{
 	{Name: "lspci", Options: "i=r s=v d=v p=r H=v F=r", Operands: "v*"},
 	{Name: "lsscsi", Operands: "v*"},
 	{Name: "lsusb", Operands: "v*"},
+	{Name: "lvs", Operands: "v*"},
 	{Name: "man", Options: "P|pager=c C|config-file=x M|manpath=r l|local-file H|html=? s=v S=v k f p|preprocessor=v", Does: effect.Read,
 		Instead: "l r*", Handle: manual},
 	{Name: "mdfind", Style: program.Single, Options: "onlyin=r name=v s=v live count 0 literal interpret", Handle: spotlight},
@@ -170,6 +172,7 @@ var Rows = []program.Row{
 	{Name: "mkfs.xfs", Same: "mkfs"},
 	{Name: "mknod", Operands: "wv*", Does: effect.Privilege},
 	{Name: "mkswap", Same: "mkfs"},
+	{Name: "modinfo", Operands: "v*"},
 	{Name: "modprobe", Does: effect.Privilege},
 	{Name: "mount", Options: "t|types=v o|options=v l", Operands: "rw", Does: effect.Privilege, Handle: mount},
 	{Name: "mpstat", Operands: "v*"},
@@ -208,6 +211,7 @@ var Rows = []program.Row{
 	{Name: "printenv", Handle: printenv},
 	{Name: "ps", Options: "o|format=v O=v p|pid=v u|U=v C=v t=v g|G=v E", Handle: ps},
 	{Name: "pstree", Operands: "v*"},
+	{Name: "pvs", Operands: "v*"},
 	{Name: "reboot", Does: effect.Process | effect.Privilege},
 	{Name: "renice", Does: effect.Process},
 	{Name: "reset", Operands: "v*"},
@@ -218,17 +222,18 @@ var Rows = []program.Row{
 	{Name: "rmmod", Does: effect.Privilege},
 	{Name: "route", Options: "n v e 4 6 A=v t", Handle: route},
 	{Name: "rpm", Options: "q|query V|verify a|all l|list i|install|info f|file e|erase U|upgrade F|freshen p|package E|eval=i D|define=i " +
-		"pipe=c load=x rcfile=x macros=x r|root=e dbpath=r import=r queryformat|qf=v whatrequires=v whatprovides=v initdb rebuilddb",
-		Operands: "r*", Does: effect.Install | effect.Privilege, Handle: rpm},
+		"pipe=c load=x rcfile=x macros=x r|root=e dbpath=r import=r queryformat|qf=v whatrequires=v whatprovides=v initdb rebuilddb " +
+		"restore setperms setugids setcaps",
+		Operands: "u*", Does: effect.Install | effect.Privilege, Handle: rpm},
 	{Name: "runlevel", Operands: "v*"},
 	{Name: "sar", Operands: "v*"},
 	{Name: "scutil", Style: program.Single, Options: "dns proxy nwi get=v set=v r=v w=v t=v prefs=r nc=v error=v", Does: effect.Privilege,
 		Handle: systemNames},
-	{Name: "security", Rest: effect.Secrets | effect.Privilege, Subs: []program.Row{
+	{Name: "security", Options: "i q v p=v l h", Handle: keychainInput, Rest: effect.Secrets | effect.Privilege, Subs: []program.Row{
 		{Name: "find-identity|help", Does: effect.Read},
 	}},
 	{Name: "sensors", Operands: "v*"},
-	{Name: "service", Does: effect.Process | effect.Privilege},
+	{Name: "service", Options: "status-all", Does: effect.Process | effect.Privilege, Handle: service},
 	{Name: "setcap", Operands: "vw*", Does: effect.Privilege},
 	{Name: "setenforce", Does: effect.Privilege},
 	{Name: "setfacl", Options: "m=v x=v M=r X=r restore=r", Operands: "w*", Does: effect.Privilege},
@@ -248,7 +253,7 @@ var Rows = []program.Row{
 	{Name: "stty", Operands: "v*"},
 	{Name: "sw_vers", Operands: "v*"},
 	{Name: "swapoff", Does: effect.Privilege},
-	{Name: "swapon", Does: effect.Privilege},
+	{Name: "swapon", Options: "show=? s|summary a|all d|discard=? p=v", Does: effect.Privilege, Handle: swapon},
 	{Name: "sysctl", Options: "w|write p|load=r f system a|all n|values e q N b x A X r|pattern=v", Operands: "v*", Handle: sysctl},
 	{Name: "system_profiler", Options: "json xml detailLevel=v", Style: program.Single, Operands: "v*", Does: effect.Read},
 	{Name: "systemctl", Options: "t|type=v user system now no-pager H|host=h M|machine=v a|all state=v p|property=v P=v l|full q|quiet " +
@@ -295,11 +300,12 @@ var Rows = []program.Row{
 	{Name: "usermod", Does: effect.Privilege},
 	{Name: "users", Operands: "v*"},
 	{Name: "uuidgen", Operands: "v*"},
+	{Name: "vgs", Operands: "v*"},
 	{Name: "visudo", Does: effect.Privilege},
 	{Name: "vm_stat", Operands: "v*"},
 	{Name: "vmstat", Operands: "v*"},
 	{Name: "w", Operands: "v*"},
-	{Name: "wall", Operands: "v*"},
+	{Name: "wall", Operands: "v*", Does: effect.Publish},
 	{Name: "whatis", Operands: "v*"},
 	{Name: "whereis", Operands: "v*"},
 	{Name: "which", Operands: "v*"},
@@ -350,7 +356,7 @@ var brewCommands = []program.Row{
 var nmcliCommands = []program.Row{
 	{Name: "device|devic|devi|dev|de|d", Rest: effect.Privilege, Subs: []program.Row{
 		{Name: "status|stat|show|sh|lldp", Does: effect.Read},
-		{Name: "wifi|w", Rest: effect.Privilege, Subs: []program.Row{{Name: "list|l", Does: effect.Read | effect.Network}}},
+		{Name: "wifi|w", Rest: effect.Privilege, Subs: []program.Row{{Name: "list|l", Does: effect.Read}}},
 	}},
 	{Name: "connection|conn|con|c", Rest: effect.Privilege, Subs: []program.Row{
 		{Name: "show|sh|s", Options: "a|active order=v s|show-secrets", Does: effect.Read, Handle: networkSecrets},

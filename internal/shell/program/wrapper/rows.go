@@ -17,7 +17,7 @@ var Rows = []program.Row{
 	{Name: "chrt", Style: program.First, Parse: behindFirst},
 	{Name: "dash", Parse: shell},
 	{Name: "doas", Style: program.First, Options: "u=v C=r", Parse: sudo},
-	{Name: "env", Style: program.First, Options: "u|unset=v C|chdir=v S|split-string=v i|ignore-environment 0|null P=v " +
+	{Name: "env", Style: program.First, Options: "u|unset=v C|chdir=v S|split-string=v i|ignore-environment 0|null P=v a|argv0=v " +
 		"block-signal=? default-signal=? ignore-signal=?", Parse: env},
 	{Name: "fish", Parse: shell},
 	{Name: "flock", Style: program.First, Options: "c|command=v w|timeout=v E=v", Parse: flock},
@@ -31,7 +31,9 @@ var Rows = []program.Row{
 	{Name: "nsenter", Style: program.First, Options: "t|target=v S|setuid=v G|setgid=v", Parse: sudo},
 	{Name: "parallel", Style: program.First,
 		Options: "a|arg-file=v j|jobs=v I=v S|sshlogin=h delay=v timeout=v results=w joblog=w C|colsep=v N=v n|max-args=v L=v " +
-			"d|delimiter=v retries=v tmpdir=w bar k|keep-order dry-run", Parse: parallel},
+			"d|delimiter=v retries=v tmpdir|tempdir=w bar k|keep-order dry-run basefile|bf=r block=v env=v halt=v header=v load=v memfree=v " +
+			"nice=v profile|J=x recstart=v recend=v return=v rpl=i id|semaphorename=v ssh=c sshdelay=v tagstring=v trc=v wd|workdir=k X " +
+			"m", Parse: parallel},
 	{Name: "perf", Style: program.First, Parse: sudo},
 	{Name: "pkexec", Style: program.First, Options: "u|user=v", Parse: sudo},
 	{Name: "runuser", Options: "c|command=v u=v", Parse: su},
@@ -55,9 +57,9 @@ var Rows = []program.Row{
 	{Name: "truss", Style: program.First, Parse: sudo},
 	{Name: "unbuffer", Style: program.First, Parse: program.RunOperands},
 	{Name: "unshare", Style: program.First, Parse: sudo},
-	{Name: "watch", Style: program.First, Options: "n|interval=v q=v x|exec", Parse: watch},
+	{Name: "watch", Style: program.First, Options: "n|interval=v q|equexit=v s|shotsdir=w x|exec", Parse: watch},
 	{Name: "xargs", Style: program.First,
 		Options: "a|arg-file=v d|delimiter=v E=v I|replace=v i=? L|max-lines=v n|max-args=v P|max-procs=v s|max-chars=v " +
-			"process-slot-var=v 0|null r|no-run-if-empty t p", Parse: xargs},
+			"process-slot-var=v 0|null r|no-run-if-empty t p J=v R=v S=v", Parse: xargs},
 	{Name: "zsh", Parse: shell},
 }
