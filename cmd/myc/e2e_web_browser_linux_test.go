@@ -154,7 +154,8 @@ func TestWebInABrowser(t *testing.T) {
 	for _, page := range followedPages {
 		s.Visit(page.on)
 		s.Wait(page.link)
-		s.looksRight(browser.Eval[string](s.Browser, fmt.Sprintf(`document.querySelector(%q).getAttribute("href")`, page.link)), page.has, page.name)
+		path := browser.Eval[string](s.Browser, fmt.Sprintf(`document.querySelector(%q).getAttribute("href")`, page.link))
+		s.looksRight(path, page.has, page.name)
 	}
 	for _, r := range p.waiting(len(hooks), 1) {
 		p.must("approvals", "deny", r.ID)

@@ -71,7 +71,11 @@ func TestUnnamedOptionIsUnclear(t *testing.T) {
 				t.Skip("it is an abbreviation")
 			}
 		}
-		for _, form := range []string{" --" + long, " --" + long + "=x", " --" + long + " x", " x --" + long} {
+		forms := []string{" --" + long, " --" + long + "=x", " --" + long + " x"}
+		if row.Style != program.First { // there, what stands behind the first operand is another program's
+			forms = append(forms, " x --"+long)
+		}
+		for _, form := range forms {
 			if !unclear(command + form) {
 				t.Errorf("%s%s is taken for understood", command, form)
 			}

@@ -115,8 +115,8 @@ func TestWrittenInAnArchive(t *testing.T) {
 	}
 }
 
-// TestCompiled: what is compiled from files of the project is code of the project, in the same command and later; what is compiled from what
-// the session wrote, or from elsewhere, is what the session wrote.
+// TestCompiled: what is compiled from files of the project is code of the project, in the same command and later; what is compiled from
+// what the session wrote, or from elsewhere, is what the session wrote.
 func TestCompiled(t *testing.T) {
 	dir := projectWith(t)
 	for _, name := range []string{"a.c", "cmd/x/main.go"} {

@@ -3,8 +3,8 @@ package filter
 // The options of which a program only changes how it works or what it shows: see Plain of [program.Row]. They are those of the manuals
 // without what the rows name; what is missing in both asks.
 const (
-	plainReadelf = "A D I L S T V W X a c d e g h l n r s t u v H W all archive-index arch-specific ctf=v decompress demangle=? dyn-syms dynamic " +
-		"file-header got-contents headers help histogram lint lto-syms no-demangle no-recurse-limit notes program-headers " +
+	plainReadelf = "A D I L S T V W X a c d e g h l n r s t u v H W all archive-index arch-specific ctf=v decompress demangle=? dyn-syms " +
+		"dynamic file-header got-contents headers help histogram lint lto-syms no-demangle no-recurse-limit notes program-headers " +
 		"relocs section-details section-groups section-headers sections segments silent-truncation symbols sym-base=v syms " +
 		"unicode=v unwind use-dynamic version version-info wide"
 	plainScc = "M=v a b c d f=v h i=v l n=v p s=v v w x=v z avg-wage=v binary by-file ci cocomo-project-type=v count-as=v debug " +

@@ -119,7 +119,7 @@ var Rows = []program.Row{
 	{Name: "jest", Here: "rw", Parse: program.RunProject},
 	{Name: "just", Here: "r", Parse: program.RunProject},
 	{Name: "lerna", Here: "rw", Parse: program.RunProject},
-	{Name: "make", Options: "C|directory=k f|file|makefile=x I|include-dir=r j|jobs=? o=v W=v E|eval=c l=? " +
+	{Name: "make", Plain: plainMake, Options: "C|directory=k f|file|makefile=x I|include-dir=r j|jobs=? o=v W=v E|eval=c l=? " +
 		"n|just-print|dry-run|recon q|question t|touch k s B O=?", Does: effect.ProjectCode, Handle: makeTargets},
 	{Name: "meson", Here: "rw", Parse: program.RunProject},
 	{Name: "mix", Subs: []program.Row{
