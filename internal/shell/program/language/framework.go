@@ -124,3 +124,15 @@ func loaded(c *program.Call) {
 		}
 	}
 }
+
+// flutter manages packages and itself besides building a project.
+func flutter(c *program.Call, args []program.Word) {
+	for i, w := range args {
+		switch {
+		case i == 0 && program.Named("upgrade|downgrade|channel|config|precache", w.Text), i == 1 && args[0].Text == "pub" &&
+			program.Named("add|global|upgrade", w.Text):
+			c.Does |= effect.Install | effect.Network
+		}
+	}
+	program.RunProject(c, args)
+}
