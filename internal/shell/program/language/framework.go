@@ -38,6 +38,9 @@ func django(c *program.Call, args []program.Word) {
 // manage adds what a command of Django does.
 func manage(c *program.Call, args []program.Word) {
 	rest := args[1:]
+	if program.ContainsText(rest, "--help") {
+		return
+	}
 	switch args[0].Text {
 	case "shell", "shell_plus":
 		code(c, rest, "-c", "--command")
