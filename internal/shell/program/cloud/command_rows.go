@@ -14,6 +14,7 @@ var dockerCommands = []program.Row{
 	{Name: "exec", Style: program.First, Options: dockerRun, Parse: container},
 	{Name: "buildx", Rest: effect.Container, Subs: []program.Row{
 		{Name: "ls|inspect|version|du", Operands: "v*"},
+		{Name: "imagetools", Rest: effect.Container | effect.Publish, Subs: []program.Row{{Name: "inspect", Does: effect.Read | effect.Network}}},
 		{Name: "build|b", Options: buildOptions, Operands: "u*", Does: effect.ProjectCode | effect.Network, Handle: buildImage},
 		{Name: "bake", Options: "f|file=u set=v push load print allow=v builder=v metadata-file=w no-cache pull provenance=v sbom=v " +
 			"list=v var=v", Operands: "v*", Does: effect.ProjectCode | effect.Network, Handle: buildImage},
@@ -91,8 +92,12 @@ var kubeCommands = []program.Row{
 		Does: effect.Container | effect.Cloud | effect.Destructive | effect.Network},
 	{Name: "apply|create|replace|patch", Options: "f|filename=u k|kustomize=r dry-run=? p=v type=v",
 		Does: effect.Container | effect.Cloud | effect.Network},
-	{Name: "kustomize", Options: "o|output=w load-restrictor=v", Operands: "g*", Does: effect.Read, Handle: overlays},
+	{Name: "kustomize", Options: kustomizeOptions, Operands: "g*", Does: effect.Read, Handle: overlays},
 }
+
+// kustomizeOptions are the options of kustomize.
+const kustomizeOptions = "o|output=w load-restrictor=v enable-exec enable-alpha-plugins enable-helm enable-star helm-command=c " +
+	"mount=b e|env=v network network-name=v as-current-user reorder=v"
 
 // kubeOptions are the options of every subcommand of kubectl.
 const kubeOptions = "n|namespace=v context=v kubeconfig=x l|selector=v o|output=v A|all-namespaces cluster=v user=v s|server=h token=v " +
@@ -114,7 +119,7 @@ var forgeCommands = []program.Row{
 		{Name: "view|list", Does: effect.Network},
 		{Name: "deploy-key|autolink|license|gitignore", Rest: effect.Network | effect.Publish,
 			Subs: []program.Row{{Name: "list|view", Does: effect.Network}}},
-		{Name: "clone", Operands: "v", Here: "rw", Does: effect.Network},
+		{Name: "clone", Operands: "vwv*", Here: "rw", Does: effect.Network},
 		{Name: "delete|archive|rename|edit", Does: effect.Network | effect.Publish | effect.Destructive},
 	}},
 	{Name: "release", Rest: effect.Network | effect.Publish, Subs: []program.Row{

@@ -81,6 +81,9 @@ func overlays(c *program.Call) {
 	for _, t := range c.Operands {
 		c.Role('x', t)
 	}
+	if c.HasAny("enable-exec", "enable-alpha-plugins", "enable-helm", "enable-star", "helm-command", "network") {
+		c.Unclear("plugins run, which the files name")
+	}
 }
 
 // resolved handles docker compose config, which shows the values of .env and of other files.

@@ -27,8 +27,8 @@ var Rows = []program.Row{
 	}},
 	{Name: "bq", Does: effect.Cloud | effect.Network | effect.Database},
 	{Name: "cdk", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
-		{Name: "ls|list|diff|doctor|version", Does: effect.ProjectCode},
-		{Name: "synth", Here: "rw", Does: effect.ProjectCode},
+		{Name: "ls|list|diff|doctor|version", Options: "o|output=w a|app=c c|context=v", Does: effect.ProjectCode},
+		{Name: "synth", Options: "o|output=w a|app=c c|context=v", Operands: "v*", Here: "rw", Does: effect.ProjectCode},
 	}},
 	{Name: "createdb", Does: effect.Database},
 	{Name: "docker", Options: "H|host=h c|context=v config=r l|log-level=v D|debug tls tlsverify tlscacert=r tlscert=r " +
@@ -66,7 +66,7 @@ var Rows = []program.Row{
 	}},
 	{Name: "kubectl", Options: kubeOptions, Handle: kubeIdentity, Subs: kubeCommands},
 	{Name: "kubectx", Options: "d=v c|current u|unset", Handle: kubeContext},
-	{Name: "kustomize", Options: "o|output=w", Operands: "g*", Does: effect.Read, Handle: overlays},
+	{Name: "kustomize", Options: kustomizeOptions, Operands: "g*", Does: effect.Read, Handle: overlays},
 	{Name: "mariadb", Same: "mysql"},
 	{Name: "minikube", Options: "p|profile=v", Rest: effect.Container, Subs: []program.Row{
 		{Name: "status|ip|version|help", Does: effect.Read},
@@ -93,11 +93,11 @@ var Rows = []program.Row{
 	{Name: "nomad", Does: effect.Cloud | effect.Network},
 	{Name: "oc", Same: "kubectl"},
 	{Name: "packer", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
-		{Name: "validate|fmt|inspect|version", Operands: "g*", Here: "r"},
+		{Name: "validate|fmt|inspect|version", Style: program.Single, Options: "var=v var-file=r only=v except=v", Operands: "g*", Here: "r"},
 	}},
 	{Name: "pg_dump", Options: "f|file=w h|host=h U|username=v d|dbname=v p|port=v t|table=v", Does: effect.Database},
 	{Name: "pg_dumpall", Same: "pg_dump"},
-	{Name: "pg_isready", Operands: "v*"},
+	{Name: "pg_isready", Options: "h|host=h p|port=v d|dbname=v U|username=v t|timeout=v", Operands: "v*"},
 	{Name: "pg_restore", Options: "d|dbname=v h|host=h c|clean", Operands: "r*", Does: effect.Database | effect.Destructive},
 	{Name: "podman", Options: "url=h c|connection=v identity=r r|remote ssh=v log-level=v runtime=x conmon=x root=w runroot=w tmpdir=w " +
 		"hooks-dir=e module=x config=r storage-driver=v storage-opt=v", Handle: podmanOptions, Subs: dockerCommands},

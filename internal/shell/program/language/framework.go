@@ -38,6 +38,9 @@ func django(c *program.Call, args []program.Word) {
 // manage adds what a command of Django does.
 func manage(c *program.Call, args []program.Word) {
 	rest := args[1:]
+	if program.ContainsText(rest, "--help") {
+		return
+	}
 	switch args[0].Text {
 	case "shell", "shell_plus":
 		code(c, rest, "-c", "--command")
@@ -123,4 +126,16 @@ func loaded(c *program.Call) {
 			}
 		}
 	}
+}
+
+// flutter manages packages and itself besides building a project.
+func flutter(c *program.Call, args []program.Word) {
+	for i, w := range args {
+		switch {
+		case i == 0 && program.Named("upgrade|downgrade|channel|config|precache", w.Text), i == 1 && args[0].Text == "pub" &&
+			program.Named("add|global|upgrade", w.Text):
+			c.Does |= effect.Install | effect.Network
+		}
+	}
+	program.RunProject(c, args)
 }

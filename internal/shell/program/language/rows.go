@@ -27,7 +27,7 @@ var Rows = []program.Row{
 	{Name: "erl", Style: program.Single, Options: "eval=i", Parse: interpret},
 	{Name: "ex", Options: "c=i S=x V=? W=w s", Operands: "b*", Handle: vi},
 	{Name: "expect", Style: program.First, Options: "c=i f=x D=v", Parse: interpret},
-	{Name: "flutter", Here: "rw", Parse: program.RunProject},
+	{Name: "flutter", Here: "rw", Parse: flutter},
 	{Name: "g++", Same: "gcc"},
 	{Name: "ghc", Style: program.Single, Options: "e=i o=w", Operands: "r*"},
 	{Name: "groovy", Style: program.First, Options: "e=i", Parse: onJava},

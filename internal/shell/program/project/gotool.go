@@ -17,7 +17,7 @@ func listens(c *program.Call) {
 // compilerTool handles the compiler and the linker: their options write files and run programs.
 func compilerTool(c *program.Call) {
 	for _, w := range c.Words[min(3, len(c.Words)):] {
-		if w.Unknown || !plainToolOptions(w.Text) {
+		if w.Unknown || !strings.HasPrefix(w.Text, "-V") && !plainToolOptions(w.Text) {
 			c.Unclear("options of the compiler or the linker may write files or run another program")
 		}
 	}

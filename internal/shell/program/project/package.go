@@ -1,6 +1,7 @@
 package project
 
 import (
+	"path"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -178,6 +179,8 @@ func install(c *program.Call) {
 			c.File(policy.Read, program.Word{Text: strings.TrimSuffix(folder, "/"), Unknown: t.Unknown})
 			setup(c, program.Word{Text: folder, Unknown: t.Unknown})
 		case t.Text == "sync", t.Text == "compile":
+		case c.Words[0].Text == "uv" && (program.ContainsText(c.Words, "compile") || program.ContainsText(c.Words, "sync")) && listsPackages(t):
+			c.Role('r', t)
 		default:
 			fresh = true
 			if strings.Contains(t.Text, "://") {
@@ -219,6 +222,11 @@ func uninstall(c *program.Call) {
 	if c.Has("g") {
 		c.Does |= effect.Install
 	}
+}
+
+// listsPackages reports whether a word is a file in which packages are declared.
+func listsPackages(t program.Word) bool {
+	return !t.Unknown && !strings.Contains(t.Text, "://") && program.Named(".in|.txt|.toml|.cfg", path.Ext(t.Text))
 }
 
 // updatesItself reports whether a package manager fetches another version of itself, or lets scripts of others run.
