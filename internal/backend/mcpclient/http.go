@@ -71,6 +71,9 @@ func (h *httpTransport) request(ctx context.Context, method string, body []byte,
 		address = h.endpoint
 	}
 	h.mu.Unlock()
+	if rpcMethod == methodDiscover { // asks with the modern revision, whatever was agreed on
+		session, version = "", ModernVersion
+	}
 	req, err := http.NewRequestWithContext(ctx, method, address.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, errors.New("make request: " + h.target.Secrets.Text(err.Error()))
