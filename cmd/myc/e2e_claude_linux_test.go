@@ -143,7 +143,7 @@ func (p *project) agent(s *fake.Server, mycelium server, builtin string) agentRu
 		string(config),
 		"--allowedTools", "mcp__mycelium,Bash", "--", "Do what the script says.")
 	cmd.Dir = p.dir
-	cmd.Env = slices.Concat(environ, []string{"XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), "GORACE=" + os.Getenv("GORACE")})
+	cmd.Env = slices.Concat(environ, []string{"XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), noPages, "GORACE=" + os.Getenv("GORACE")})
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

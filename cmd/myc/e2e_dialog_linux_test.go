@@ -55,11 +55,14 @@ func (p *project) atTerminal(door agentDoor, dir string, s *fake.Server) *agentT
 	server := tmux.Server{Socket: filepath.Join(p.home, "run", "t"), Config: "/dev/null", Pause: time.Millisecond, Env: environ}
 	t.Cleanup(func() {
 		_ = exec.Command(program, "-S", server.Socket, "kill-server").Run()
-		p.eventually("the agent and its gateway are gone", func() bool { // a gateway would start another daemon
-			left := p.processes()
+		var left map[int]string
+		if !poll(p.ctx, patience, func() bool { // a gateway would start another daemon
+			left = p.processes()
 			maps.DeleteFunc(left, func(_ int, line string) bool { return strings.Contains(line, " serve ") })
 			return len(left) == 0
-		})
+		}) {
+			t.Errorf("the agent and what it started live on: %v", left)
+		}
 	})
 	return &agentTerminal{project: p, door: door, program: program, server: server}
 }

@@ -66,7 +66,7 @@ func (p *project) hookedIn(dir, flags string, s *fake.Server, mycelium server, t
 		string(config),
 		"--settings", string(settings), "--", "Do what the script says.")
 	cmd.Dir = dir
-	cmd.Env = slices.Concat(environ, []string{"XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), "GORACE=atexit_sleep_ms=0"})
+	cmd.Env = slices.Concat(environ, []string{"XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), noPages, "GORACE=atexit_sleep_ms=0"})
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

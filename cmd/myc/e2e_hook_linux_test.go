@@ -37,7 +37,7 @@ func (p *project) agentEnv(name string, s *fake.Server) []string {
 		p.t.Fatal(err)
 	}
 	return slices.Concat(environ,
-		[]string{"PATH=" + filepath.Dir(path) + ":" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), "GORACE=" +
+		[]string{"PATH=" + filepath.Dir(path) + ":" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), noPages, "GORACE=" +
 			os.Getenv("GORACE"), "NO_COLOR=1"})
 }
 

@@ -40,8 +40,8 @@ func TestClientsPage(t *testing.T) {
 	}
 	cmd := exec.CommandContext(p.ctx, "bash")
 	cmd.Stdin = strings.NewReader(script)
-	cmd.Env = slices.Concat(environ, []string{"XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), "NO_COLOR=1", "GORACE=" + os.Getenv("GORACE"),
-		"PATH=" + filepath.Join(p.home, "bin") + ":" + bin + ":" + os.Getenv("PATH")})
+	cmd.Env = slices.Concat(environ, []string{"XDG_RUNTIME_DIR=" + filepath.Join(p.home, "run"), noPages, "NO_COLOR=1",
+		"GORACE=" + os.Getenv("GORACE"), "PATH=" + filepath.Join(p.home, "bin") + ":" + bin + ":" + os.Getenv("PATH")})
 	out, err := cmd.CombinedOutput()
 	text := string(out)
 	t.Log(text)

@@ -25,14 +25,14 @@ func TestPasskeyInBrowser(t *testing.T) {
 	})
 	p.serve()
 	s := p.pushPages(webtest.NewPushService(t))
-	_, port, _ := strings.Cut(s.Addr(), ":")
+	_, port, _ := strings.Cut(s.Note().Addr, ":")
 	b := browser.Open(t, "http://localhost:"+port)
 	browser.Command(b, webauthn.Enable, webauthn.EnableParams{})
 	browser.Command(b, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{
 		Options: &webauthn.VirtualAuthenticatorOptions{
 			Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal, HasUserVerification: true,
 			IsUserVerified: true, AutomaticPresenceSimulation: true}})
-	link, err := web.Link(p.state().Root, s.Addr())
+	link, err := web.Link(p.state().Root, s.Note().Addr)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,18 +3,14 @@ package main
 import (
 	"context"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/approval"
-	"mycelium/internal/audit/index"
-	"mycelium/internal/state"
 	"mycelium/internal/web"
 	"mycelium/internal/web/device"
-	"mycelium/internal/web/site"
 	"mycelium/internal/web/webtest"
 )
 
@@ -29,12 +25,7 @@ func (p *project) pushPages(push *webtest.PushService) *web.Server {
 // pagesWith is pushPages until stop is called.
 func (p *project) pagesWith(push *webtest.PushService) (s *web.Server, stop func()) {
 	p.t.Helper()
-	s, err := web.Listen(p.t.Context(), "127.0.0.1:0", site.Options{Root: p.state().Root, Runtime: filepath.Join(p.home, "run"),
-		PushHosts: []string{push.Host},
-		Records:   func(context.Context, state.Paths, index.Query) ([]index.Entry, error) { return nil, nil }})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	s = p.pageServer("127.0.0.1:0", push.Host)
 	ctx, cancel := context.WithCancel(p.ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()

@@ -17,12 +17,8 @@ import (
 
 	"rsc.io/qr"
 
-	"mycelium/internal/audit/index"
-	"mycelium/internal/state"
-	"mycelium/internal/web"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/served"
-	"mycelium/internal/web/site"
 )
 
 // withPages lets the daemons of a project start the page server, at a port of its own. It returns that port's address.
@@ -102,7 +98,7 @@ func TestWebServerOfDaemons(t *testing.T) {
 	}
 	other.must("stop")
 	p.pagesServed("the end of the page server", func(_ served.Note, runs bool) bool { return !runs })
-	p.env = append(p.env, "ENABLE_DASHBOARD=false")
+	p.env = append(p.env, noPages)
 	p.must("trust", "--yes") // notes the environment of the person
 	p.serve()
 	p.must("stop")
@@ -240,12 +236,7 @@ func TestWebGoesOn(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, asking(nil))
 	p.serve()
-	o := site.Options{Root: p.state().Root, Runtime: filepath.Join(p.home, "run"),
-		Records: func(context.Context, state.Paths, index.Query) ([]index.Entry, error) { return nil, nil }}
-	first, err := web.Listen(t.Context(), "127.0.0.1:0", o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := p.pageServer("127.0.0.1:0")
 	ctx, end := context.WithCancel(p.ctx)
 	served := make(chan error, 1)
 	go func() { served <- first.Run(ctx) }()
@@ -272,10 +263,7 @@ func TestWebGoesOn(t *testing.T) {
 	if err := <-served; err != nil {
 		t.Fatal(err)
 	}
-	second, err := web.Listen(p.ctx, first.Addr(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := p.pageServer(first.Note().Addr)
 	go func() { served <- second.Run(p.ctx) }()
 	b.until(b.since(last), "resync", "") // the ids of another server mean nothing: the page is loaded anew
 	if said := b.get("/inbox", http.StatusOK); !strings.Contains(said, r.ID) {

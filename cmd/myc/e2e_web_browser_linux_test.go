@@ -10,6 +10,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/web"
+	"mycelium/internal/web/served"
 	"mycelium/internal/web/webtest/browser"
 )
 
@@ -85,9 +86,9 @@ func (p *project) served(addr string) (at string, stop func()) {
 	})
 	p.t.Cleanup(stop)
 	p.eventually("myc web serves", func() (ok bool) {
-		var err error
-		at, err = web.Running(p.state().Root)
-		return err == nil && at != ""
+		n, runs, err := served.Look(p.state().Root)
+		at = n.Addr
+		return err == nil && runs
 	})
 	return at, stop
 }
@@ -111,9 +112,20 @@ func TestWebInABrowser(t *testing.T) {
 		t.Errorf("the caller: %v %s", err, first.err.String())
 	}
 
-	// By mouse, with a reason that the agent reads.
+	if at := browser.Eval[string](s.Browser, `location.pathname`); at != "/inbox" {
+		t.Errorf("after the answer the address is %s", at)
+	}
+
+	// By mouse, with a reason that the agent reads. A list that comes again as it was leaves the card that is about to be pressed.
 	second, r := s.asks()
 	s.Wait(".card")
+	if !browser.Eval[bool](s.Browser, `new Promise((done) => {
+		const card = document.querySelector(".card");
+		document.addEventListener("htmx:afterRequest", (e) => { if (e.detail.elt.id === "main") { done(card.isConnected); } });
+		htmx.trigger("#main", "sse:inbox");
+	})`) {
+		t.Error("the same list took the place of the list")
+	}
 	s.Fill(".card textarea", "not on a Friday")
 	s.Click(`.card button[value="deny"]`)
 	s.WaitText(".done", "denied by")

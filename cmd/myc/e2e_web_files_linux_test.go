@@ -12,20 +12,12 @@ import (
 	"testing"
 
 	"mycelium/internal/audit"
-	"mycelium/internal/audit/index"
-	"mycelium/internal/state"
-	"mycelium/internal/web"
-	"mycelium/internal/web/site"
 )
 
 // pagesOf serves the pages of a project whose daemon runs, and returns a browser that is signed in.
 func (p *project) pagesOf() *signIn {
 	p.t.Helper()
-	s, err := web.Listen(p.t.Context(), "127.0.0.1:0", site.Options{Root: p.state().Root, Runtime: filepath.Join(p.home, "run"),
-		Records: func(context.Context, state.Paths, index.Query) ([]index.Entry, error) { return nil, nil }})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	s := p.pageServer("127.0.0.1:0")
 	ctx, cancel := context.WithCancel(p.ctx)
 	served := make(chan error, 1)
 	go func() { served <- s.Run(ctx) }()

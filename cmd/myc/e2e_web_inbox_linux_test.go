@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,24 +14,17 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
-	"mycelium/internal/audit/index"
 	"mycelium/internal/node/api"
-	"mycelium/internal/state"
 	"mycelium/internal/store"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
-	"mycelium/internal/web"
 	"mycelium/internal/web/site"
 )
 
 // pages serves the pages for the user of a project, and signs so many browsers in.
 func (p *project) browsersOf(browsers int) (list []*signIn) {
 	p.t.Helper()
-	s, err := web.Listen(p.ctx, "127.0.0.1:0", site.Options{Root: p.state().Root, Runtime: filepath.Join(p.home, "run"),
-		Records: func(context.Context, state.Paths, index.Query) ([]index.Entry, error) { return nil, nil }})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	s := p.pageServer("127.0.0.1:0")
 	go func() { _ = s.Run(p.ctx) }()
 	for range browsers {
 		list = append(list, signedIn(p.t, s, p.state().Root))

@@ -2,21 +2,17 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"mycelium/internal/audit/index"
 	"mycelium/internal/state"
 	"mycelium/internal/web"
 	"mycelium/internal/web/device"
-	"mycelium/internal/web/site"
 )
 
 // TestWeb: a call that waits stands in the inbox of a browser with what it would do and why; the answer there reaches the caller and is in
@@ -26,11 +22,7 @@ func TestWeb(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, asking(nil))
 	p.serve()
-	s, err := web.Listen(t.Context(), "127.0.0.1:0", site.Options{Root: p.state().Root, Runtime: filepath.Join(p.home, "run"),
-		Records: func(context.Context, state.Paths, index.Query) ([]index.Entry, error) { return nil, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := p.pageServer("127.0.0.1:0")
 	served := make(chan error, 1)
 	go func() { served <- s.Run(p.ctx) }()
 	b := signedIn(t, s, p.state().Root)
@@ -104,7 +96,7 @@ type signIn struct {
 
 func signedIn(t *testing.T, s *web.Server, root state.Root) *signIn {
 	t.Helper()
-	return signedInAt(t, s.Addr(), root)
+	return signedInAt(t, s.Note().Addr, root)
 }
 
 // signedInAt signs in at a page server that listens at addr.

@@ -13,19 +13,27 @@ import (
 	"golang.org/x/net/html"
 
 	"mycelium/internal/audit/index"
+	section "mycelium/internal/config/pages"
 	"mycelium/internal/state"
 	"mycelium/internal/web"
 	"mycelium/internal/web/site"
 )
 
+// pageServer opens a page server for a project's user at an address of this machine; port 0 is any that is free.
+func (p *project) pageServer(addr string, pushHosts ...string) *web.Server {
+	p.t.Helper()
+	s, err := web.Open(p.ctx, section.Section{Addr: addr}, site.Options{Root: p.state().Root, Runtime: filepath.Join(p.home, "run"),
+		PushHosts: pushHosts, Records: func(context.Context, state.Paths, index.Query) ([]index.Entry, error) { return nil, nil }})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return s
+}
+
 // pagesOf serves the pages of a project's user and returns a browser that is signed in.
 func pagesOf(t *testing.T, p *project) *signIn {
 	t.Helper()
-	s, err := web.Listen(t.Context(), "127.0.0.1:0", site.Options{Root: p.state().Root, Runtime: filepath.Join(p.home, "run"),
-		Records: func(context.Context, state.Paths, index.Query) ([]index.Entry, error) { return nil, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := p.pageServer("127.0.0.1:0")
 	go func() { _ = s.Run(p.ctx) }()
 	return signedIn(t, s, p.state().Root)
 }

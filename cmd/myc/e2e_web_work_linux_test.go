@@ -128,7 +128,8 @@ func TestWebTimeline(t *testing.T) {
 	p := newProject(t, world(map[string]string{
 		"mycelium.yaml": "session: {defaultRole: developer, roles: [guest, developer]}\napproval: {mode: remote, deadline: 60s}\n",
 		"rules.yaml": "version: 1\nrules:\n" +
-			"  - {name: ask-commands, action: ask, tool: Bash, reason: People decide about commands.}\n",
+			"  - {name: ask-commands, action: ask, tool: Bash, reason: People decide about commands.}\n" +
+			"  - {name: reads, action: allow, tool: Read}\n",
 		"skills/hands/SKILL.yaml": "name: hands\ndescription: Own tools.\nallowedRoles: [developer]\n" +
 			"allowedTools: [agent__Bash, agent__Read]\n",
 	}))

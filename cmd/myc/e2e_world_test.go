@@ -313,6 +313,9 @@ func poll(ctx context.Context, limit time.Duration, holds func() bool) bool {
 	}
 }
 
+// noPages has daemons start no server of the pages: all would want its one port, and it outlives them.
+const noPages = "ENABLE_DASHBOARD=false"
+
 // patience is how long a test waits for what must happen, also for an answer, before it is lost. It is long, because the suite itself
 // takes all processors of a small machine.
 const patience = 2 * time.Minute

@@ -95,7 +95,7 @@ func TestScript(t *testing.T) {
 			}
 			env.Setenv("PATH", path+env.Getenv("PATH"))
 			env.Setenv("NO_COLOR", "1")
-			env.Setenv("ENABLE_DASHBOARD", "false") // no server of pages outlives a script
+			env.Setenv("ENABLE_DASHBOARD", "false") // as noPages: no server of pages outlives a script
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("DATA", data)
 			env.Setenv("ROOT", string(stateIn(env.Getenv("HOME"), "").Root)) // what an installer pins

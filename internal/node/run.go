@@ -87,9 +87,12 @@ func (n *Node) Listen(addr string) error {
 	return nil
 }
 
-// indexLag is how long the audit index may lag behind the log. Indexing in batches is cheaper, and queries read the missing records from
-// the log.
-const indexLag = time.Second
+// The audit index follows once the log has rested for indexRest, and while it does not rest after indexLag at the latest. Large batches are
+// cheaper, and an index that waits takes no time of the calls. Queries read what is missing from the log.
+const (
+	indexRest = 200 * time.Millisecond
+	indexLag  = 30 * time.Second
+)
 
 // learn reads from the log what find_tool learnt before this node.
 func (n *Node) learn(ctx context.Context) {
@@ -114,10 +117,27 @@ func (n *Node) updateIndex(ctx context.Context) error {
 			return nil
 		case <-changed:
 		}
-		if !wait(ctx, indexLag) {
+		if !rest(ctx, n.log.Changed) {
 			return nil
 		}
 	}
+}
+
+// rest waits until nothing has changed for indexRest, for indexLag at most. It wakes once in each indexRest, however often something
+// changes. It reports false if ctx ended first.
+func rest(ctx context.Context, next func() <-chan struct{}) bool {
+	for range indexLag / indexRest {
+		changed := next()
+		if !wait(ctx, indexRest) {
+			return false
+		}
+		select {
+		case <-changed:
+		default:
+			return true
+		}
+	}
+	return true
 }
 
 // wait waits for d. It reports false if ctx ended first.

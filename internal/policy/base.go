@@ -55,6 +55,17 @@ var worktreeConstraint = baseRule{"base:mycelium-worktrees",
 // stateConstraint protects the state of a policy's source where it is in no fixed place.
 var stateConstraint = baseRule{"base:mycelium-state", "base constraint mycelium-state: state, keys and log of the guard"}
 
+// whole returns the constraint of a folder that holds everything, or nil.
+func (b *baseSet) whole(folded []byte, a use) *baseRule {
+	if !a.remove {
+		return nil
+	}
+	if c := protected.Whole(folded, b.home, b.dir); c != nil {
+		return constraintRule(*c)
+	}
+	return nil
+}
+
 func compileBase(dir, home string, programs []string, state string) *baseSet {
 	b := &baseSet{dir: paths.FoldString(dir), home: paths.FoldString(home), root: zone{}, project: zone{}, own: zone{}, homes: zone{},
 		names: map[string][]basePath{}}
@@ -184,6 +195,9 @@ func (b *baseSet) form(s string, trees []string, a use) *baseRule {
 	}
 	var buf [256]byte
 	folded := paths.Fold(buf[:0], s)
+	if r := b.whole(folded, a); r != nil {
+		return r
+	}
 	if len(folded) > 1 && folded[0] == '~' && folded[1] == '/' {
 		if bp := b.homes.find(folded[2:], a); bp != nil {
 			return bp.rule
@@ -248,14 +262,8 @@ func links(tree string) []string {
 
 // within looks up a path in the zone of a folder.
 func (z zone) within(s []byte, folder string, a use) *basePath {
-	if folder == "" {
-		return nil
-	}
-	if paths.Under(s, folder) {
+	if folder != "" && paths.Under(s, folder) {
 		return z.find(paths.Relative(s[len(folder):]), a)
-	}
-	if a.remove && paths.Above(s, folder) {
-		return z.any(a) // deleting the folder deletes everything in it
 	}
 	return nil
 }
@@ -263,10 +271,7 @@ func (z zone) within(s []byte, folder string, a use) *basePath {
 // find looks up a path relative to the folder of the zone.
 func (z zone) find(rest []byte, a use) *basePath {
 	if len(rest) == 0 {
-		if a.remove {
-			return z.any(a)
-		}
-		return nil
+		return nil // see whole
 	}
 	n := 0
 	for n < len(rest) && rest[n] != '/' {
@@ -275,17 +280,9 @@ func (z zone) find(rest []byte, a use) *basePath {
 	list := z[string(rest[:n])]
 	for i := range list {
 		bp := &list[i]
-		if (a.change || bp.access == anyAccess) && (paths.Under(rest, bp.text) || a.remove && paths.Above(rest, bp.text)) {
+		if (a.change || bp.access == anyAccess) && (protected.Under(rest, bp.text) || a.remove && paths.Above(rest, bp.text)) {
 			return bp
 		}
-	}
-	return nil
-}
-
-// any returns the first constraint of a zone by name. It stands for all of them when a call deletes the whole zone.
-func (z zone) any(_ use) *basePath {
-	for _, first := range sortedKeys(z) {
-		return &z[first][0]
 	}
 	return nil
 }

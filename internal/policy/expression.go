@@ -71,6 +71,9 @@ func (b *baseSet) meets(f *Facts, p *Path, a use) *baseRule {
 	list := p.expressions(f, true)
 	dirs := append([]string{b.dir}, paths.FoldAll(f.Worktrees)...)
 	for i := range list {
+		if r := b.wholeMeets(&list[i], a); r != nil {
+			return r
+		}
 		inProject := slices.ContainsFunc(dirs, func(dir string) bool { return paths.Under([]byte(list[i].Text), dir) })
 		for _, c := range b.table {
 			if c.ChangeOnly && !a.change || c.Name == "root-home" && inProject {
@@ -87,6 +90,14 @@ func (b *baseSet) meets(f *Facts, p *Path, a use) *baseRule {
 				return &worktreeConstraint
 			}
 		}
+	}
+	return nil
+}
+
+// wholeMeets returns the constraint of a folder all of whose names a pattern means, as in rm -rf ~/*.
+func (b *baseSet) wholeMeets(e *globs.Expression, a use) *baseRule {
+	if dir, all := strings.CutSuffix(e.Text, "/*"); all && !globs.Has(dir) && dir != b.dir {
+		return b.whole([]byte(dir+"/"), a)
 	}
 	return nil
 }

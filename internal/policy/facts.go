@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mycelium/internal/policy/address"
 	"mycelium/internal/policy/arguments"
 )
 
@@ -197,37 +198,29 @@ func (m *factMaker) url(s string) {
 		m.fileURL(rest, how)
 		return
 	}
-	scheme, rest, ok := strings.Cut(s, "://")
-	if !ok {
+	a := address.Read(s)
+	if a.Scheme == "" && !namesHost(a) {
 		m.unclear("an address without a scheme")
 		return
 	}
-	host := hostOf(rest)
-	if host == "" || strings.ContainsAny(host, "%\\ \t\r\n") {
+	if a.Host == "" || !a.Clear {
 		m.unclear("an address without a clear host")
 	}
-	if host != "" {
-		m.part.Hosts = append(m.part.Hosts, host)
+	if a.Host != "" {
+		m.part.Hosts = append(m.part.Hosts, a.Host)
 	}
-	if scheme = strings.ToLower(scheme); scheme == "http" || scheme == "https" || scheme == "ws" || scheme == "wss" || scheme == "ftp" {
+	switch a.Scheme {
+	case "", "http", "https", "ws", "wss", "ftp":
 		m.effect("network")
 	}
 }
 
-// hostOf is the host of an address after its "://", in lower case, without user, port and brackets. A backslash ends it, as in browsers.
-func hostOf(s string) string {
-	if i := strings.IndexAny(s, `/?#\`); i >= 0 {
-		s = s[:i]
+// namesHost reports whether an address without a scheme is the name of a host: www.x.com, localhost:3000.
+func namesHost(a address.Address) bool {
+	if a.Port != "" {
+		return strings.Trim(a.Port, "0123456789") == ""
 	}
-	if i := strings.LastIndexByte(s, '@'); i >= 0 {
-		s = s[i+1:]
-	}
-	if strings.HasPrefix(s, "[") {
-		s, _, _ = strings.Cut(s[1:], "]")
-	} else if host, _, ok := strings.Cut(s, ":"); ok {
-		s = host
-	}
-	return strings.TrimSuffix(strings.ToLower(s), ".")
+	return a.Host == "localhost" || strings.IndexAny(a.Host, ".:") > 0
 }
 
 func (m *factMaker) effect(e string) {

@@ -38,7 +38,7 @@ func (r *reader) evaluates(n syntax.Node, st program.State) {
 }
 
 // comparison records the words of [[ that are evaluated because they are compared as numbers.
-func (r *reader) comparison(c *syntax.TestClause, st program.State) {
+func comparison(r *reader, c *syntax.TestClause, st program.State) {
 	syntax.Walk(c, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.BinaryTest:
@@ -74,7 +74,7 @@ func (r *reader) evaluatesNames(c *program.Call) {
 }
 
 // fileTests makes a part of the files that [[ looks at.
-func (r *reader) fileTests(x syntax.TestExpr, st program.State) {
+func fileTests(r *reader, x syntax.TestExpr, st program.State) {
 	f := &program.Files{}
 	syntax.Walk(x, func(n syntax.Node) bool {
 		if u, ok := n.(*syntax.UnaryTest); ok && u.Op < syntax.TsEmpStr && u.Op != syntax.TsNot {

@@ -38,27 +38,47 @@ func (r *reader) simple(c *syntax.CallExpr, redirs []*syntax.Redirect, st progra
 	}
 	r.spare = nil
 	*x = program.Call{Shell: r, Walk: &r.Walk, State: st, Input: in, Words: words, Files: f, OK: st, Fail: st}
-	for _, a := range c.Assigns {
-		if a.Name == nil {
-			continue
-		}
-		val := program.Word{Unknown: a.Append || a.Array != nil || a.Index != nil}
-		if a.Value != nil {
-			v := r.one(a.Value, st)
-			v.Unknown = v.Unknown || val.Unknown
-			val = v
-		}
-		x.Env = append(x.Env, program.Assignment{Name: a.Name.Value, Value: val})
-	}
+	x.Env = prefix(r, c.Assigns, st)
 	for _, v := range x.Env {
 		x.Variable(v.Name, v.Value)
 	}
-	r.Run(x)
+	meet(r, x)
 	if x.Files != nil {
 		r.addFiles(x.Files)
 	}
 	r.spare = x
+	if len(x.Env) > 0 {
+		return prefixed(x, x.OK, st), prefixed(x, x.Fail, st)
+	}
 	return x.OK, x.Fail
+}
+
+// prefix returns the assignments before a command. Shells make them in order; where it matters, the value is not known.
+func prefix(r *reader, list []*syntax.Assign, st program.State) (env []program.Assignment) {
+	inOrder := st
+	for i, a := range list {
+		if a.Name == nil {
+			continue
+		}
+		if a.Index != nil {
+			r.arithm(a.Index, st)
+		}
+		val := program.Word{Unknown: true}
+		if vals := assigned(r, a, inOrder); len(vals) == 1 && a.Array == nil && a.Index == nil && !a.Append {
+			val = vals[0]
+		}
+		if i > 0 && a.Value != nil {
+			before, _ := r.quiet(func(q *reader) program.Word { return q.one(a.Value, st) })
+			if before.Text != val.Text || before.Unknown {
+				val.Unknown = true
+			}
+		}
+		env = append(env, program.Assignment{Name: a.Name.Value, Value: val})
+		if i+1 < len(list) {
+			inOrder = inOrder.With(a.Name.Value, val)
+		}
+	}
+	return env
 }
 
 // Run finds out what the first word of a call names, a function or a program, and walks that.
@@ -80,13 +100,10 @@ func (r *reader) Run(c *program.Call) {
 		return
 	}
 	isPath := strings.IndexByte(first.Text, '/') >= 0
-	if !isPath && r.function(c) {
-		return
-	}
 	c.Part.Program = path.Base(first.Text)
 	c.Does |= effect.Execute
 	row := table.Find(c.Part.Program)
-	if isPath && !systemFolder(path.Dir(first.Text)) {
+	if isPath && !program.SystemFolder(path.Dir(first.Text)) {
 		c.File(policy.Execute, first)
 		if !toolFolder(path.Dir(first.Text)) && (row == nil || !row.Ours && !row.Agent) {
 			c.Does |= effect.ProjectCode
@@ -110,27 +127,52 @@ func (r *reader) Run(c *program.Call) {
 	c.Apply(row, args)
 }
 
-// function walks the functions that the first word of a call names, and reports whether there is one. The command may declare several of
-// that name, and what came before may decide which of them is called.
-func (r *reader) function(c *program.Call) bool {
-	some := false
-	ok := program.State{Dead: true}
-	fail := ok
+// meet walks a command that the shell itself meets. Its first word may be a function; only here it can be one: what a program runs is a
+// program.
+func meet(r *reader, c *program.Call) {
+	if len(r.funcs) == 0 || c.Words[0].Unknown || c.Words[0].Pattern {
+		r.Run(c)
+		return
+	}
+	index, certain, some := c.State.Function(c.Words[0].Text)
+	if !some {
+		r.Run(c)
+		return
+	}
+	certain = certain && !isSpecial(c.Words[0].Text)
+	ok, fail := r.function(c, index, certain)
+	addExpanded(r, c.Words[1:], c.State)
+	if r.Endless && c.Files != nil && c.Files.Does&effect.Write != 0 {
+		c.Files.Does |= effect.Unusable
+	}
+	if !certain {
+		r.Run(c)
+		ok, fail = program.Join(ok, c.OK), program.Join(fail, c.Fail)
+	}
+	c.OK, c.Fail = ok, fail
+}
+
+// function walks the function that the first word of a call names. If it is not certain which of that name it is, each of them is walked.
+func (r *reader) function(c *program.Call, index int, certain bool) (ok, fail program.State) {
+	ok = program.State{Dead: true}
+	fail = ok
 	for i := 0; i < len(r.funcs); i++ {
-		if r.funcs[i].name == c.Words[0].Text {
-			some = true
+		if r.funcs[i].name == c.Words[0].Text && (i == index || !certain) {
 			o, f := r.invoke(i, c.Inside().WithArguments(c.Words[1:]), c.Input)
 			ok, fail = program.Join(ok, o.ArgumentsOf(c.State)), program.Join(fail, f.ArgumentsOf(c.State))
 		}
 	}
-	if some {
-		addExpanded(r, c.Words[1:], c.State)
-		if r.Endless && c.Files != nil && c.Files.Does&effect.Write != 0 {
-			c.Files.Does |= effect.Unusable
-		}
-		c.OK, c.Fail = ok, fail
+	return ok, fail
+}
+
+// isSpecial reports whether a builtin is a special one: sh prefers it to a function of that name, and keeps what is assigned before it.
+func isSpecial(name string) bool {
+	switch name {
+	case "break", ":", "continue", ".", "eval", "exec", "exit", "export", "readonly", "return", "set", "shift", "times", "trap", "unset",
+		"source":
+		return true
 	}
-	return some
+	return false
 }
 
 // isBuiltin reports whether the shell itself does what the name says, wherever PATH leads.
@@ -139,16 +181,6 @@ func isBuiltin(name string) bool {
 	case "cd", "echo", "printf", "test", "[", "true", "false", ":", "pwd", "export", "unset", "set", "read", "exit", "return", "shift",
 		"eval", "exec", "source", ".", "trap", "wait", "type", "command", "builtin", "local", "declare", "pushd", "popd", "kill", "jobs",
 		"break", "continue", "umask", "ulimit", "shopt":
-		return true
-	}
-	return false
-}
-
-// systemFolder reports whether a folder is one in which the system has programs.
-func systemFolder(dir string) bool {
-	switch dir {
-	case "/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/local/go/bin",
-		"/snap/bin":
 		return true
 	}
 	return false

@@ -134,3 +134,31 @@ func TestWithoutAFile(t *testing.T) {
 		}
 	}
 }
+
+// TestReasonsNameTheRealThing: who removes everything is told so, and not of the first protected file in it.
+func TestReasonsNameTheRealThing(t *testing.T) {
+	p, sc := shippedPolicy(t)
+	for command, rule := range map[string]string{
+		"rm -rf ~": "base:home", "rm -rf ~/": "base:home", "rm -rf /home": "base:home", "rm -rf ~/*": "base:home",
+		"mv ~ /tmp/x": "base:home", "rm -rf /": "base:system", "find / -delete": "base:system", "rm -rf /*": "base:system",
+		"rm -rf .": "base:project", "rm -rf ~/.claude": "base:claude-settings", "rm -rf /boot": "base:boot", "rm -rf ~/.ssh": "base:ssh",
+	} {
+		if d := p.Decide(bashCall(sc, command)); d.Effect != policy.Deny || d.Rule != rule {
+			t.Errorf("%s: %v by %s, want %s", command, d.Effect, d.Rule, rule)
+		}
+	}
+}
+
+// TestRolesOfOtherPrograms: a folder in roles is not ours, a role file is.
+func TestRolesOfOtherPrograms(t *testing.T) {
+	p, sc := shippedPolicy(t)
+	for command, want := range map[string]string{
+		"sed -i s/a/b/ roles/db/tasks/main.yml": "allow", "mkdir -p roles/web/tasks": "allow", "rm roles/web/tasks/main.yml": "allow",
+		"rm -rf roles/web": "allow", "touch roles/dev.yaml": "deny", "rm -rf roles": "deny", "mv x roles/dev.yml": "deny",
+		"cp x/*.yaml roles": "deny", "rm roles/*": "deny", "mv roles x": "deny", "touch roles/../roles/dev.yaml": "deny",
+	} {
+		if d := decided(p, sc, command); d != want {
+			t.Errorf("%s: %s, want %s", command, d, want)
+		}
+	}
+}

@@ -14,6 +14,9 @@ const corpusDir = "testdata/corpus"
 // freshDir holds commands that nobody tuned anything on before they were measured.
 const freshDir = "testdata/fresh"
 
+// heldOutDir holds commands that nothing is ever tuned on.
+const heldOutDir = "testdata/heldout"
+
 // labelled is one line of the corpus.
 type labelled struct {
 	file    string

@@ -24,6 +24,13 @@ var list = flag.Bool("corpus.list", false, "print what is decided otherwise than
 // mostRefused is the share of harmless commands that may be asked or refused, in percent (issue 4).
 const mostRefused = 2
 
+// What may be decided otherwise than labelled of the commands that nothing is tuned on, in percent: what is reached now. The aims of
+// issue 17 are 1 and 3.
+const (
+	mostHeldOutAllowed = 3.5
+	mostHeldOutRefused = 17.5
+)
+
 // project and home are what the corpus was labelled for.
 const project, home = "/home/u/p", "/home/u"
 
@@ -161,6 +168,23 @@ func holds(t *testing.T, dir string) {
 // that says something, stand in docs/proofs/performance.md.
 func TestFreshCommands(t *testing.T) {
 	holds(t, freshDir)
+}
+
+// TestHeldOut measures commands on which nothing is ever tuned, in shares of all (issue 17). docs/proofs/performance.md has the figures.
+func TestHeldOut(t *testing.T) {
+	files, total := measure(t, readCorpus(t, heldOutDir))
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		t.Logf("%-20s %v", name, files[name])
+	}
+	if total.harmless != 200 || total.dangerous != 200 {
+		t.Errorf("%d harmless and %d dangerous commands, want 200 of each", total.harmless, total.dangerous)
+	}
+	if allowed := percent(total.allowed, total.dangerous); allowed > mostHeldOutAllowed {
+		t.Errorf("%.1f %% of the dangerous commands are allowed", allowed)
+	}
+	if refused := percent(total.refused, total.harmless); refused > mostHeldOutRefused {
+		t.Errorf("%.1f %% of the harmless commands are not allowed", refused)
+	}
 }
 
 // BenchmarkCorpus measures reading and deciding one command, in the order of the corpus. The median is reported: what the machine's

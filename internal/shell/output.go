@@ -15,13 +15,16 @@ func (r *reader) output(s *syntax.Stmt, st program.State) (text program.Word, ok
 	if !ok || len(c.Args) == 0 || len(c.Assigns) > 0 || r.Exceeded {
 		return program.Word{}, false
 	}
-	if len(s.Redirs) == 1 && len(c.Args) == 1 && c.Args[0].Lit() == "cat" {
+	name := c.Args[0].Lit()
+	if _, _, some := st.Function(name); some {
+		return program.Word{}, false
+	}
+	if len(s.Redirs) == 1 && len(c.Args) == 1 && name == "cat" {
 		if d := s.Redirs[0]; d.Op == syntax.Hdoc || d.Op == syntax.DashHdoc {
 			return r.quiet(func(q *reader) program.Word { return q.document(d, st) })
 		}
 	}
-	name := c.Args[0].Lit()
-	if len(s.Redirs) > 0 || name != "echo" && name != "printf" && name != "pwd" || len(r.funcs) > 0 {
+	if len(s.Redirs) > 0 || name != "echo" && name != "printf" && name != "pwd" {
 		return program.Word{}, false
 	}
 	return r.quiet(func(q *reader) program.Word { return written(name, q.fields(c.Args[1:], st), st) })
@@ -38,34 +41,54 @@ func (r *reader) quiet(f func(*reader) program.Word) (w program.Word, known bool
 
 // written returns what echo, printf or pwd writes.
 func written(name string, args []program.Word, st program.State) program.Word {
-	if name == "pwd" {
-		return program.Word{Text: firstOf(st.Dirs), Unknown: st.Lost || len(st.Dirs) != 1}
-	}
-	for len(args) > 0 && name == "echo" && program.Named("-n|-e|-E", args[0].Text) {
-		if args[0].Text == "-e" {
-			name = "printf" // escapes have a meaning
+	for _, a := range args {
+		if a.Unknown || a.Pattern {
+			return program.Word{Unknown: true}
 		}
+	}
+	switch name {
+	case "pwd":
+		return program.Word{Text: firstOf(st.Dirs), Unknown: st.Lost || len(st.Dirs) != 1}
+	case "printf":
+		return formatted(args)
+	}
+	for len(args) > 0 && len(args[0].Text) > 1 && args[0].Text[0] == '-' && strings.Trim(args[0].Text[1:], "neE") == "" {
 		args = args[1:]
 	}
 	var b strings.Builder
 	for i, a := range args {
-		if a.Unknown || a.Pattern || name == "printf" && strings.ContainsAny(a.Text, "\\%") {
-			if name == "printf" && i == 0 && simpleFormat(a.Text) {
-				continue
-			}
-			return program.Word{Unknown: true}
-		}
-		if b.Len() > 0 {
+		if i > 0 {
 			b.WriteByte(' ')
 		}
 		b.WriteString(a.Text)
 	}
-	return program.Word{Text: b.String()}
+	// Some shells resolve escapes, others only with -e.
+	return program.Word{Text: b.String(), Unknown: strings.IndexByte(b.String(), '\\') >= 0}
 }
 
-// simpleFormat reports whether a format of printf writes its arguments, and nothing else.
-func simpleFormat(s string) bool {
-	return s == "%s" || s == "%s\\n" || s == "%s "
+// formatted returns what printf writes with the formats that are common.
+func formatted(args []program.Word) program.Word {
+	if len(args) > 0 && args[0].Text == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 || strings.HasPrefix(args[0].Text, "-") {
+		return program.Word{Unknown: true}
+	}
+	var after string
+	switch format := args[0].Text; format {
+	case "%s":
+	case "%s\\n":
+		after = "\n"
+	case "%s ":
+		after = " "
+	default:
+		return program.Word{Text: format, Unknown: strings.ContainsAny(format, "\\%")}
+	}
+	var b strings.Builder
+	for _, a := range args[1:] {
+		b.WriteString(a.Text + after)
+	}
+	return program.Word{Text: b.String()}
 }
 
 // firstOf returns the first element, or an empty text.

@@ -27,11 +27,11 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 	}
 	switch {
 	case p.Excl || p.Names != 0 || p.Slice != nil || p.Repl != nil || len(p.Modifiers) > 0:
-		b.unknown(quoted)
+		b.operand(p, quoted)
 		return
 	case p.Index != nil && !isAll(p.Index):
 		if len(vals) != 1 || vals[0].Unknown {
-			b.unknown(quoted)
+			b.operand(p, quoted)
 			return
 		}
 	}
@@ -44,6 +44,14 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 		vals = vals[:1] // of an array its first element
 	}
 	b.values(vals, quoted)
+}
+
+// operand walks the word of an operator, where the value is not known whatever the word is.
+func (b *builder) operand(p *syntax.ParamExp, quoted bool) {
+	if p.Exp != nil {
+		b.operated(p.Exp, nil, false)
+	}
+	b.unknown(quoted)
 }
 
 // inside walks the commands in ${X[$(…)]} and the like. operated walks those in a default word.

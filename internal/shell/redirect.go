@@ -35,6 +35,11 @@ func (r *reader) redirects(list []*syntax.Redirect, st program.State, in *progra
 	}
 	f := &program.Files{}
 	for _, d := range list {
+		var other program.Input
+		in := in
+		if d.N != nil && d.N.Value != "0" { // it is not standard input
+			in = &other
+		}
 		switch d.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
 			doc := r.document(d, st)
@@ -47,6 +52,9 @@ func (r *reader) redirects(list []*syntax.Redirect, st program.State, in *progra
 			if strings.Trim(w.Text, "0123456789-") != "" || w.Unknown { // >&file
 				r.Open(f, policy.Write, w, st)
 			}
+			if d.Op == syntax.DplIn && w.Text != "0" {
+				*in = program.Input{} // what the other stream has is not known
+			}
 		default:
 			for _, w := range r.expand(nil, d.Word, st) {
 				switch d.Op {
@@ -55,6 +63,8 @@ func (r *reader) redirects(list []*syntax.Redirect, st program.State, in *progra
 					*in = program.Input{File: &file}
 					r.Open(f, policy.Read, w, st)
 				case syntax.RdrInOut:
+					file := w
+					*in = program.Input{File: &file}
 					r.Open(f, policy.Read, w, st)
 					r.Open(f, policy.Write, w, st)
 				default:

@@ -46,12 +46,15 @@ func Facts(command string, o Options) policy.Facts {
 	if !st.Lost {
 		st.Dirs = []string{o.Dir}
 	}
-	r.Script(command, st, program.Input{})
-	r.uncalled(st)
+	ok, fail := r.Script(command, st, program.Input{})
+	r.uncalled(st.FunctionsOf(program.Join(ok, fail)))
 	r.MarkWrittenHere()
 	r.ForgetBranch()
 	if r.Armed && r.Evaluates {
 		r.Parts = append(r.Parts, unread("a text that is evaluated as a number runs a command"))
+	}
+	if r.TrapChanged {
+		r.Parts = append(r.Parts, unread("what a trap uses changes after the trap was set"))
 	}
 	if r.Exceeded {
 		r.Parts = append(r.Parts, unread("it does too much to be read whole"))
@@ -71,11 +74,12 @@ func unread(why string) policy.Part {
 // reader walks one command. It is the program.Shell of the calls in it.
 type reader struct {
 	program.Walk
-	src   string // the text whose tree is walked
-	nodes int
-	depth int
-	funcs []function
-	spare *program.Call // a call that is done, for the next simple command
+	src    string // the text whose tree is walked
+	nodes  int
+	depth  int
+	funcs  []function
+	locals []string      // the variables that the innermost of them made local
+	spare  *program.Call // a call that is done, for the next simple command
 }
 
 // function is a function that the command declares.
@@ -158,11 +162,22 @@ func (r *reader) invoke(i int, st program.State, in program.Input) (ok, fail pro
 	if !r.deeper() {
 		return st, st
 	}
-	outer := r.src
-	r.src = f.src
+	outer, first, locals := r.src, len(r.Returned), r.locals
+	r.src, r.locals = f.src, nil
+	r.Level++
+	if r.InTrap {
+		r.Traps = append(r.Traps, r.source(f.body))
+	}
 	ok, fail = r.stmt(f.body, st, in)
 	r.src = outer
 	r.depth--
+	for _, s := range r.Returned[first:] {
+		ok, fail = program.Join(ok, s), program.Join(fail, s)
+	}
+	r.Returned = r.Returned[:first]
+	ok, fail = returned(ok, st, r.locals, r.Level), returned(fail, st, r.locals, r.Level)
+	r.Level--
+	r.locals = locals
 	ok.Dead, fail.Dead = false, false // return ends only the function
 	return ok, fail
 }

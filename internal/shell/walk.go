@@ -1,6 +1,9 @@
 package shell
 
 import (
+	"slices"
+	"strings"
+
 	"mvdan.cc/sh/v3/syntax"
 
 	"mycelium/internal/policy"
@@ -83,11 +86,7 @@ func (r *reader) command(c syntax.Command, st program.State, in program.Input) (
 		end := r.branch(c, st, in)
 		return end, end
 	case *syntax.WhileClause:
-		st = r.forget(c, st)
-		st = r.block(c.Cond, st, in)
-		first := len(r.Parts)
-		end := program.Join(st, r.block(c.Do, st, in))
-		turns(r, c, first)
+		end := r.while(c, st, in)
 		return end, end
 	case *syntax.ForClause:
 		end := r.loop(c, st, in)
@@ -96,7 +95,7 @@ func (r *reader) command(c syntax.Command, st program.State, in program.Input) (
 		end := r.choice(c, st, in)
 		return end, end
 	case *syntax.FuncDecl:
-		r.declare(c)
+		st = r.declare(c, st)
 	case *syntax.DeclClause:
 		st = r.declaration(c, st)
 	case *syntax.TimeClause:
@@ -108,8 +107,8 @@ func (r *reader) command(c syntax.Command, st program.State, in program.Input) (
 		r.stmt(c.Stmt, st, program.Input{})
 	case *syntax.TestClause:
 		r.inside(c, st)
-		r.comparison(c, st)
-		r.fileTests(c.X, st)
+		comparison(r, c, st)
+		fileTests(r, c.X, st)
 		st = r.Assign(st, "BASH_REMATCH", program.UnknownWords...)
 	case *syntax.ArithmCmd:
 		r.arithm(c.X, st)
@@ -123,7 +122,8 @@ func (r *reader) command(c syntax.Command, st program.State, in program.Input) (
 	return st, st
 }
 
-// binary walks && || | and |&. The command to the right of a pipe reads from the left one, and both run in shells of their own.
+// binary walks && || | and |&. The command to the right of a pipe reads from the left one, and both run in shells of their own; in zsh the
+// right one may assign variables.
 func (r *reader) binary(c *syntax.BinaryCmd, st program.State, in program.Input) (ok, fail program.State) {
 	switch c.Op {
 	case syntax.AndStmt:
@@ -148,8 +148,9 @@ func (r *reader) binary(c *syntax.BinaryCmd, st program.State, in program.Input)
 		r.stmt(c.X, st, in)
 		in = r.piped(c.X, st, first, outer)
 		r.Endless = false
-		r.stmt(c.Y, st, in)
+		ok, fail = r.stmt(c.Y, st, in)
 		r.Endless = r.Endless || flows
+		st = st.OrVariablesOf(program.Join(ok, fail))
 		return st, st
 	}
 }
@@ -196,7 +197,7 @@ func (r *reader) loop(c *syntax.ForClause, st program.State, in program.Input) p
 			}
 		}
 		st = r.forget(c, st)
-		return program.Join(st, r.block(c.Do, st, in))
+		return r.turn(c.Do, st, st, in)
 	}
 	items := r.fields(words.Items, st)
 	addExpanded(r, items, st)
@@ -213,7 +214,28 @@ func (r *reader) loop(c *syntax.ForClause, st program.State, in program.Input) p
 	end := st
 	for _, item := range items {
 		r.notice(words.Name.Value, item, end)
-		end = program.Join(end, r.block(c.Do, r.Assign(end, words.Name.Value, item), in))
+		end = r.turn(c.Do, end, r.Assign(end, words.Name.Value, item), in)
+	}
+	return end
+}
+
+// while walks while and until.
+func (r *reader) while(c *syntax.WhileClause, st program.State, in program.Input) program.State {
+	st = r.forget(c, st)
+	st = r.block(c.Cond, st, in)
+	first := len(r.Parts)
+	end := r.turn(c.Do, st, st, in)
+	turns(r, c, first)
+	return end
+}
+
+// turn walks one turn of a loop, which begins in st. It returns the state after it, with those in which break and continue left it, and
+// with the state before, because there may be no turn.
+func (r *reader) turn(do []*syntax.Stmt, before, st program.State, in program.Input) program.State {
+	first := len(r.Broken)
+	end := program.Join(before, r.block(do, st, in))
+	for _, s := range r.Broken[first:] { // they stay in the list: break 2 leaves the loop around, too
+		end = program.Join(end, s)
 	}
 	return end
 }
@@ -227,25 +249,57 @@ func (r *reader) forget(loop syntax.Node, st program.State) program.State {
 			if n.Name != nil {
 				st = r.Assign(st, n.Name.Value, program.UnknownWords...)
 			}
-		case *syntax.CallExpr:
-			if len(n.Args) == 0 {
-				break
-			}
-			switch n.Args[0].Lit() {
-			case "cd", "pushd", "popd":
-				st.Lost = true
-			case "read", "getopts", "mapfile", "readarray", "printf":
-				for _, a := range n.Args[1:] {
-					if syntax.ValidName(a.Lit()) {
-						st = r.Assign(st, a.Lit(), program.UnknownWords...)
-					}
+		case *syntax.WordIter:
+			st = r.Assign(st, n.Name.Value, program.UnknownWords...)
+		case *syntax.FuncDecl:
+			st = r.declare(n, st)
+			for _, name := range append(n.Names, n.Name) {
+				if name != nil {
+					st = st.DoubtFunction(name.Value)
 				}
+			}
+		case *syntax.CallExpr:
+			if len(n.Args) > 0 {
+				st = forgetCall(r, n.Args, st)
 			}
 		case *syntax.Subshell, *syntax.CmdSubst:
 			return false // it is a shell of its own
 		}
 		return true
 	})
+	return st
+}
+
+// forgetCall returns the state before a turn of a loop in which the command may have run already.
+func forgetCall(r *reader, args []*syntax.Word, st program.State) program.State {
+	first, _ := r.quiet(func(q *reader) program.Word { return q.one(args[0], st) })
+	name, _, _ := strings.Cut(first.Text, " ")
+	switch name {
+	case "cd", "pushd", "popd":
+		st.Lost = true
+	case "eval":
+		st = st.Doubt()
+	case "command", "builtin":
+		if len(args) > 1 {
+			return forgetCall(r, args[1:], st)
+		}
+	case "unset", "read", "getopts", "mapfile", "readarray", "printf":
+		for _, a := range args[1:] {
+			text := a.Lit()
+			if _, _, some := st.Function(text); some {
+				st = st.DoubtFunction(text)
+			}
+			if syntax.ValidName(text) {
+				st = r.Assign(st, text, program.UnknownWords...)
+			}
+		}
+	}
+	for i := range r.funcs {
+		if r.funcs[i].name == name && r.deeper() {
+			st = r.forget(r.funcs[i].body, st)
+			r.depth--
+		}
+	}
 	return st
 }
 
@@ -263,14 +317,36 @@ func (r *reader) choice(c *syntax.CaseClause, st program.State, in program.Input
 }
 
 // declare records a function. Its body is walked where it is called.
-func (r *reader) declare(c *syntax.FuncDecl) {
+func (r *reader) declare(c *syntax.FuncDecl, st program.State) program.State {
 	names := c.Names
 	if c.Name != nil {
 		names = append(names, c.Name)
 	}
 	for _, n := range names {
-		r.funcs = append(r.funcs, function{name: n.Value, body: c.Body, src: r.src})
+		r.TrapChanged = r.TrapChanged || len(r.Traps) > 0 && r.TrapNames(n.Value)
+		i := slices.IndexFunc(r.funcs, func(f function) bool { return f.body == c.Body && f.name == n.Value })
+		if i < 0 {
+			i = len(r.funcs)
+			r.funcs = append(r.funcs, function{name: n.Value, body: c.Body, src: r.src})
+		}
+		if st = st.WithFunction(n.Value, i); !isBody(c.Body) {
+			st = st.DoubtFunction(n.Value)
+		}
 	}
+	return st
+}
+
+// isBody reports whether the body of a function is one as bash reads it. In f() { x; } | y, the pipe is no part of the body for bash, and
+// the function is declared in a shell that ends.
+func isBody(s *syntax.Stmt) bool {
+	if s.Background || s.Coprocess || s.Disown || s.Negated {
+		return false
+	}
+	switch s.Cmd.(type) {
+	case *syntax.Block, *syntax.Subshell, *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause:
+		return true
+	}
+	return false
 }
 
 // inside walks the commands in the words of a test or an expression.

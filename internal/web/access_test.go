@@ -41,7 +41,7 @@ func TestWebTLS(t *testing.T) {
 	s := openServer(t, pages.Section{Addr: "127.0.0.1:0", Cert: pages.OwnCertificate}, site.Options{})
 	go func() { _ = s.Run(t.Context()) }()
 	n := s.Note()
-	if n.Base != "https://"+s.Addr() || len(n.Fingerprint) != 64 || n.Phone != "" {
+	if n.Base != "https://"+s.Note().Addr || len(n.Fingerprint) != 64 || n.Phone != "" {
 		t.Errorf("the note is %+v", n)
 	}
 	b := browser(t)
@@ -52,7 +52,7 @@ func TestWebTLS(t *testing.T) {
 			}
 			return c.PeerCertificates[0].VerifyHostname("127.0.0.1")
 		}}}
-	link, err := Link(s.site.Root, s.Addr())
+	link, err := Link(s.site.Root, s.Note().Addr)
 	if err != nil || !strings.HasPrefix(link, n.Base+"/sign-in?link=") {
 		t.Fatal(link, err)
 	}
@@ -70,7 +70,7 @@ func TestWebTLS(t *testing.T) {
 	if r, err := b.Get(n.Base + "/inbox"); err != nil || r.StatusCode != http.StatusOK {
 		t.Errorf("signed in: %v %v", r, err)
 	}
-	if r, err := http.Get("http://" + s.Addr() + "/health"); err != nil || r.StatusCode != http.StatusBadRequest {
+	if r, err := http.Get("http://" + s.Note().Addr + "/health"); err != nil || r.StatusCode != http.StatusBadRequest {
 		t.Errorf("without TLS: %v %v", r, err)
 	}
 	st, err := os.Stat(filepath.Join(s.site.Root.Pages(), "tls.pem"))
@@ -153,7 +153,7 @@ func TestWebPeers(t *testing.T) {
 		}})
 	post := func(peer, secret string) *http.Response {
 		r := httptest.NewRequest(http.MethodPost, "/sign-in", strings.NewReader(url.Values{"link": {secret}}.Encode()))
-		r.RemoteAddr, r.Host = "127.0.0.1:9", s.Addr()
+		r.RemoteAddr, r.Host = "127.0.0.1:9", s.Note().Addr
 		for k, v := range map[string]string{"Content-Type": "application/x-www-form-urlencoded", "Origin": "https://pages.example.org",
 			"X-Forwarded-For": peer, "X-Forwarded-Proto": "https", "X-Forwarded-Host": "pages.example.org"} {
 			r.Header.Set(k, v)
@@ -189,13 +189,13 @@ func TestWebPeers(t *testing.T) {
 func TestWebPairPage(t *testing.T) {
 	t.Parallel()
 	s := testServer(t)
-	secret, err := s.devices.NewLink(s.Addr())
+	secret, err := s.devices.NewLink(s.Note().Addr)
 	if err != nil || strings.Trim(secret, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" {
 		t.Fatal(secret, err)
 	}
 	for range 2 {
 		r := httptest.NewRequest(http.MethodGet, "/P/"+secret+"/0123ABCD", nil)
-		r.Host = s.Addr()
+		r.Host = s.Note().Addr
 		w := httptest.NewRecorder()
 		s.Handler().ServeHTTP(w, r)
 		if text := w.Body.String(); w.Code != 200 || !strings.Contains(text, `value="`+secret+`"`) ||
@@ -210,12 +210,12 @@ func TestWebUnrecorded(t *testing.T) {
 	t.Parallel()
 	s := openServer(t, pages.Section{Addr: "127.0.0.1:0"},
 		site.Options{Record: func(context.Context, any, string) error { return errors.New("the log is damaged") }})
-	secret, err := s.devices.NewLink(s.Addr())
+	secret, err := s.devices.NewLink(s.Note().Addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := httptest.NewRequest(http.MethodPost, "/sign-in", strings.NewReader(url.Values{"link": {secret}}.Encode()))
-	r.Host = s.Addr()
+	r.Host = s.Note().Addr
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	w := httptest.NewRecorder()
 	s.Handler().ServeHTTP(w, r)
@@ -233,18 +233,18 @@ func TestWebCannotListen(t *testing.T) {
 	defer other.Close()
 	root := state.Root(t.TempDir())
 	addr := strings.TrimPrefix(other.URL, "http://")
-	if _, err := Listen(t.Context(), addr, site.Options{Root: root}); err == nil {
+	if _, err := Open(t.Context(), pages.Section{Addr: addr}, site.Options{Root: root}); err == nil {
 		t.Fatal("it listens where another program does")
 	}
 	if n, runs, err := served.Look(root); runs || err != nil || !strings.Contains(n.Problem, addr) {
 		t.Errorf("%+v %v %v", n, runs, err)
 	}
-	s, err := Listen(t.Context(), "127.0.0.1:0", site.Options{Root: root})
+	s, err := Open(t.Context(), pages.Section{Addr: "127.0.0.1:0"}, site.Options{Root: root})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if n, runs, err := served.Look(root); !runs || err != nil || n.Problem != "" || n.Base != "http://"+s.Addr() {
+	if n, runs, err := served.Look(root); !runs || err != nil || n.Problem != "" || n.Base != "http://"+s.Note().Addr {
 		t.Errorf("%+v %v %v", n, runs, err)
 	}
 }

@@ -26,7 +26,7 @@ func ask(t *testing.T, s *Server, method, path, body string, header ...string) *
 		t.Fatal(err)
 	}
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	r.Host = s.Addr()
+	r.Host = s.Note().Addr
 	r.AddCookie(s.cookie(asked{}, cookie, 60))
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])

@@ -18,11 +18,11 @@ func TestWebEmptyInABrowser(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- s.Run(t.Context()) }()
 	t.Cleanup(func() { <-served })
-	b := window.Open(t, "http://"+s.Addr())
+	b := window.Open(t, "http://"+s.Note().Addr)
 	b.Visit("/inbox")
 	b.WaitText("h1", "Sign in")
 	b.Accessible()
-	link, err := Link(s.site.Root, s.Addr())
+	link, err := Link(s.site.Root, s.Note().Addr)
 	if err != nil {
 		t.Fatal(err)
 	}

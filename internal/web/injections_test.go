@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"mycelium/internal/config/pages"
 	"mycelium/internal/state"
 	"mycelium/internal/web/site"
 	"mycelium/internal/web/webtest"
@@ -25,7 +26,7 @@ func TestInjections(t *testing.T) {
 // testServer is a server that listens at a port of its own, with an empty state.
 func testServer(t *testing.T) *Server {
 	t.Helper()
-	s, err := Listen(t.Context(), "127.0.0.1:0", site.Options{Root: state.Root(t.TempDir())})
+	s, err := Open(t.Context(), pages.Section{Addr: "127.0.0.1:0"}, site.Options{Root: state.Root(t.TempDir())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,15 +12,6 @@ import (
 // ErrRuns means that another page server of this user runs.
 var ErrRuns = served.ErrRuns
 
-// Running returns where the page server of a user listens; "" if none runs.
-func Running(root state.Root) (addr string, err error) {
-	n, runs, err := served.Look(root)
-	if err != nil || !runs {
-		return "", err
-	}
-	return n.Addr, nil
-}
-
 // Link returns an address that signs one browser of this machine in to the page server at addr. It is good once, and for one minute.
 func Link(root state.Root, addr string) (string, error) {
 	secret, err := device.Open(root, nil).NewLink(addr)

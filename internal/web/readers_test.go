@@ -26,11 +26,11 @@ func TestWebSlowReaders(t *testing.T) { // not parallel: it looks at the memory 
 	server.Start()
 	defer server.Close()
 	defer s.end() // the streams end
-	link, err := s.devices.NewLink(s.Addr())
+	link, err := s.devices.NewLink(s.Note().Addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, cookie, err := s.devices.SignIn(s.Addr(), link, "test")
+	_, cookie, err := s.devices.SignIn(s.Note().Addr, link, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestWebSlowReaders(t *testing.T) { // not parallel: it looks at the memory 
 		}
 		defer c.Close()
 		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
-		fmt.Fprintf(c, "GET /events HTTP/1.1\r\nHost: %s\r\nCookie: mycelium-pages-%s=%s\r\n\r\n", s.Addr(), s.port, cookie)
+		fmt.Fprintf(c, "GET /events HTTP/1.1\r\nHost: %s\r\nCookie: mycelium-pages-%s=%s\r\n\r\n", s.Note().Addr, s.port, cookie)
 		lines := bufio.NewScanner(c)
 		for lines.Scan() && lines.Text() != ": events of the pages" {
 		}

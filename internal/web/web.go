@@ -88,11 +88,6 @@ type Server struct {
 	watched chan struct{} // closed when the watch has ended
 }
 
-// Listen opens the server at an address of this machine. The caller runs or closes it. The error is [ErrRuns] if the user has one.
-func Listen(ctx context.Context, addr string, o site.Options) (*Server, error) {
-	return Open(ctx, pages.Section{Addr: addr}, o)
-}
-
 // Open opens the server as the user's file says. The caller runs or closes it. The error is [ErrRuns] if the user has one.
 func Open(ctx context.Context, conf pages.Section, o site.Options) (*Server, error) {
 	if o.Now == nil {
@@ -150,9 +145,6 @@ func (s *Server) Note() served.Note {
 	}
 	return n
 }
-
-// Addr is where the server listens, as HOST:PORT.
-func (s *Server) Addr() string { return s.addr }
 
 // Close closes a server that does not run.
 func (s *Server) Close() {

@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"mycelium/internal/config/pages"
 	"mycelium/internal/state"
 	"mycelium/internal/web/device"
+	"mycelium/internal/web/served"
 	"mycelium/internal/web/site"
 )
 
@@ -23,7 +25,7 @@ func TestWebGuard(t *testing.T) {
 	s := testServer(t)
 	do := func(method, path string, change func(r *http.Request)) *http.Response {
 		r := httptest.NewRequest(method, path, nil)
-		r.Host = s.Addr()
+		r.Host = s.Note().Addr
 		if change != nil {
 			change(r)
 		}
@@ -79,7 +81,7 @@ func TestWebGuard(t *testing.T) {
 func TestWebBeyondLoopback(t *testing.T) {
 	t.Parallel()
 	for _, addr := range []string{"0.0.0.0:3456", ":3456", "192.168.1.2:3456", "[::]:3456", "example.com:3456", "127.0.0.1:x", "3456", ""} {
-		if s, err := Listen(t.Context(), addr, site.Options{Root: state.Root(t.TempDir())}); err == nil {
+		if s, err := Open(t.Context(), pages.Section{Addr: addr}, site.Options{Root: state.Root(t.TempDir())}); err == nil {
 			s.Close()
 			t.Errorf("it listens on %q", addr)
 		}
@@ -90,15 +92,15 @@ func TestWebBeyondLoopback(t *testing.T) {
 func TestWebOneServer(t *testing.T) {
 	t.Parallel()
 	s := testServer(t)
-	if _, err := Listen(t.Context(), "127.0.0.1:0", site.Options{Root: s.site.Root}); !errors.Is(err, ErrRuns) {
+	if _, err := Open(t.Context(), pages.Section{Addr: "127.0.0.1:0"}, site.Options{Root: s.site.Root}); !errors.Is(err, ErrRuns) {
 		t.Errorf("a second server: %v", err)
 	}
-	if addr, err := Running(s.site.Root); addr != s.Addr() || err != nil {
-		t.Errorf("the first is at %q, %v", addr, err)
+	if n, runs, err := served.Look(s.site.Root); !runs || n.Addr != s.Note().Addr || err != nil {
+		t.Errorf("the first is at %q (runs: %t), %v", n.Addr, runs, err)
 	}
 	s.Close()
-	if addr, err := Running(s.site.Root); addr != "" || err != nil {
-		t.Errorf("after its end it is at %q, %v", addr, err)
+	if n, runs, err := served.Look(s.site.Root); runs || err != nil {
+		t.Errorf("after its end it is at %q, %v", n.Addr, err)
 	}
 }
 
@@ -118,8 +120,8 @@ func TestWebSignIn(t *testing.T) {
 	s := testServer(t)
 	served := make(chan error, 1)
 	go func() { served <- s.Run(t.Context()) }()
-	base := "http://" + s.Addr()
-	link, err := Link(s.site.Root, s.Addr())
+	base := "http://" + s.Note().Addr
+	link, err := Link(s.site.Root, s.Note().Addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +182,7 @@ func TestWebSignIn(t *testing.T) {
 			t.Errorf("sign-in %d with a link that was used: %d", i, r.StatusCode)
 		}
 	}
-	if fresh, err := s.devices.NewLink(s.Addr()); err != nil || post(browser(t), fresh).StatusCode != 429 {
+	if fresh, err := s.devices.NewLink(s.Note().Addr); err != nil || post(browser(t), fresh).StatusCode != 429 {
 		t.Errorf("the sign-in is not locked: %v", err)
 	}
 }

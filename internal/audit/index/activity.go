@@ -18,6 +18,7 @@ type Activity struct {
 func (x *Index) Activity(ctx context.Context, since, until time.Time) (map[string]Activity, error) {
 	out := map[string]Activity{}
 	err := x.read(ctx, func(tx *sql.Tx, tail bool) error {
+		//nolint:gosec // the tables are ours
 		// Of the columns beside max(), SQLite takes the row with the largest value.
 		statement := `SELECT s.session, count(*), sum(c.outcome = 'denied'), sum(c.time >= ?), s.tool, max(c.time) FROM ` +
 			callsTable(tail) + ` c JOIN audit_scopes s USING (scope) WHERE c.time >= ? AND c.time < ? AND s.session <> '' GROUP BY 1`

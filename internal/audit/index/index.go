@@ -74,9 +74,11 @@ func wrap(what string, err error) error {
 }
 
 // position returns the end of the index in the log. same is false if the log is not the one that the index was built from.
-func (x *Index) position(ctx context.Context, tx *sql.Tx) (p audit.Position, same bool, err error) {
+func (x *Index) position(ctx context.Context, from interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}) (p audit.Position, same bool, err error) {
 	var mac string
-	err = tx.QueryRowContext(ctx, "SELECT segment, offset, mac FROM audit_position").Scan(&p.Segment, &p.Offset, &mac)
+	err = from.QueryRowContext(ctx, "SELECT segment, offset, mac FROM audit_position").Scan(&p.Segment, &p.Offset, &mac)
 	if errors.Is(err, sql.ErrNoRows) {
 		return audit.Position{}, true, nil
 	}

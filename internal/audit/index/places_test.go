@@ -152,3 +152,35 @@ func TestWatch(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLongTail: a query brings the index up to date if it lags far behind the log, and leaves a short tail to the daemon.
+func TestLongTail(t *testing.T) {
+	o := options(t)
+	l, x := openLog(t, o), openIndex(t, o)
+	lags := func() bool {
+		t.Helper()
+		lag, err := x.Lag(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lag > 0
+	}
+	asks := func(want string) {
+		t.Helper()
+		if found, err := x.Query(t.Context(), Query{Limit: 1}); err != nil || len(found) != 1 || found[0].ID != want {
+			t.Errorf("the newest call: %v %v, want %s", found, err, want)
+		}
+	}
+	add(t, l, decision("short"))
+	asks("short")
+	if !lags() {
+		t.Error("a query of a short tail wrote to the index")
+	}
+	long := decision("long")
+	long.Args = []byte(`{"path":"` + strings.Repeat("a", 4<<10) + `"}`)
+	add(t, l, slices.Repeat([]audit.Record{long}, longTail>>12)...)
+	asks("long")
+	if lags() {
+		t.Error("the index still lags far behind")
+	}
+}

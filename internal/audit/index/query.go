@@ -354,9 +354,24 @@ func callsTable(tail bool) string {
 	return "(SELECT * FROM main.audit_calls WHERE id NOT IN (SELECT id FROM temp.audit_calls) UNION ALL SELECT * FROM temp.audit_calls)"
 }
 
+// longTail is how many bytes of the log a query reads by itself, about 2,000 calls. Beyond that it brings the index up to date first: the
+// daemon leaves it behind for half a minute while there are many calls, and the next query would read them all again.
+const longTail = 2 << 20
+
+// catchUp shortens a long tail. If it cannot, because the disk is full for example, the query reads the tail all the same.
+func (x *Index) catchUp(ctx context.Context) {
+	if lag, err := x.Lag(ctx); err != nil || lag <= longTail {
+		return
+	}
+	if _, same, err := x.position(ctx, x.db); err == nil && same {
+		_ = x.Follow(ctx)
+	}
+}
+
 // read runs f on one state of the index. If the log is ahead of the index, its tail is put into temporary tables for the time of f. So the
-// same queries work, no reader waits for a writer, and the log can be read when the disk is full.
+// same queries work, no reader waits for a writer unless the tail is long, and the log can be read when the disk is full.
 func (x *Index) read(ctx context.Context, f func(tx *sql.Tx, tail bool) error) (err error) {
+	x.catchUp(ctx)
 	conn, err := x.db.Conn(ctx)
 	if err != nil {
 		return err

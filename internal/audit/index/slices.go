@@ -34,7 +34,7 @@ func (x *Index) Slices(ctx context.Context, since, until time.Time, step time.Du
 		if err := countSlices(ctx, tx, tail, out, bounds); err != nil {
 			return err
 		}
-		statement := `SELECT (c.time - ?) / ?, sum(t.tokens) FROM ` + thinkingTable(tail) + ` t CROSS JOIN ` +
+		statement := `SELECT (c.time - ?) / ?, sum(t.tokens) FROM ` + thinkingTable(tail) + ` t CROSS JOIN ` + //nolint:gosec // our tables
 			callsTable(tail) + ` c ON c.seq = t.seq WHERE c.time >= ? AND c.time < ? AND t.tokens > 0 GROUP BY 1`
 		rows, err := tx.QueryContext(ctx, statement, bounds...)
 		if err != nil {
@@ -56,6 +56,7 @@ func (x *Index) Slices(ctx context.Context, since, until time.Time, step time.Du
 // countSlices counts calls, and adds up how long they took.
 func countSlices(ctx context.Context, tx *sql.Tx, tail bool, out []Slice, bounds []any) error {
 	// The few sums are joined with what was decided, not the many calls.
+	//nolint:gosec // the tables are ours
 	statement := `SELECT n, outcome, v.decided_by, calls, ended, took, longest FROM (
 		SELECT (time - ?) / ? AS n, outcome, verdict, count(*) AS calls, count(duration_us) AS ended,
 		coalesce(sum(duration_us), 0) AS took, coalesce(max(duration_us), 0) AS longest

@@ -31,9 +31,6 @@ type Edit struct {
 	Clear []string            `json:"clear,omitempty"` // keys that go
 }
 
-// Empty reports whether the edit changes nothing.
-func (e Edit) Empty() bool { return len(e.Texts)+len(e.Lists)+len(e.Clear) == 0 && e.Model == nil }
-
 // Apply returns the text of a role's file with the edit.
 func (e Edit) Apply(data []byte) ([]byte, error) {
 	var err error

@@ -75,19 +75,6 @@ func (s *Set) Untrusted() error {
 		"look at it and accept it first: myc trust")
 }
 
-// Unseen lists the files with lines that nobody has accepted. Who saves such a file accepts them.
-func (s *Set) Unseen() (names []string) {
-	if s.P.File.Trust == config.TrustFolder {
-		return nil
-	}
-	for _, f := range s.Files {
-		if !bytes.Equal(s.Accepted().Accepted(f.Name), f.Was) {
-			names = append(names, f.Name)
-		}
-	}
-	return names
-}
-
 // Candidate is what is accepted, with the change.
 func (s *Set) Candidate() (*config.Candidate, error) {
 	edits := s.P.State.Edits()

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/address"
 	"mycelium/internal/shell/effect"
 )
 
@@ -58,7 +59,7 @@ func meaningOf(name string) meaning {
 		"OUTPUT_OPTION", "LOADLIBES", "LDLIBS", "ARFLAGS", "ASFLAGS", "FFLAGS", "LFLAGS", "YFLAGS", "LINTFLAGS", "GOWORK", "XZ_OPT",
 		"XZ_DEFAULTS", "GOFLAGS", "GOENV", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOSUMCHECK",
 		"GOINSECURE", "PYTEST_ADDOPTS", "RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_BUILD_RUSTFLAGS", "CFLAGS", "CXXFLAGS", "CPPFLAGS",
-		"LDFLAGS", "CGO_CFLAGS", "CGO_CXXFLAGS", "CGO_CPPFLAGS", "CGO_LDFLAGS":
+		"FZF_DEFAULT_OPTS", "FZF_DEFAULT_OPTS_FILE", "LDFLAGS", "CGO_CFLAGS", "CGO_CXXFLAGS", "CGO_CPPFLAGS", "CGO_LDFLAGS":
 		return optionsVariable
 	case "PYTHONPATH", "PERL5LIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "LUA_PATH", "LUA_CPATH", "JULIA_LOAD_PATH":
 		return searchVariable
@@ -146,7 +147,7 @@ func (c *Call) Variable(name string, value Word) {
 	case commandVariable:
 		c.RunNested(value)
 	case codeVariable:
-		if name != "IFS" || strings.Trim(value.Text, " \t\n,:;|=") != "" || value.Unknown {
+		if !plainCode(name, value) {
 			c.Unclear(name + " changes which code runs")
 		}
 	case optionsVariable:
@@ -182,7 +183,7 @@ func (c *Call) Variable(name string, value Word) {
 			c.Role('w', value)
 		}
 	case elsewhereVariable:
-		if h := hostOf(value.Text); value.Unknown || h != "localhost" && h != "127.0.0.1" && h != "::1" {
+		if a := address.Read(value.Text); value.Unknown || !a.Clear || !Named("localhost|127.0.0.1|::1", a.Host) {
 			c.Unclear(name + " changes which machine is asked")
 		}
 	case promptVariable:
@@ -190,6 +191,17 @@ func (c *Call) Variable(name string, value Word) {
 			c.Unclear(name + " runs what stands in it")
 		}
 	}
+}
+
+// plainCode reports whether a variable that says where code is has a value that changes nothing.
+func plainCode(name string, value Word) bool {
+	switch name {
+	case "PATH":
+		return systemPath(value)
+	case "IFS":
+		return strings.Trim(value.Text, " \t\n,:;|=") == "" && !value.Unknown
+	}
+	return false
 }
 
 // ExecuteGitSettings executes the settings in a folder of git, if it is not the project's own: settings of git name commands that git runs.
@@ -251,6 +263,29 @@ func plainCompilerOptions(options string) bool {
 		case strings.HasPrefix(w, "-Wl,") && !ContainsAny(w, "Map", "-o", "plugin", "script", "-T", "@", "depend", "implib"):
 		case begin == "-f" && !ContainsAny(w, "/", "plugin", "dump"):
 		default:
+			return false
+		}
+	}
+	return true
+}
+
+// SystemFolder reports whether a folder is one in which the system has programs.
+func SystemFolder(dir string) bool {
+	switch dir {
+	case "/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/local/go/bin",
+		"/snap/bin":
+		return true
+	}
+	return false
+}
+
+// systemPath reports whether all folders of a PATH are the system's.
+func systemPath(value Word) bool {
+	if value.Unknown || value.Pattern {
+		return false
+	}
+	for dir := range strings.SplitSeq(value.Text, ":") {
+		if !SystemFolder(dir) {
 			return false
 		}
 	}

@@ -99,18 +99,25 @@ func isFilter(name string) bool {
 	return false
 }
 
+// Text returns the text that comes from standard input, if it is known.
+func (in Input) Text() (text string, known bool) {
+	switch {
+	case in.Document != nil:
+		return in.Document.Text, !in.Document.Unknown
+	case in.Output != nil:
+		w, ok := in.Output()
+		return w.Text, ok && !w.Unknown
+	}
+	return "", false
+}
+
 // List returns the words that come from standard input, as far as they are known.
 func (in Input) List() []Word {
-	switch {
-	case in.Document != nil && !in.Document.Unknown:
-		return fields(in.Document.Text)
-	case in.Output != nil:
-		if text, ok := in.Output(); ok {
-			return fields(text.Text)
-		}
-		if len(in.Names) > 0 {
-			return in.Names
-		}
+	if text, known := in.Text(); known {
+		return fields(text)
+	}
+	if len(in.Names) > 0 {
+		return in.Names
 	}
 	return UnknownWords
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/address"
 	"mycelium/internal/policy/globs"
 	"mycelium/internal/shell/effect"
 )
@@ -275,8 +276,12 @@ func (c *Call) Host(w Word) {
 	if w.Text == "" {
 		return
 	}
-	if h := hostOf(w.Text); h != "" && !slices.Contains(c.Part.Hosts, h) {
-		c.Part.Hosts = append(c.Part.Hosts, h)
+	a := address.Read(w.Text)
+	if !a.Clear {
+		c.Unclear("programs do not agree which host the address means")
+	}
+	if a.Host != "" && !slices.Contains(c.Part.Hosts, a.Host) {
+		c.Part.Hosts = append(c.Part.Hosts, a.Host)
 	}
 }
 
@@ -314,23 +319,4 @@ func FileAddress(c *Call, w Word) {
 	}
 	w.Pattern = w.Pattern || globs.Has(w.Text)
 	c.File(policy.Read, w)
-}
-
-// hostOf returns the host of an address in lower case.
-func hostOf(s string) string {
-	if _, rest, ok := strings.Cut(s, "://"); ok {
-		s = rest
-	}
-	if i := strings.IndexAny(s, `/?#\`); i >= 0 {
-		s = s[:i]
-	}
-	if i := strings.LastIndexByte(s, '@'); i >= 0 {
-		s = s[i+1:]
-	}
-	if strings.HasPrefix(s, "[") {
-		s, _, _ = strings.Cut(s[1:], "]")
-	} else if strings.Count(s, ":") < 2 {
-		s, _, _ = strings.Cut(s, ":")
-	}
-	return strings.TrimSuffix(strings.ToLower(s), ".")
 }

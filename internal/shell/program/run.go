@@ -1,6 +1,7 @@
 package program
 
 import (
+	"path"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -45,7 +46,7 @@ func (c *Call) RunBeside(words []Word, s State, in Input) {
 }
 
 // RunText runs a text as sh -c does, with parts of its own. The call itself becomes a part only if there is anything to say about it.
-// args are the arguments from $1 on; nil leaves them as they are.
+// args are the arguments from $1 on.
 func (c *Call) RunText(text Word, args []Word) {
 	c.Does &^= effect.Execute
 	c.run(text, args)
@@ -63,14 +64,14 @@ func (c *Call) run(text Word, args []Word) {
 		return
 	}
 	s := c.Inside()
-	if args != nil {
-		s = s.With("@", args...).With("*", args...)
-		for n := 0; n < len(args) && n < 9; n++ {
-			s = s.With(Digits[n+1], args[n])
-		}
+	if !inShell(c) {
+		s = Child(c, path.Base(c.Words[0].Text) == "bash").WithArguments(args)
 	}
 	c.OK, c.Fail = c.Shell.Script(text.Text, s, c.Input)
 }
+
+// inShell reports whether the shell itself runs the text that the call was given.
+func inShell(c *Call) bool { return Named("eval|trap|mapfile|readarray", c.Words[0].Text) }
 
 // Inside returns the state that the command itself sees: with what was assigned for it.
 func (c *Call) Inside() State {

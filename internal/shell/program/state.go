@@ -4,13 +4,14 @@ import "slices"
 
 // State is what the shell knows at one point of a command. It is immutable, so that several branches can go on from it.
 type State struct {
-	Dirs []string // the folders that may be the working directory
-	Lost bool     // the working directory may also be a folder that is not known
-	Dead bool     // the command never reaches this point
-	vars *binding
+	Dirs  []string // the folders that may be the working directory
+	Lost  bool     // the working directory may also be a folder that is not known
+	Dead  bool     // the command never reaches this point
+	vars  *binding
+	funcs *binding // the functions: see function.go
 }
 
-// binding is one variable, followed by the variables that were assigned before it.
+// binding is one variable or function, followed by those that were bound before it.
 type binding struct {
 	name   string
 	values []Word // the elements of an array, or one value
@@ -27,9 +28,11 @@ func (s State) With(name string, values ...Word) State {
 const maxBindings = 500
 
 // Lookup returns the values of a variable. ok is false if the command did not assign it.
-func (s State) Lookup(name string) (values []Word, ok bool) {
+func (s State) Lookup(name string) (values []Word, ok bool) { return s.vars.lookup(name) }
+
+func (b *binding) lookup(name string) (values []Word, ok bool) {
 	n := 0
-	for b := s.vars; b != nil; b = b.next {
+	for ; b != nil; b = b.next {
 		if b.name == name {
 			return b.values, true
 		}
@@ -86,7 +89,7 @@ func Join(a, b State) State {
 	case b.Dead && !a.Dead:
 		return a
 	}
-	j := State{Dirs: a.Dirs, Lost: a.Lost || b.Lost, Dead: a.Dead, vars: a.vars}
+	j := State{Dirs: a.Dirs, Lost: a.Lost || b.Lost, Dead: a.Dead, vars: a.vars, funcs: a.funcs}
 	for _, d := range b.Dirs {
 		if !slices.Contains(j.Dirs, d) {
 			j.Dirs = append(j.Dirs[:len(j.Dirs):len(j.Dirs)], d)
@@ -96,42 +99,52 @@ func Join(a, b State) State {
 		j.Dirs, j.Lost = j.Dirs[:maxDirs], true
 	}
 	if a.vars != b.vars {
-		j.vars = joinVariables(a, b)
+		j.vars = joined(a.vars, b.vars)
+	}
+	if a.funcs != b.funcs {
+		j.funcs = joined(a.funcs, b.funcs)
 	}
 	return j
 }
 
-// joinVariables keeps the values on which both branches agree. Both lists end in the same older variables.
-func joinVariables(a, b State) *binding {
+// OrVariablesOf returns the state whose variables may be those of another state.
+func (s State) OrVariablesOf(o State) State {
+	if !o.Dead && s.vars != o.vars {
+		s.vars = joined(s.vars, o.vars)
+	}
+	return s
+}
+
+// joined keeps the bindings on which both branches agree. Both lists end in the same older bindings.
+func joined(a, b *binding) *binding {
 	seen := map[*binding]bool{}
 	n := 0
-	for v := a.vars; v != nil && n <= maxBindings; v = v.next {
+	for v := a; v != nil && n <= maxBindings; v = v.next {
 		seen[v] = true
 		n++
 	}
-	base := b.vars
+	base := b
 	for base != nil && !seen[base] {
 		base = base.next
 	}
-	j := State{vars: base}
-	for _, side := range [...]State{a, b} {
+	j := base
+	for _, side := range [...]*binding{a, b} {
 		n = 0
-		for v := side.vars; v != base && v != nil && n <= maxBindings; v = v.next {
+		for v := side; v != base && v != nil && n <= maxBindings; v = v.next {
 			n++
-			x, inA := a.Lookup(v.name)
-			y, inB := b.Lookup(v.name)
-			if inA && inB && same(x, y) {
-				j = j.With(v.name, x...)
-			} else {
-				j = j.With(v.name, UnknownWords...)
+			x, inA := a.lookup(v.name)
+			y, inB := b.lookup(v.name)
+			if !inA || !inB || !Same(x, y) {
+				x = UnknownWords
 			}
+			j = &binding{v.name, x, j}
 		}
 	}
-	return j.vars
+	return j
 }
 
-// same reports whether two lists of values are known and equal.
-func same(a, b []Word) bool {
+// Same reports whether two lists of values are known and equal.
+func Same(a, b []Word) bool {
 	return slices.EqualFunc(a, b, func(x, y Word) bool {
 		return x.Text == y.Text && !x.Unknown && !y.Unknown && x.Pattern == y.Pattern
 	})

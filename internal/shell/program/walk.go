@@ -41,6 +41,15 @@ type Walk struct {
 
 	Changed []string // variables to which a word such as ${x:=value} assigns: their values are not known
 
+	Level    int     // how many functions are being called
+	Returned []State // where return left a function
+	Broken   []State // where break and continue left a turn of a loop
+
+	Traps       []string // what traps run: what it means must not change later
+	InTrap      bool     // the text of a trap is walked
+	TrapHere    bool     // a trap works in the working directory
+	TrapChanged bool     // what a trap uses was assigned or declared after it was set
+
 	Found    []Word // the files that the last find of the command finds
 	assigned int
 	links    []link
@@ -76,13 +85,24 @@ func (w *Walk) Assign(s State, name string, values ...Word) State {
 	if slices.Contains(w.Changed, name) {
 		values = UnknownWords
 	}
+	if before, _ := s.Lookup(name); len(w.Traps) > 0 && !Same(before, values) {
+		w.TrapChanged = w.TrapChanged || slices.ContainsFunc(w.Traps, func(text string) bool {
+			return ContainsAny(text, "$"+name, "{"+name, "{!", "{#"+name)
+		})
+	}
 	switch name {
 	case "IFS":
 		w.IFSChanged = true
 	case "PATH":
-		w.PathChanged = true
+		w.PathChanged = w.PathChanged || len(values) != 1 || !systemPath(values[0])
 	}
 	return s.With(name, values...)
+}
+
+// TrapNames reports whether a trap may call what has the given name.
+func (w *Walk) TrapNames(name string) bool {
+	between := func(r rune) bool { return strings.ContainsRune(" \t\n;&|(){}`", r) }
+	return slices.ContainsFunc(w.Traps, func(text string) bool { return slices.Contains(strings.FieldsFunc(text, between), name) })
 }
 
 // Arm records whether one of the values runs a command where it is evaluated as a number.

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/net/html"
 
 	"mycelium/internal/config"
+	"mycelium/internal/config/pages"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/swarmed"
 	"mycelium/internal/state"
@@ -91,7 +92,7 @@ func newWorld(t *testing.T, scripts ...string) world {
 	if err := book.New(db).Begin(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	pages, err := web.Listen(t.Context(), "127.0.0.1:0", site.Options{Root: p.Root, Runtime: run, Load: load})
+	pages, err := web.Open(t.Context(), pages.Section{Addr: "127.0.0.1:0"}, site.Options{Root: p.Root, Runtime: run, Load: load})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +104,7 @@ func signedIn(t *testing.T, pages *web.Server, root state.Root) *httptest.Server
 	t.Helper()
 	served := make(chan error, 1)
 	go func() { served <- pages.Run(t.Context()) }()
-	link, err := web.Link(root, pages.Addr())
+	link, err := web.Link(root, pages.Note().Addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,14 +113,14 @@ func signedIn(t *testing.T, pages *web.Server, root state.Root) *httptest.Server
 		t.Fatal(err)
 	}
 	c := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	r, err := c.PostForm("http://"+pages.Addr()+"/sign-in", url.Values{"link": {link[strings.LastIndex(link, "=")+1:]}})
+	r, err := c.PostForm("http://"+pages.Note().Addr+"/sign-in", url.Values{"link": {link[strings.LastIndex(link, "=")+1:]}})
 	if err != nil || len(r.Cookies()) != 1 {
 		t.Fatal(r, err)
 	}
 	_ = r.Body.Close()
 	cookie, handler := r.Cookies()[0], pages.Handler()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Host = pages.Addr()
+		r.Host = pages.Note().Addr
 		r.Header.Del("Origin")
 		r.AddCookie(cookie)
 		handler.ServeHTTP(w, r)

@@ -160,10 +160,10 @@ func skeleton(t *testing.T, text string) (out []string) {
 
 // texts are the attributes whose values may be what an agent wrote.
 var texts = []string{"value", "placeholder", "class", "id", "for", "aria-labelledby", "aria-label", "title", "href", "action", "hx-get",
-	"data-project", "data-sessions"}
+	"hx-post", "data-project", "data-sessions"}
 
 // addresses are those of them that lead somewhere.
-var addresses = []string{"href", "action", "hx-get"}
+var addresses = []string{"href", "action", "hx-get", "hx-post"}
 
 // elementOf is an element with the attributes that do something. An address is on this site, or it is not a text.
 func elementOf(n *html.Node) string {

@@ -11,6 +11,7 @@ import (
 
 // changeDir handles cd and pushd.
 func changeDir(c *program.Call) {
+	moved(c)
 	to := program.Word{Text: c.Walk.Home, Unknown: c.Walk.Home == ""}
 	if vals, ok := c.State.Lookup("HOME"); ok && len(vals) == 1 {
 		to = vals[0]
@@ -54,6 +55,7 @@ func changeDir(c *program.Call) {
 
 // popDir handles popd.
 func popDir(c *program.Call) {
+	moved(c)
 	c.OK = c.State.At(nil, true)
 	if vals, ok := c.State.Lookup("OLDPWD"); ok && len(vals) == 1 && !vals[0].Unknown {
 		c.OK = c.State.At([]string{vals[0].Text}, false)
@@ -61,7 +63,18 @@ func popDir(c *program.Call) {
 }
 
 // leave handles exit and return: the shell does not reach the commands after them.
-func leave(c *program.Call) { c.OK.Dead, c.Fail.Dead = true, true }
+func leave(c *program.Call) {
+	if c.Part.Program == "return" {
+		if c.Walk.Level == 0 {
+			return // bash goes on
+		}
+		c.Walk.Returned = append(c.Walk.Returned, c.State)
+	}
+	c.OK.Dead, c.Fail.Dead = true, true
+}
+
+// leaveTurn handles break and continue.
+func leaveTurn(c *program.Call) { c.Walk.Broken = append(c.Walk.Broken, c.State) }
 
 // setOptions handles set: -e stops the shell after a failure, and arguments become $1, $2 …
 func setOptions(c *program.Call, args []program.Word) {
@@ -157,9 +170,24 @@ func forgetNames(c *program.Call) {
 		if program.IsOurVariable(o.Text) {
 			c.Does |= effect.Operator
 		}
+		if c.Part.Program == "unset" {
+			forgetFunction(c, o.Text)
+			c.State = c.State.DoubtExport(o.Text)
+		}
 		c.State = c.Walk.Assign(c.State, variableOf(o.Text), program.UnknownWords...)
 	}
 	c.OK, c.Fail = c.State, c.State
+}
+
+// forgetFunction handles unset of a name that may be a function.
+func forgetFunction(c *program.Call, name string) {
+	if _, _, some := c.State.Function(name); !some {
+		return
+	}
+	c.State = c.State.DoubtFunction(name)
+	if len(c.Walk.Traps) > 0 {
+		c.Unclear("what a trap calls may change")
+	}
 }
 
 // variableOf returns the variable of an element: a of a[0].
@@ -181,10 +209,13 @@ func exportNames(c *program.Call) {
 		if c.Has("n") {
 			c.Unclear(unknownVariable)
 		}
-		if c.HasAny("n", "l", "u", "c", "i") {
+		if c.HasAny("n", "l", "u", "c", "i") || c.Part.Program != "export" && c.Part.Program != "readonly" { // it may be local
 			v = program.Word{Unknown: true}
 		}
 		st = c.Walk.Assign(st, name, v)
+		if c.Part.Program == "export" && !c.Has("n") {
+			st = st.Export(name)
+		}
 	}
 	c.OK, c.Fail = st, st
 }
@@ -192,11 +223,32 @@ func exportNames(c *program.Call) {
 // trap runs its first operand as a command.
 func trap(c *program.Call) {
 	if len(c.Operands) > 1 && c.Operands[0].Text != "-" && c.Operands[0].Text != "" {
-		c.RunNested(c.Operands[0])
+		setTrap(c, c.Operands[0])
 		atEnd := !slices.ContainsFunc(c.Operands[1:], func(o program.Word) bool { return !program.Named("EXIT|0", o.Text) })
-		if !atEnd && program.ContainsAny(c.Operands[0].Text, "=", "cd ", "pushd", "set ", "read", "eval", "declare", "source", ". ") {
+		if !atEnd && program.ContainsAny(c.Operands[0].Text, "=", "cd ", "pushd", "set ", "read", "eval", "declare", "source", ". ",
+			"unset", "()", "function") {
 			c.Unclear("a trap changes what later commands mean")
 		}
+	}
+}
+
+// setTrap walks what a trap runs, and records it: variables and the working directory may change before it runs.
+func setTrap(c *program.Call, text program.Word) {
+	first := len(c.Walk.Parts)
+	c.Walk.InTrap = true
+	c.RunNested(text)
+	c.Walk.InTrap = false
+	c.Walk.Traps = append(c.Walk.Traps, text.Text)
+	for _, part := range c.Walk.Parts[first:] {
+		c.Walk.TrapHere = c.Walk.TrapHere || part.Program == "cd" ||
+			slices.ContainsFunc(part.Paths, func(p policy.Path) bool { return strings.IndexAny(p.Raw, "/~") != 0 })
+	}
+}
+
+// moved handles a change of the working directory: a trap may work in the new one.
+func moved(c *program.Call) {
+	if c.Walk.TrapHere {
+		c.Unclear("a trap works in the folder that is the working directory then")
 	}
 }
 

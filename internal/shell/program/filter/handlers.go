@@ -173,6 +173,18 @@ func query(c *program.Call) {
 	}
 }
 
+// yqRow is yq behind the name of its subcommand.
+var yqRow = program.Row{Name: "yq", Options: "i|inplace f=v o=v p=v from-file=r s|split-exp=v arg=2 P|prettyPrint", Operands: "vr*",
+	Instead: "i vb*", Handle: query}
+
+// yq takes the name of a subcommand before its program, which is no file: yq eval '.key' x.yaml.
+func yq(c *program.Call, args []program.Word) {
+	if len(args) > 0 && program.Named("eval|e|eval-all|ea", args[0].Text) {
+		args = args[1:]
+	}
+	c.Apply(&yqRow, args)
+}
+
 // hasWord reports whether a word stands in the program of a filter, neither as a key nor in a text.
 func hasWord(s, word string) bool {
 	for from := 0; ; {

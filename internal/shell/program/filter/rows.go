@@ -74,7 +74,6 @@ var Rows = []program.Row{
 	{Name: "xmllint", Options: "o|output=w xpath=v schema=r dtdvalid=r path=v", Operands: "r*"},
 	{Name: "xxd", Options: "c|cols=v g|groupsize=v l|len=v s|seek=v o=v n|name=v R=v", Operands: "rw"},
 	{Name: "yamllint", Options: "c|config-file=r d=v f=v", Operands: "r*"},
-	{Name: "yq", Options: "i|inplace f=v o=v p=v from-file=r s|split-exp=v arg=2 P|prettyPrint", Operands: "vr*", Instead: "i vb*",
-		Handle: query},
+	{Name: "yq", Parse: yq},
 	{Name: "zgrep", Same: "grep"},
 }

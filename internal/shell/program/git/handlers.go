@@ -263,6 +263,11 @@ func show(c *program.Call) {
 // readPaths reads the files among the operands: REVISION:FILE, and what may be the path of a file. Where git takes a pattern, the name is
 // read that it is about.
 func readPaths(c *program.Call) {
+	for _, w := range c.Words {
+		if strings.HasPrefix(w.Text, "--batch") {
+			c.Unclear("the names of what git shows come from standard input")
+		}
+	}
 	for _, t := range c.Operands {
 		s := t.Text
 		if t.Unknown || s == "" || strings.HasPrefix(s, ":!") || strings.HasPrefix(s, ":^") || strings.HasPrefix(s, ":(exclude") {

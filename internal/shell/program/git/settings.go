@@ -69,6 +69,8 @@ func setting(c *program.Call, key string, val program.Word) {
 			c.RunNested(program.Word{Text: strings.TrimPrefix(val.Text, "!"), Unknown: val.Unknown})
 		}
 	case k == "core.fsmonitor" && (val.Text == "true" || val.Text == "false"):
+	case section == "gc" && strings.Contains(last, "expire"): // gc then loses commits that nothing else holds
+		c.Does |= effect.History
 	case isFile(k, section, last):
 		c.Role('r', val)
 	case program.Named("core.hookspath|core.fsmonitor|init.templatedir|core.worktree|core.gitdir|core.attributesfile", k) ||

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/address"
 	"mycelium/internal/policy/globs"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
@@ -135,12 +136,15 @@ func addresses(c *program.Call, list []program.Word) {
 			c.Unclear("what is said in " + scheme + " is not known")
 		}
 		ourAddress(c, t.Text)
+		if a := address.Read(t.Text); a.Scheme == "" && strings.Trim(a.Port, "0123456789") != "" { // http:host
+			c.Unclear("programs do not agree which host the address means")
+		}
 	}
 }
 
 // ourAddress reports an act of the operator if an address is that of our daemon.
 func ourAddress(c *program.Call, s string) {
-	if strings.Contains(s, ":"+daemonPort) {
+	if strings.Contains(s, ":"+daemonPort) || address.Read(s).Port == daemonPort {
 		c.Does |= effect.Operator
 	}
 }

@@ -80,7 +80,7 @@ func printenv(c *program.Call) {
 // ip changes addresses and routes with some operands.
 func ip(c *program.Call) {
 	for _, w := range c.Operands {
-		if program.Named("set|add|del|delete|flush|change|replace|append", w.Text) {
+		if program.Named("set|add|del|delete|flush|change|replace|append|prepend|save|restore", w.Text) {
 			c.Does |= effect.Privilege
 		}
 	}
@@ -123,3 +123,34 @@ func tmux(c *program.Call) {
 
 // search lists the names of all files.
 func search(c *program.Call) { c.File(policy.Read, program.Known("/")) }
+
+// arch of macOS runs the program that follows its options; arch of Linux has no operand.
+func arch(c *program.Call) {
+	if len(c.Operands) > 0 {
+		c.RunProcess(c.Operands)
+	}
+}
+
+// journal deletes, moves or signs the logs of the machine with some options.
+func journal(c *program.Call) {
+	if c.HasAny("vacuum-size", "vacuum-time", "vacuum-files") {
+		c.Does |= effect.Delete | effect.Privilege
+	}
+	if c.HasAny("rotate", "flush", "sync", "relinquish-var", "smart-relinquish-var", "setup-keys", "update-catalog") {
+		c.Does |= effect.Privilege
+	}
+}
+
+// manual runs the browser that -H names.
+func manual(c *program.Call) {
+	if v, ok := c.Value("H"); ok {
+		c.RunNested(v)
+	}
+}
+
+// preferences without a domain shows the settings of all programs, and secrets may be among them.
+func preferences(c *program.Call) {
+	if len(c.Operands) == 0 {
+		c.Does |= effect.Secrets
+	}
+}

@@ -17,7 +17,7 @@ var Rows = []program.Row{
 	{Name: "apt-cache", Does: effect.Read},
 	{Name: "apt-get", Subs: packageCommands},
 	{Name: "aptitude", Subs: packageCommands},
-	{Name: "arch", Operands: "v*"},
+	{Name: "arch", Style: program.SingleFirst, Options: "arch=v d=v e=v", Handle: arch},
 	{Name: "at", Options: "f=x q=v t=v l|list d=v", Does: effect.Process | effect.InlineCode, Shows: "l"},
 	{Name: "badblocks", Operands: "b*", Does: effect.Destructive},
 	{Name: "batch", Does: effect.Process | effect.InlineCode},
@@ -33,8 +33,12 @@ var Rows = []program.Row{
 	{Name: "chsh", Does: effect.Privilege},
 	{Name: "clear", Operands: "v*"},
 	{Name: "crontab", Options: "l e r u=v i", Operands: "r", Does: effect.Process | effect.InlineCode},
+	{Name: "csrutil", Rest: effect.Privilege, Subs: []program.Row{{Name: "status", Does: effect.Read}}},
 	{Name: "date", Options: "d|date=v f|file=r r|reference=r s|set=v I=? j v=v", Handle: date},
 	{Name: "debugfs", Does: effect.Privilege | effect.Destructive},
+	{Name: "defaults", Rest: effect.Privilege, Subs: []program.Row{
+		{Name: "read|read-type|domains", Operands: "g*", Does: effect.Read, Handle: preferences},
+	}},
 	{Name: "diskutil", Subs: []program.Row{
 		{Name: "eraseDisk|eraseVolume|partitionDisk|zeroDisk|randomDisk|secureErase", Does: effect.Destructive | effect.Privilege},
 	}},
@@ -62,11 +66,14 @@ var Rows = []program.Row{
 	{Name: "initctl", Does: effect.Process | effect.Privilege},
 	{Name: "insmod", Operands: "x*", Does: effect.Privilege},
 	{Name: "iostat", Operands: "v*"},
-	{Name: "ip", Subs: []program.Row{{Name: "addr|a|address|link|l|route|r|neigh|n|-4|-6", Does: effect.Read, Handle: ip}}},
+	{Name: "ip", Options: "4 6 0 br|brief c|color=? j|json p|pretty s|stats d|details o|oneline h", Subs: []program.Row{
+		{Name: "addr|a|address|link|l|route|r|neigh|n|rule|ru|maddress|maddr|tunnel|-4|-6", Does: effect.Read, Handle: ip},
+	}},
 	{Name: "ipcrm", Does: effect.Process},
 	{Name: "iptables", Does: effect.Privilege},
-	{Name: "journalctl", Options: "u|unit=v n|lines=v S|since=v U|until=v p=v D|directory=r file=r vacuum-size=v vacuum-time=v",
-		Does: effect.Read},
+	{Name: "journalctl", Options: "u|unit=v n|lines=v S|since=v U|until=v p=v D|directory=r file=r vacuum-size=v " +
+		"vacuum-time=v vacuum-files=v rotate flush sync relinquish-var smart-relinquish-var setup-keys update-catalog cursor-file=w",
+		Does: effect.Read, Handle: journal},
 	{Name: "kill", Options: "s|signal=v n=v l|list", Handle: kill},
 	{Name: "killall", Does: effect.Process},
 	{Name: "launchctl", Subs: []program.Row{
@@ -84,7 +91,7 @@ var Rows = []program.Row{
 	{Name: "lscpu", Operands: "v*"},
 	{Name: "lsmod", Operands: "v*"},
 	{Name: "lsof", Options: "i=? p=v u=v c=v", Operands: "v*"},
-	{Name: "man", Options: "P|pager=c C|config-file=r M|manpath=r l|local-file H|html=? s=v S=v k f", Does: effect.Read},
+	{Name: "man", Options: "P|pager=c C|config-file=r M|manpath=r l|local-file H|html=? s=v S=v k f", Does: effect.Read, Handle: manual},
 	{Name: "mdfind", Handle: search},
 	{Name: "mkfs", Operands: "w*", Does: effect.Destructive | effect.Privilege},
 	{Name: "mkfs.ext4", Same: "mkfs"},
@@ -131,6 +138,7 @@ var Rows = []program.Row{
 	{Name: "swapoff", Does: effect.Privilege},
 	{Name: "swapon", Does: effect.Privilege},
 	{Name: "sysctl", Options: "w|write p|load=r a|all n", Operands: "v*", Handle: sysctl},
+	{Name: "system_profiler", Options: "json xml detailLevel=v", Style: program.Single, Operands: "v*", Does: effect.Read},
 	{Name: "systemctl", Options: "t|type=v user now no-pager H|host=h M=v", Rest: effect.Process | effect.Privilege,
 		Subs: []program.Row{
 			{Name: "status|list-units|is-active|is-enabled|show|cat|list-unit-files|is-failed|list-timers", Does: effect.Read},

@@ -64,7 +64,14 @@ func env(c *program.Call, args []program.Word) {
 	if v, ok := c.Value("u"); ok && program.IsOurVariable(v.Text) {
 		c.Does |= effect.Operator
 	}
+	if c.HasAny("i", "u") { // an exported function is a variable
+		c.State = c.State.InChild(false)
+	}
 	rest := c.Operands
+	if len(rest) > 0 && rest[0].Text == "-" && !rest[0].Unknown { // as -i
+		c.State = c.State.InChild(false)
+		rest = rest[1:]
+	}
 	if v, ok := c.Value("S"); ok {
 		words, known := splitWords(v, c.Walk.Home)
 		if !known {
@@ -144,6 +151,7 @@ func splitWords(t program.Word, home string) ([]program.Word, bool) {
 func sudo(c *program.Call, args []program.Word) {
 	c.Scan(args)
 	rest := c.Operands
+	c.State = c.State.InChild(false)
 	if v, ok := c.Value("D"); ok {
 		c.Enter(v)
 	}
@@ -172,60 +180,6 @@ func su(c *program.Call, args []program.Word) {
 			inner.RunText(line, nil)
 		}
 	})
-}
-
-// xargs runs a command with arguments that come from standard input.
-func xargs(c *program.Call, args []program.Word) {
-	c.Scan(args)
-	if v, ok := c.Value("a"); ok {
-		c.Role('r', v)
-	}
-	words := c.Operands
-	if len(words) == 0 {
-		words = []program.Word{program.Known("echo")}
-	}
-	replaces := c.HasAny("I", "i")
-	c.RunProcess(program.Fill(words, hole(c), c.Input.List(), replaces, !replaces))
-}
-
-// hole returns the placeholder for an argument: the value of -I, or {}.
-func hole(c *program.Call) string {
-	if v, ok := c.Value("I"); ok && v.Text != "" {
-		return v.Text
-	}
-	return "{}"
-}
-
-// parallel runs a command with the arguments after ::: or from standard input.
-func parallel(c *program.Call, args []program.Word) {
-	c.Scan(args)
-	if v, ok := c.Value("a"); ok {
-		c.Role('r', v)
-	}
-	words, names := c.Operands, []program.Word(nil)
-	for i, t := range words {
-		if t.Text == ":::" || t.Text == ":::+" {
-			words, names = words[:i], words[i+1:]
-			break
-		}
-		if t.Text == "::::" {
-			words, names = words[:i], program.UnknownWords
-			break
-		}
-	}
-	if names == nil {
-		names = c.Input.List()
-	}
-	if len(words) == 0 {
-		c.RunWords(names)
-		return
-	}
-	filled := program.Fill(words, hole(c), names, true, !c.HasAny("I", "i"))
-	if len(words) == 1 {
-		c.RunWords(filled)
-		return
-	}
-	c.RunProcess(filled)
 }
 
 // watch runs its operands as one command line.

@@ -1,6 +1,7 @@
 package wrapper
 
 import (
+	"path"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -18,9 +19,9 @@ func shell(c *program.Call, args []program.Word) {
 	case o.command && len(rest) > 0:
 		ok, fail := c.OK, c.Fail
 		if len(rest) > 1 {
-			c.State = c.State.With("0", rest[1])
+			c.State = c.State.With("0", rest[1]).Export("0")
 		}
-		c.RunText(rest[0], append([]program.Word{}, rest[min(2, len(rest)):]...))
+		c.RunText(rest[0], rest[min(2, len(rest)):])
 		c.OK, c.Fail = ok, fail // it was a shell of its own
 	case len(rest) > 0 && o.check:
 		c.File(policy.Read, rest[0])
@@ -30,7 +31,7 @@ func shell(c *program.Call, args []program.Word) {
 		c.Guess(rest[1:])
 		c.Finish()
 	default:
-		shellInput(c)
+		shellInput(c, rest)
 	}
 }
 
@@ -69,8 +70,8 @@ func shellOptions(c *program.Call, args []program.Word) (o options, rest []progr
 	return o, nil
 }
 
-// shellInput runs what comes to standard input as a script.
-func shellInput(c *program.Call) {
+// shellInput runs what comes to standard input as a script with arguments.
+func shellInput(c *program.Call, args []program.Word) {
 	text, ok := program.Word{}, false
 	switch {
 	case c.Input.Document != nil:
@@ -84,7 +85,7 @@ func shellInput(c *program.Call) {
 		return
 	}
 	before := len(c.Walk.Parts)
-	c.Shell.Script(text.Text, c.Inside(), program.Input{})
+	c.Shell.Script(text.Text, program.Child(c, path.Base(c.Words[0].Text) == "bash").WithArguments(args), program.Input{})
 	if len(c.Walk.Parts) > before {
 		c.Does &^= effect.Execute
 	}

@@ -8,14 +8,18 @@ function times() {
   const two = (n) => String(n).padStart(2, "0");
   const clock = (at) => two(at.getHours()) + ":" + two(at.getMinutes());
   const day = (at) => at.getFullYear() + "-" + two(at.getMonth() + 1) + "-" + two(at.getDate());
+  const write = (t, text) => {
+    t.firstChild.data = text;
+    t.querySelector(".zone").hidden = true; // for browsers whose style sheets do not know that scripts run
+  };
   for (const t of document.querySelectorAll("time[datetime]")) {
     const at = new Date(t.dateTime);
     if (t.closest(".left")) {
       const left = Math.max(0, Math.round((at - Date.now()) / 1000));
-      t.textContent = clock(at) + ", " + Math.floor(left / 60) + ":" + two(left % 60) + " left";
+      write(t, clock(at) + ", " + Math.floor(left / 60) + ":" + two(left % 60) + " left");
     } else if (!t.dataset.local) {
       t.dataset.local = "yes";
-      t.textContent = day(at) + " " + clock(at);
+      write(t, day(at) + " " + clock(at));
     }
   }
 }
@@ -31,18 +35,21 @@ function connected(yes) {
 
 // Cards that come or go move the others. A press that was meant for the card that stood here must not reach the one that came.
 const settle = 700; // milliseconds
-let moved = -settle;
+const main = document.getElementById("main");
+let settled;
 let order = "";
 function layout() {
   const now = Array.from(document.querySelectorAll(".card"), (c) => c.id).join(" ");
   if (order && now !== order && !now.startsWith(order)) {
-    moved = performance.now();
+    main.dataset.moved = "yes";
+    clearTimeout(settled);
+    settled = setTimeout(() => { delete main.dataset.moved; }, settle);
   }
   order = now;
 }
 
 document.addEventListener("submit", (e) => {
-  if (e.target.closest(".card") && performance.now() - moved < settle) {
+  if (e.target.closest("[data-moved] .card")) {
     e.preventDefault();
     e.stopImmediatePropagation(); // htmx would send it all the same
   }
@@ -76,6 +83,21 @@ document.addEventListener("keydown", (e) => {
       button.click();
     }
   }
+});
+
+// sent is the main part as the server sent it. A part that comes again as it was changes nothing: it would take away what somebody is
+// about to press.
+let sent = main.innerHTML.trim();
+document.addEventListener("htmx:beforeSwap", (e) => {
+  if (e.detail.target !== main) {
+    return;
+  }
+  const page = new DOMParser().parseFromString(e.detail.serverResponse, "text/html").getElementById("view");
+  const now = page ? page.outerHTML : "";
+  if (now && now === sent && e.detail.requestConfig.elt === main) {
+    e.detail.shouldSwap = false;
+  }
+  sent = now;
 });
 
 document.addEventListener("htmx:afterSwap", times); // before it is drawn, so that nothing moves

@@ -32,9 +32,10 @@ type Browser struct {
 	mu        sync.Mutex // guards what follows
 	faults    []string
 	tolerated []string
-	open      map[network.RequestID]bool // requests of the page that have not ended
-	bytes     float64                    // what came for the page over the network
-	changed   chan struct{}              // closed when one of these has changed
+	page      cdp.LoaderID                 // the page that is shown
+	open      map[network.RequestID]string // requests of it that have not ended, with their addresses
+	bytes     float64                      // what came for the page over the network
+	changed   chan struct{}                // closed when one of these has changed
 }
 
 // Theme is what the system of a reader prefers.
@@ -54,7 +55,7 @@ func Open(t *testing.T, base string) *Browser {
 		t.Fatal(err)
 	}
 	b := &Browser{t: t, base: strings.TrimSuffix(base, "/"), host: at.Host, axe: npmPart(t, "axe-core/axe.min.js"),
-		open: map[network.RequestID]bool{}, changed: make(chan struct{})}
+		open: map[network.RequestID]string{}, changed: make(chan struct{})}
 	ctx, end := chromedp.NewContext(use(t), chromedp.WithNewBrowserContext(), chromedp.WithListener(b.hear))
 	b.ctx = ctx
 	t.Cleanup(func() {
@@ -152,9 +153,6 @@ func (b *Browser) Look(width int, theme Theme) {
 // Visit goes to an address below the base and waits until the page and what it loads are there.
 func (b *Browser) Visit(path string) {
 	b.t.Helper()
-	b.mu.Lock()
-	b.bytes, b.open = 0, map[network.RequestID]bool{}
-	b.mu.Unlock()
 	target := path
 	if !strings.HasPrefix(path, "http://") {
 		target = b.base + path
@@ -170,23 +168,27 @@ func (b *Browser) SignIn(link string) {
 	b.Wait(`nav a[href="/inbox"]`)
 }
 
-// Click presses the middle of the first element that fits a selector of CSS, once it is there and nothing covers it.
+// settled is an expression that is true when a press on a card would be taken: pages.js takes none just after cards have moved.
+const settled = `!document.querySelector("[data-moved]")`
+
+// Click presses the middle of the first element that fits a selector of CSS, once it is there, nothing covers it and presses are taken.
 func (b *Browser) Click(selector string) {
 	b.t.Helper()
 	b.until(fmt.Sprintf("%s can be pressed", selector), fmt.Sprintf(`(() => {
 		const e = document.querySelector(%q);
 		e.scrollIntoView({ block: "center", behavior: "instant" });
 		const r = e.getBoundingClientRect();
-		return e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2));
-	})()`, selector))
+		return e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)) && %s;
+	})()`, selector, settled))
 	at := must[[]float64](b, fmt.Sprintf(`(() => { const r = document.querySelector(%q).getBoundingClientRect();
 		return [r.x + r.width / 2, r.y + r.height / 2]; })()`, selector))
 	b.do("press "+selector, chromedp.MouseClickXY(at[0], at[1]))
 }
 
-// Keys presses keys, wherever the focus is.
+// Keys presses keys, wherever the focus is, once presses are taken.
 func (b *Browser) Keys(keys string) {
 	b.t.Helper()
+	b.until("presses are taken", settled)
 	b.do("press "+keys, chromedp.KeyEvent(keys))
 }
 

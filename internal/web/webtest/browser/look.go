@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -36,12 +37,17 @@ func (b *Browser) hear(event any) {
 		if err != nil || at.Host != b.host && at.Scheme != "about" {
 			b.faults = append(b.faults, "a request to another host: "+e.Request.URL)
 		}
-		if e.Type != network.ResourceTypeEventSource {
-			b.open[e.RequestID] = true
+		if string(e.RequestID) == string(e.LoaderID) { // the page itself; what the one before it asked for may never be said to have ended
+			b.page, b.bytes, b.open = e.LoaderID, 0, map[network.RequestID]string{}
+		}
+		if e.LoaderID == b.page && e.Type != network.ResourceTypeEventSource {
+			b.open[e.RequestID] = e.Request.URL
 		}
 	case *network.EventLoadingFinished:
+		if _, ours := b.open[e.RequestID]; ours {
+			b.bytes += e.EncodedDataLength
+		}
 		delete(b.open, e.RequestID)
-		b.bytes += e.EncodedDataLength
 	case *network.EventLoadingFailed:
 		delete(b.open, e.RequestID)
 	default:
@@ -83,15 +89,15 @@ func (b *Browser) Weight() int {
 	defer cancel()
 	for {
 		b.mu.Lock()
-		open, changed, bytes := len(b.open), b.changed, b.bytes
+		open, changed, bytes := slices.Collect(maps.Values(b.open)), b.changed, b.bytes
 		b.mu.Unlock()
-		if open == 0 {
+		if len(open) == 0 {
 			return int(bytes)
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			b.t.Fatalf("%d requests of the page do not end", open)
+			b.t.Fatalf("requests of the page do not end: %q", open)
 		}
 	}
 }
