@@ -116,6 +116,29 @@ func TestServersOfBothErasAreSpokenToInTheModernOne(t *testing.T) {
 	}
 }
 
+// The session that a server names in its refusal of server/discover is not the one that initialize begins.
+func TestSessionOfARefusedDiscoveryIsForgotten(t *testing.T) {
+	t.Parallel()
+	f := newWeb(&web{})
+	p := newPool(t, Options{}, Server{Name: "s", URL: serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Method") == "server/discover" {
+			w.Header().Set("Mcp-Session-Id", "of-nothing")
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}`)
+			return
+		}
+		f.ServeHTTP(w, r)
+	}))})
+	if err := p.Learn(testContext(t), "s"); err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range f.headers() {
+		if got := h.Get("Mcp-Session-Id"); got == "of-nothing" {
+			t.Errorf("it was sent %q", got)
+		}
+	}
+}
+
 // A legacy server over HTTP that never answers server/discover is served.
 func TestHTTPServerThatIsSilentToDiscovery(t *testing.T) {
 	t.Parallel()

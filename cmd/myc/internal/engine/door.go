@@ -16,6 +16,7 @@ import (
 	"mycelium/cmd/myc/internal/relay"
 	"mycelium/internal/agent"
 	"mycelium/internal/audit"
+	"mycelium/internal/backend/catalog"
 	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/daemon"
 	"mycelium/internal/keeper"
@@ -66,7 +67,8 @@ func OpenDoor(ctx context.Context, a *base.App, p api.SessionParams) (*Door, err
 		_ = first.Close()
 		return nil, err
 	}
-	if err := d.conn.Handshake(ctx); err != nil {
+	// Our own gateway knows both eras. The door stays with a session, because notices of changed lists come to it unasked.
+	if err := d.conn.Handshake(ctx, catalog.About{NoDiscovery: true}); err != nil {
 		d.Close()
 		return nil, fmt.Errorf("open a session at the gateway: %w", err)
 	}
