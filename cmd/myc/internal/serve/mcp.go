@@ -43,6 +43,7 @@ func sessionFlags(c *cobra.Command, p *api.SessionParams) {
 func (a *app) mcpCmd() *cobra.Command {
 	var p api.SessionParams
 	var alone, dev, background bool
+	var addr string
 	run := func(c *cobra.Command, _ []string) error {
 		if dev {
 			a.Verbose = true
@@ -51,8 +52,13 @@ func (a *app) mcpCmd() *cobra.Command {
 		if transport != "" && transport != "stdio" && transport != "http" {
 			return failure.Usagef("MCP_TRANSPORT: %q is neither stdio nor http", transport)
 		}
-		if background || transport == "http" {
-			return a.serve(c.Context(), serveOptions{background: background})
+		if addr != "" {
+			if err := noSession(c); err != nil {
+				return err
+			}
+		}
+		if background || addr != "" || transport == "http" {
+			return a.serve(c.Context(), serveOptions{addr: addr, background: background})
 		}
 		return a.mcp(c.Context(), p, alone)
 	}
@@ -68,12 +74,23 @@ func (a *app) mcpCmd() *cobra.Command {
 		Example: "  myc mcp --role guest --may developer",
 		Args:    base.NoArgs, RunE: run,
 	})
-	start := flags(&cobra.Command{Use: "start", Short: "The same as myc mcp", Example: "  myc mcp start --background",
-		Args: base.NoArgs, RunE: run})
+	start := flags(&cobra.Command{Use: "start", Short: "The same as myc mcp, or with --addr the same as myc serve",
+		Example: "  myc mcp start --background\n  myc mcp start --addr 127.0.0.1:8420", Args: base.NoArgs, RunE: run})
+	start.Flags().StringVar(&addr, "addr", "", "serve MCP over HTTP on this HOST:PORT (as myc serve --addr)")
 	start.Flags().BoolVar(&background, "background", false, "run the daemon in the background (as myc serve --background)")
 	start.Flags().BoolVar(&dev, "dev", false, "log more; files are always reloaded when they change")
 	cmd.AddCommand(start, a.stopCmd(), a.installCmd(), a.loginCmd(), a.logoutCmd())
 	return cmd
+}
+
+// noSession refuses the flags that describe the session of one client, where many are served over HTTP: none would have that session.
+func noSession(c *cobra.Command) error {
+	for _, name := range []string{"role", "may", "skill", "token", "alone"} {
+		if c.Flags().Changed(name) {
+			return failure.Usagef("--%s: with --addr, each client over HTTP brings its own session; myc session new mints one", name)
+		}
+	}
+	return nil
 }
 
 // mcp serves one client on stdin and stdout.
