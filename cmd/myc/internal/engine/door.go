@@ -54,7 +54,7 @@ func OpenDoor(ctx context.Context, a *base.App, p api.SessionParams) (*Door, err
 		return nil, err
 	}
 	process := keeper.Inside(func(ctx context.Context, in io.Reader, out io.Writer) error {
-		return daemon.Relay(ctx, in, out, once(first, dial))
+		return daemon.Relay(ctx, in, out, relay.Once(first, dial))
 	})
 	info, err := json.Marshal(map[string]string{"name": "myc", "version": a.Version}, json.Deterministic(true))
 	if err != nil {

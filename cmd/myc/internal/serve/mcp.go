@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -93,18 +94,21 @@ func noSession(c *cobra.Command) error {
 	return nil
 }
 
+// roleVar names the first role of a session where --role does not.
+const roleVar = "MYCELIUM_CURRENT_ROLE"
+
 // mcp serves one client on stdin and stdout.
 func (a *app) mcp(ctx context.Context, p api.SessionParams, alone bool) error {
 	a.Agent = true
 	if p.Token == "" {
 		p.Token = a.Getenv(hook.TokenVar)
 	}
-	if role := a.Getenv("MYCELIUM_CURRENT_ROLE"); p.Role == "" && role != "" {
+	if role := a.Getenv(roleVar); p.Role == "" && role != "" {
 		p.Role, p.Narrow = role, true // an environment may be somebody else's, so it gives no role that session: does not name
 	}
 	p.Environ = hook.Places(a.Environ)
 	if err := a.CheckTrust(); err != nil {
-		return err
+		return a.refuse(ctx, p, err)
 	}
 	if !alone {
 		return a.relay(ctx, p)
@@ -119,15 +123,27 @@ func (a *app) mcp(ctx context.Context, p api.SessionParams, alone bool) error {
 // alone runs the node in this process and serves the client directly. Other clients may attach to its socket meanwhile.
 func (a *app) alone(ctx context.Context, p api.SessionParams) error {
 	n, end, err := node.Own(ctx, node.Options{Loader: &a.Loader})
-	if err != nil {
+	if errors.Is(err, daemon.ErrOwned) {
 		return err
 	}
+	if err != nil {
+		return a.refuse(ctx, p, err)
+	}
 	defer end()
-	return n.Sessions.Serve(ctx, p, a.In, a.Out)
+	serve, err := n.Sessions.Attach(ctx, p)
+	if err != nil {
+		return a.refuse(ctx, p, err)
+	}
+	return serve(a.In, a.Out)
 }
 
 // relay carries lines between the client and the daemon, which it starts if none runs. When the daemon dies, relay finds or starts another
 // one, with the same session.
 func (a *app) relay(ctx context.Context, p api.SessionParams) error {
-	return daemon.Relay(ctx, a.In, a.Out, relay.Dial(a.App, p, func(api.Attached) {}))
+	dial := relay.Dial(a.App, p, func(api.Attached) {})
+	first, err := dial(ctx)
+	if err != nil {
+		return a.refuse(ctx, p, fmt.Errorf("attach to the daemon: %w", err))
+	}
+	return daemon.Relay(ctx, a.In, a.Out, relay.Once(first, dial))
 }
