@@ -172,6 +172,7 @@ func (e *entry) dial() (*connection, error) {
 		return nil, err
 	}
 	l.Authority = e.authorityFor(l)
+	known.NoDiscovery = known.NoDiscovery || cfg.Legacy
 	limit := cfg.Start.or(DefaultStart)
 	ctx, cancel := context.WithTimeout(e.ctx, limit)
 	defer cancel()

@@ -116,6 +116,25 @@ func TestServersOfBothErasAreSpokenToInTheModernOne(t *testing.T) {
 	}
 }
 
+// With legacy, a server that knows both eras gets initialize first, and is not asked with server/discover.
+func TestLegacyBeginsWithInitialize(t *testing.T) {
+	t.Parallel()
+	s := play(t, "s", "play-sdk")
+	s.Legacy = true
+	dir := t.TempDir()
+	for _, want := range []string{mcpclient.LatestLegacy, mcpclient.ModernVersion} {
+		p := newPool(t, Options{Catalogs: dir}, s)
+		if err := p.Learn(testContext(t), "s"); err != nil {
+			t.Fatal(err)
+		}
+		if v := p.Catalog().Servers["s"].Version; v != want {
+			t.Errorf("it is spoken to in %s, not %s", v, want)
+		}
+		endPool(t, p)
+		s.Legacy = false // what was learnt with it does not stay
+	}
+}
+
 // The session that a server names in its refusal of server/discover is not the one that initialize begins.
 func TestSessionOfARefusedDiscoveryIsForgotten(t *testing.T) {
 	t.Parallel()
