@@ -46,16 +46,16 @@ func TestServerConformance(t *testing.T) {
 	}
 }
 
-// The next version of the suite (0.2.0-alpha.12) has scenarios of the revision 2026-07-28. It counts some checks in several scenarios; these
-// are how many different ones the fixture passes in that revision without sessions, and in 2025-11-25 with them.
+// The next version of the suite (0.2.0-alpha.12) has scenarios of the revision 2026-07-28. It counts some checks in several scenarios.
+// These are how many different ones the fixture passes in that revision without sessions, and in 2025-11-25 with them.
 const (
 	modernChecks = 137
 	legacyChecks = 82
 )
 
-// unlike are the checks that cannot pass through us. The first two use a tool that puts an item into a list that is there already: nothing
-// changed for us, and a notice would make every client list again. The third is about streams: we answer with JSON where nothing comes
-// before the answer, and the suite then says that the check does not apply.
+// unlike are the checks that cannot pass through us. The first two use a tool that puts an item into a list that is there already:
+// nothing changed for us, and a notice would make every client list again. The third is about streams: we answer with JSON where
+// nothing comes before the answer, and the suite then says that the check does not apply.
 var unlike = []string{
 	"server-server-stateless sep-2575-server-sends-tools-list-changed-on-subscription",
 	"server-server-stateless sep-2575-server-sends-prompts-list-changed-on-subscription",

@@ -136,7 +136,8 @@ func TestHTTPPassesByteForByteAndEndsItsSession(t *testing.T) {
 	if i := slices.Index(seen, "GET session-1"); i >= 0 { // beside the others, at no fixed place
 		seen = slices.Delete(seen, i, i+1)
 	}
-	want := []string{"server/discover ", "initialize ", "notifications/initialized session-1", "tools/list session-1", "tools/call session-1", "DELETE session-1"}
+	want := []string{"server/discover ", "initialize ", "notifications/initialized session-1", "tools/list session-1",
+		"tools/call session-1", "DELETE session-1"}
 	if !slices.Equal(seen, want) {
 		t.Errorf("requests %q", seen)
 	}

@@ -28,7 +28,7 @@ type Server struct {
 	Stop     Duration          `yaml:"stopTimeout" json:"stopTimeout,omitzero"`   // 0: 5 s
 	Ask      Duration          `yaml:"askTimeout" json:"askTimeout,omitzero"`     // for a client's answer to a question; 0: 10 min
 	Ping     Duration          `yaml:"ping" json:"ping,omitzero"`                 // silence after which the server is pinged; 0: 60 s
-	Legacy   bool              `yaml:"legacy" json:"legacy,omitempty"`            // begin with initialize, also if it knows the modern revision
+	Legacy   bool              `yaml:"legacy" json:"legacy,omitempty"`            // begin with initialize, whatever else it knows
 	Trust    bool              `yaml:"trust" json:"trust,omitempty"`              // believe the server's annotations
 	Category string            `yaml:"category" json:"category,omitempty"`
 	Disabled bool              `yaml:"disabled" json:"disabled,omitempty"`

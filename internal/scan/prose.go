@@ -106,7 +106,8 @@ func (t *passage) orders(s *sentence) {
 		t.hit(Instruction, s, s.wordAt(m), "the text gives the model another role")
 	}
 	if m, ok := containsAny(line, "note to the ai", "note to ai", "note for the ai", "note to the model", "note for the model",
-		"note to the assistant", "hidden note:", "hidden note to", "hidden note for", "hidden note,", "hidden note -", "message to the model", "message to the ai"); ok {
+		"note to the assistant", "hidden note:", "hidden note to", "hidden note for", "hidden note,", "hidden note -",
+		"message to the model", "message to the ai"); ok {
 		t.hit(Instruction, s, s.wordAt(m), "the text addresses the model behind the user's back")
 	}
 	if role, ok := t.address(s); ok {

@@ -35,12 +35,12 @@ const probeWait = 3 * time.Second
 func (c *Conn) Handshake(ctx context.Context, known catalog.About) error {
 	h, overHTTP := c.transport.(*httpTransport)
 	if known.NoDiscovery || overHTTP && h.target.SSE {
-		err := c.legacyFirst(ctx)
+		err := handshake{c}.legacyFirst(ctx)
 		// A server of another version may have learned the modern revision: it is asked at the next start.
 		c.about.NoDiscovery = !c.modern && (known.Info == nil || bytes.Equal(known.Info, c.About().Info))
 		return err
 	}
-	err := c.modernFirst(ctx)
+	err := handshake{c}.modernFirst(ctx)
 	c.about.NoDiscovery = !c.modern
 	if err != nil && !overHTTP && ctx.Err() == nil && !IsKeeperFailure(err) {
 		return &brokenError{err}
@@ -69,8 +69,11 @@ func isRefused(err error) bool {
 	return errors.As(err, &e)
 }
 
+// handshake is what finds the revision of a connection.
+type handshake struct{ *Conn }
+
 // modernFirst asks with server/discover. If the answer is an error, initialize follows. If none comes in time, initialize is sent as well.
-func (c *Conn) modernFirst(ctx context.Context) error {
+func (c handshake) modernFirst(ctx context.Context) error {
 	discovered, stop := c.begin(ctx, Call{Method: methodDiscover})
 	defer stop()
 	late := time.NewTimer(probeWait)
@@ -89,7 +92,7 @@ func (c *Conn) modernFirst(ctx context.Context) error {
 }
 
 // both asks with initialize while the answer to server/discover is still to come. The first good answer counts.
-func (c *Conn) both(ctx context.Context, discovered <-chan reply) error {
+func (c handshake) both(ctx context.Context, discovered <-chan reply) error {
 	initialized, stop := c.begin(ctx, c.initializeCall(LatestLegacy))
 	defer stop()
 	select {
@@ -110,7 +113,7 @@ func (c *Conn) both(ctx context.Context, discovered <-chan reply) error {
 }
 
 // legacyFirst asks with initialize. After any error answer it tries the discovery of the modern revision.
-func (c *Conn) legacyFirst(ctx context.Context) error {
+func (c handshake) legacyFirst(ctx context.Context) error {
 	err := c.initialize(ctx)
 	if !isRefused(err) {
 		return err
@@ -140,7 +143,7 @@ type reply struct {
 }
 
 // begin sends a request of the handshake. Its answer comes on the channel. stop abandons the request and waits for its end.
-func (c *Conn) begin(ctx context.Context, r Call) (answer <-chan reply, stop func()) {
+func (c handshake) begin(ctx context.Context, r Call) (answer <-chan reply, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	got, ended := make(chan reply, 1), make(chan struct{})
 	go func() {
@@ -153,20 +156,20 @@ func (c *Conn) begin(ctx context.Context, r Call) (answer <-chan reply, stop fun
 }
 
 // initializeCall is the first request of the legacy revisions.
-func (c *Conn) initializeCall(version string) Call {
+func (c handshake) initializeCall(version string) Call {
 	return Call{Method: methodInitialize, Params: []byte(`{"protocolVersion":"` + version + `","capabilities":` + clientCapabilities +
 		`,"clientInfo":` + string(c.ClientInfo) + `}`)}
 }
 
 // initialize does the handshake of the legacy revisions.
-func (c *Conn) initialize(ctx context.Context) error {
+func (c handshake) initialize(ctx context.Context) error {
 	answer, stop := c.begin(ctx, c.initializeCall(LatestLegacy))
 	defer stop()
 	return c.initialized(ctx, <-answer)
 }
 
 // initialized handles the answer to initialize. If it refuses the version and names older ones, one of them is tried.
-func (c *Conn) initialized(ctx context.Context, a reply) error {
+func (c handshake) initialized(ctx context.Context, a reply) error {
 	next := supported(a.bad)
 	i := slices.IndexFunc(LegacyVersions, func(v string) bool { return v != LatestLegacy && slices.Contains(next, v) })
 	if i >= 0 && !slices.Contains(next, ModernVersion) {
@@ -195,7 +198,7 @@ func supported(raw []byte) []string {
 }
 
 // agree takes the revision that a server answered initialize with.
-func (c *Conn) agree(ctx context.Context, result []byte) error {
+func (c handshake) agree(ctx context.Context, result []byte) error {
 	var r struct {
 		Version      string       `json:"protocolVersion"`
 		Capabilities capabilities `json:"capabilities"`
@@ -241,7 +244,7 @@ func readDiscovery(a reply) (caps capabilities, err error) {
 }
 
 // discovered handles the answer to server/discover. Without an error the connection is of the modern revision.
-func (c *Conn) discovered(a reply) error {
+func (c handshake) discovered(a reply) error {
 	caps, err := readDiscovery(a)
 	if err != nil {
 		return err
