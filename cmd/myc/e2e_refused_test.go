@@ -10,7 +10,7 @@ import (
 // TestABadRoleReachesTheClient: a client over stdio whose configuration names a role that does not exist is told so in words, in both eras.
 func TestABadRoleReachesTheClient(t *testing.T) {
 	t.Parallel()
-	p := newProject(t, nil)
+	p := newProject(t, world(nil))
 	for _, version := range []string{"2026-07-28", "2025-11-25", "2024-11-05"} {
 		c := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, nil)
 		_, err := c.Connect(p.ctx, p.stdio("--role", "emperor"), &mcp.ClientSessionOptions{ProtocolVersion: version})

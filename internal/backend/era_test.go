@@ -15,6 +15,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"mycelium/internal/backend/mcpclient"
+	"mycelium/internal/backend/mcpclient/peertest"
+	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -132,6 +135,43 @@ func TestLegacyBeginsWithInitialize(t *testing.T) {
 		}
 		endPool(t, p)
 		s.Legacy = false // what was learnt with it does not stay
+	}
+}
+
+// In the modern revision, each call declares the capabilities of its own client. What we ask for all clients declares what we can pass on, so
+// that a server shows its apps.
+func TestEachCallDeclaresItsClient(t *testing.T) {
+	t.Parallel()
+	f := newWeb(&web{modern: true})
+	p := newPool(t, Options{}, Server{Name: "s", URL: serveHTTP(t, f)})
+	ctx := testContext(t)
+	if err := p.Learn(ctx, "s"); err != nil {
+		t.Fatal(err)
+	}
+	declared := []string{`{"elicitation":{}}`, `{"sampling":{},"extensions":{"io.modelcontextprotocol/ui":{}}}`}
+	for _, caps := range declared {
+		peer := &peertest.Person{Caps: caps, Answer: peertest.Answers}
+		if _, _, err := p.Do(ctx, policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"t"}`), peer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := p.Do(ctx, policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"t"}`), nil); err != nil {
+		t.Fatal(err)
+	}
+	endPool(t, p)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var got []string
+	for _, body := range f.bodies {
+		got = append(got, string(rawjson.Path([]byte(body), "params", "_meta", "io.modelcontextprotocol/clientCapabilities")))
+	}
+	if len(got) != 5 || !slices.Equal(got[2:], append(declared, "{}")) {
+		t.Errorf("declared: %q", got)
+	}
+	for _, caps := range got[:min(2, len(got))] {
+		if !strings.Contains(caps, `"io.modelcontextprotocol/ui"`) || !strings.Contains(caps, `"elicitation"`) {
+			t.Errorf("declared for all: %s", caps)
+		}
 	}
 }
 
