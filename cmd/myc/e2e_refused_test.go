@@ -19,3 +19,14 @@ func TestABadRoleReachesTheClient(t *testing.T) {
 		}
 	}
 }
+
+// TestAFolderWithoutAProjectReachesTheClient: so does a folder in which there is no project.
+func TestAFolderWithoutAProjectReachesTheClient(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, nil)
+	c := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, nil)
+	_, err := c.Connect(p.ctx, p.stdio(), nil)
+	if err == nil || !strings.Contains(err.Error(), "is not a Mycelium project") || !strings.Contains(err.Error(), "myc init") {
+		t.Errorf("the client says %v", err)
+	}
+}

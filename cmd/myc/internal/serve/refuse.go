@@ -3,6 +3,9 @@ package serve
 import (
 	"context"
 	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/node/api"
@@ -10,6 +13,18 @@ import (
 	"mycelium/internal/rpc"
 	"mycelium/internal/text"
 )
+
+// Unserved tells the client of a stdio server why no project was found for it, and returns err. Every other command only returns err.
+func Unserved(b *base.App, c *cobra.Command, err error) error {
+	background, addr := c.Flags().Lookup("background"), c.Flags().Lookup("addr")
+	_, name, _ := strings.Cut(c.CommandPath(), " ")
+	switch {
+	case err == nil, name != "mcp" && name != "mcp start", b.Getenv("MCP_TRANSPORT") == "http",
+		background != nil && background.Changed, addr != nil && addr.Changed:
+		return err
+	}
+	return (&app{b}).refuse(c.Context(), api.SessionParams{}, err)
+}
 
 // refuse tells an MCP client why it is not served, and returns err for the person who reads our stderr. Most clients show only what comes
 // over the protocol: a process that ends is "Connection closed" to them. So each request is answered with the error, until the client goes.
