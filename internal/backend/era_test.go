@@ -138,8 +138,8 @@ func TestLegacyBeginsWithInitialize(t *testing.T) {
 	}
 }
 
-// In the modern revision, each call declares the capabilities of its own client. What we ask for all clients declares what we can pass on,
-// so that a server shows its apps.
+// In the modern revision, each call declares the capabilities of its own client. What we ask for all clients declares all that we can pass
+// on, so that a server shows its apps.
 func TestEachCallDeclaresItsClient(t *testing.T) {
 	t.Parallel()
 	f := newWeb(&web{modern: true})
