@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"mycelium/internal/gate"
 	"mycelium/internal/gateway/mcpserver"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -58,5 +60,26 @@ func TestLinksInResultsAreRead(t *testing.T) {
 		if _, asked := read(l, "docs+file:///a.md"); asked != `docs resources/read {"uri":"file:///a.md"}` {
 			t.Errorf("%s: a prefix is not that of its server: %s", version, asked)
 		}
+	}
+}
+
+// TestNoticesOfALinkHaveItsName: who subscribes to a URI of a result is told of it under that name.
+func TestNoticesOfALinkHaveItsName(t *testing.T) {
+	t.Parallel()
+	b := newWorld(t)
+	sess := b.open("developer")
+	for asked, want := range map[string]string{"file:///b.md": "file:///b.md", "docs+file:///c.md": "docs+file:///c.md"} {
+		it := policy.Item{Kind: policy.Resource, Server: "docs", Name: strings.TrimPrefix(asked, "docs+")}
+		told := make(chan string, 1)
+		stop, err := b.Gate.Subscribe(t.Context(), sess, gate.Request{Method: "resources/subscribe", Asked: asked, Item: it},
+			func(params []byte) { told <- rawjson.TextAt(params, "uri") })
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.updated("docs", it.Name)
+		if got := <-told; got != want {
+			t.Errorf("subscribed to %s, told of %s", asked, got)
+		}
+		stop()
 	}
 }
