@@ -283,7 +283,7 @@ func openWays(ctx context.Context, b *bed, o options) (*openedWays, error) {
 	return w, err
 }
 
-// direct opens the ways without Mycelium.
+// direct opens the ways without Mycelium: the echo server itself, and behind a proxy that has neither policy nor log.
 func (w *openedWays) direct(ctx context.Context) error {
 	if err := w.pipe(ctx, "direct, stdio", "echo", exec.CommandContext(ctx, w.bed.self, "echo")); err != nil {
 		return err
@@ -294,6 +294,13 @@ func (w *openedWays) direct(ctx context.Context) error {
 		return err
 	}
 	w.all = append(w.all, way{name: "direct, HTTP", base: directHTTP, call: post(url, "", "echo")})
+	bare := exec.CommandContext(ctx, w.bed.self, "proxy")
+	url, end, err = startHTTP(bare, func(line string) string { return line })
+	w.closers = append(w.closers, end)
+	if err != nil {
+		return err
+	}
+	w.all = append(w.all, way{name: "bare proxy, HTTP", base: directHTTP, call: post(url, "", "echo"), pids: []int{bare.Process.Pid}})
 	return nil
 }
 

@@ -22,6 +22,9 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == "echo" {
 		exit(echo(os.Args[2:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == "proxy" {
+		exit(proxy())
+	}
 	var o options
 	flag.StringVar(&o.only, "only", "", "measure only this: start, chat, hook, call, sandbox, chaos, attack, replay, scale or swarm")
 	flag.StringVar(&o.myc, "myc", "", "the program to measure (default: built from this tree)")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,6 +34,15 @@ var browserPages = []struct{ path, has string }{
 	{"/why", "form"},
 	{"/device", "#view h1"},
 	{"/nothing-is-here", ".problem"},
+}
+
+// followedPages are pages whose address has an id or a file: a link on another page leads to each.
+var followedPages = []struct{ name, on, link, has string }{
+	{"session", "/", `a[href^="/sessions/"]`, "#view h1"},
+	{"call", "/inbox", `a[href^="/inbox/"]`, ".card"},
+	{"edit", "/rules", `a[href^="/edit"]`, "textarea"},
+	{"role-history", "/roles/developer", `a[href*="/developer/history"]`, "#view h1"},
+	{"role-delete", "/roles/developer", `a[href*="/developer/delete"]`, "form"},
 }
 
 // firstView is how many bytes a page and all that it loads may take over the network.
@@ -139,7 +149,13 @@ func TestWebInABrowser(t *testing.T) {
 	// Every page, with agents at work, and as everyone sees it.
 	hooks := p.agentsAsk()
 	for _, page := range browserPages {
-		s.looksRight(page.path, page.has)
+		s.looksRight(page.path, page.has, "")
+	}
+	for _, page := range followedPages {
+		s.Visit(page.on)
+		s.Wait(page.link)
+		path := browser.Eval[string](s.Browser, fmt.Sprintf(`document.querySelector(%q).getAttribute("href")`, page.link))
+		s.looksRight(path, page.has, page.name)
 	}
 	for _, r := range p.waiting(len(hooks), 1) {
 		p.must("approvals", "deny", r.ID)
@@ -181,7 +197,7 @@ func (s *pages) asks() (*background, approval.Request) {
 }
 
 // looksRight tests a page: it is small, nothing moves while it is made, nothing is wider than the window, and nobody is shut out.
-func (s *pages) looksRight(path, has string) {
+func (s *pages) looksRight(path, has, name string) {
 	s.t.Helper()
 	if path == "/nothing-is-here" {
 		s.Tolerate("404 (Not Found)")
@@ -194,10 +210,7 @@ func (s *pages) looksRight(path, has string) {
 	if moved := s.Shift(); moved > 0 {
 		s.t.Errorf("%s: its parts move while it is made: layout shift %v\n%s", path, moved, s.Moved())
 	}
-	name := strings.Trim(strings.ReplaceAll(path, "/", "-"), "-")
-	if name == "" {
-		name = "home"
-	}
+	name = cmp.Or(name, strings.Trim(strings.ReplaceAll(path, "/", "-"), "-"), "home")
 	for _, width := range []int{1440, 360} {
 		for _, theme := range []browser.Theme{browser.Light, browser.Dark} {
 			s.Look(width, theme)

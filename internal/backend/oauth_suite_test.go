@@ -260,7 +260,7 @@ func runSuite(t *testing.T, program string, env ...string) (passed, failed map[s
 		}
 	}
 	dir := t.TempDir()
-	cmd := exec.CommandContext(testContext(t), node, suite, "client", "--command", program, "--suite", "all", "--timeout", "25000",
+	cmd := exec.CommandContext(t.Context(), node, suite, "client", "--command", program, "--suite", "all", "--timeout", "100000",
 		"--output-dir", dir)
 	cmd.Dir = dir
 	cmd.Env = append(append(os.Environ(), env...), "GORACE=atexit_sleep_ms=50")

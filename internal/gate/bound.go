@@ -20,9 +20,12 @@ const filesServer = "files"
 // moves reports whether a server works in the folder of the session that calls.
 func moves(server string) bool { return server == filesServer || server == policy.SandboxServer }
 
+// linked returns the other folders of the project now.
+func (g *Gate) linked() []string { return g.trees.Linked(g.dir) }
+
 // lost says why a session that is bound to a folder makes no call now; "": it may, or it is bound to none.
 func (g *Gate) lost(folder string) string {
-	if folder == "" || slices.Contains(g.trees.Linked(g.dir), folder) {
+	if folder == "" || slices.Contains(g.linked(), folder) {
 		return ""
 	}
 	return "The folder in which this session works is gone, or is no worktree of the project any more"

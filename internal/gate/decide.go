@@ -179,7 +179,7 @@ func (a *Admission) read() (policy.Args, policy.Facts, error) {
 			return nil, policy.Facts{}, errors.New("the working directory does not lead anywhere")
 		}
 	}
-	at := facts.At(a.caller.World.Policy, dir, a.gate.home, a.gate.trees.Linked(a.gate.dir))
+	at := facts.At(a.caller.World.Policy, dir, a.gate.home, a.gate.linked)
 	at.Wrote = a.session.Written.Paths
 	at.SkillFolder = func(name string) string { return a.skillFolder(name) }
 	f, err := facts.Of(a.Item, a.caller.World.Annotations(a.Item), args, at)
@@ -220,7 +220,7 @@ func (g *Gate) MayRead(s *session.Session, it policy.Item) bool {
 func (g *Gate) MaySearch(scope policy.Scope, path string) bool {
 	w := g.Sessions.Catalog()
 	args := policy.Args{"path": path}
-	at := facts.At(w.Policy, g.begin(w, scope, filesServer), g.home, g.trees.Linked(g.dir))
+	at := facts.At(w.Policy, g.begin(w, scope, filesServer), g.home, g.linked)
 	for _, tool := range []string{"read_file", "search_files"} {
 		it := policy.Item{Server: filesServer, Name: tool}
 		f, err := facts.Of(it, w.Annotations(it), args, at)

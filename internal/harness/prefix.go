@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,7 @@ type Prefix struct {
 type Wrapped struct {
 	Command  string // as the hook's event has it
 	Shell    string // the shell that it is written for: bash or zsh
-	Snapshot string // absolute: the file with the functions and options of the person's shell, which the command reads
+	Snapshot string // absolute: the file with the functions and options of the person's shell, which the command reads; may be ""
 	Folder   string // absolute: the file to which the command writes the folder in which it ends
 }
 
@@ -35,21 +36,17 @@ func (p Prefix) Unwrap(line string) (Wrapped, error) {
 }
 
 // unwrapClaude knows what Claude Code wraps, as it was measured with 2.1.197 and 2.1.330: it reads the snapshot of the person's shell,
-// sets options, takes aliases away, evaluates the command and writes the folder in which that ends.
+// sets options, takes aliases away, evaluates the command and writes the folder in which that ends. There is no snapshot where the shell
+// took longer than 10 seconds to write it: the agent then goes on without.
 func unwrapClaude(line string) (w Wrapped, err error) {
 	rest, ok := strings.CutPrefix(line, "source ")
 	if !ok {
+		rest = " && " + line
+	} else if w.Snapshot, rest, ok = shellwords.Next(rest); !ok {
 		return w, errWrapped
 	}
-	if w.Snapshot, rest, ok = shellwords.Next(rest); !ok {
-		return w, errWrapped
-	}
-	for {
-		next, more := cutStep(rest)
-		if !more {
-			break
-		}
-		rest = next
+	for more := true; more; {
+		rest, more = cutStep(rest)
 	}
 	if rest, ok = strings.CutPrefix(rest, " && eval "); !ok {
 		return w, errWrapped
@@ -67,18 +64,18 @@ func unwrapClaude(line string) (w Wrapped, err error) {
 	return w, checkClaudeFiles(&w)
 }
 
-// checkClaudeFiles checks the names of the two files, and tells the shell by the name of the snapshot.
+// checkClaudeFiles checks the names of the two files, and tells the shell by the name of the snapshot. Without a snapshot it is bash.
 func checkClaudeFiles(w *Wrapped) error {
+	cwd := filepath.Base(w.Folder)
 	dir, name := filepath.Split(w.Snapshot)
 	rest, named := strings.CutPrefix(name, "snapshot-")
 	shell, _, dashed := strings.Cut(rest, "-")
-	cwd := filepath.Base(w.Folder)
 	switch {
-	case !named, !dashed, filepath.Base(dir) != "shell-snapshots", shell != "bash" && shell != "zsh":
-	case !filepath.IsAbs(w.Snapshot), !filepath.IsAbs(w.Folder), filepath.Clean(w.Folder) != w.Folder:
-	case !strings.HasPrefix(cwd, "claude-"), !strings.HasSuffix(cwd, "-cwd"):
+	case !filepath.IsAbs(w.Folder), filepath.Clean(w.Folder) != w.Folder, !strings.HasPrefix(cwd, "claude-"), !strings.HasSuffix(cwd, "-cwd"):
+	case w.Snapshot != "" && (!named || !dashed || filepath.Base(dir) != "shell-snapshots" || !filepath.IsAbs(w.Snapshot)):
+	case w.Snapshot != "" && shell != "bash" && shell != "zsh":
 	default:
-		w.Shell = shell
+		w.Shell = cmp.Or(shell, "bash")
 		return nil
 	}
 	return errWrapped

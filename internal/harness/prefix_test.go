@@ -56,6 +56,24 @@ func TestUnwrap(t *testing.T) {
 	}
 }
 
+// TestUnwrapWithoutSnapshot: a line without the snapshot, which a busy machine does not write in time, is taken apart all the same.
+func TestUnwrapWithoutSnapshot(t *testing.T) {
+	agent, _ := Named("claude")
+	for _, tc := range wrapped {
+		_, line, _ := strings.Cut(tc.line, " || true && ")
+		w, err := agent.Launch.Prefix.Unwrap(line)
+		if err != nil || w.Command != tc.command || w.Shell != "bash" || w.Snapshot != "" {
+			t.Errorf("%q: %+v %v", line, w, err)
+		}
+		for _, other := range []string{"touch x && " + line, "; " + line, line + " x",
+			strings.Replace(line, " && eval ", " && touch x && eval ", 1)} {
+			if got, err := agent.Launch.Prefix.Unwrap(other); err == nil {
+				t.Errorf("%q was taken for %+v", other, got)
+			}
+		}
+	}
+}
+
 // TestShellWords: words that mean themselves are read, and a line with anything else is not.
 func TestShellWords(t *testing.T) {
 	got, ok := shellwords.Split(`/x/myc -C '/a b' 'it'"'"'s' --state=/s`)

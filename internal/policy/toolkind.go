@@ -147,14 +147,14 @@ const (
 
 func runsCommands(word string) bool { return in(interpreters, word) || in(runs, word) }
 
-// in reports whether a word is in a list of words.
-func in(list, word string) bool { return strings.Contains(" "+list+" ", " "+word+" ") }
+// in reports whether a word is in a list of words. Most are not: then nothing is copied.
+func in(list, word string) bool {
+	return strings.Contains(list, word) && strings.Contains(" "+list+" ", " "+word+" ")
+}
 
 // categoryOf returns the category of an unknown tool: the strictest one that fits. words are those of its server and its name.
 func categoryOf(words, name []string, acts bool) string {
-	has := func(list string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return in(list, w) })
-	}
+	has := func(list string) bool { return slices.ContainsFunc(words, func(w string) bool { return in(list, w) }) }
 	aboutData, tries := has(databaseThings), slices.Contains(words, "dry")
 	interprets := slices.ContainsFunc(name, func(w string) bool { return in(interpreters, w) })
 	onlyRuns := len(name) > 0 && !slices.ContainsFunc(name, func(w string) bool { return !runsCommands(w) })

@@ -1,6 +1,12 @@
 package policy
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
 
 // TestKindOfATool is the corpus of names. It has what each of four older guesses knew: which tools run commands (by any one word), which
 // risk a tool has (by a thing and a doing in the names of server and tool), in which group lists show it, and the table of known tools.
@@ -155,4 +161,15 @@ func TestNameWords(t *testing.T) {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
+}
+
+// TestIn: a word is in a list only as a whole word.
+func TestIn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.StringMatching(`[ab]{1,3}`), 1, 9).Draw(t, "words")
+		word := rapid.StringMatching(`[ab]{0,3}`).Draw(t, "word")
+		if got, want := in(strings.Join(words, " "), word), slices.Contains(words, word); got != want {
+			t.Errorf("in(%q, %q) = %t, want %t", words, word, got, want)
+		}
+	})
 }

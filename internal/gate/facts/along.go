@@ -33,7 +33,7 @@ func (s *searcher) along(part *policy.Part) {
 
 // inProject reports whether a path lies in the folder of the call, or in a working tree of the project.
 func (s *searcher) inProject(path string) bool {
-	return holds(s.dir, path) || slices.ContainsFunc(s.trees, func(tree string) bool { return holds(tree, path) })
+	return holds(s.dir, path) || slices.ContainsFunc(s.trees(), func(tree string) bool { return holds(tree, path) })
 }
 
 // copies reports whether a program copies folders as a whole.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"mycelium/internal/policy"
 	"mycelium/internal/shell"
@@ -27,7 +28,7 @@ type Place struct {
 
 	// Worktrees are the other folders of the project: see [policy.Facts.Worktrees]. Those that the call does not concern are left out of
 	// its facts.
-	Worktrees []string
+	Worktrees func() []string
 
 	// SkillFolder returns the folder of a skill, for the tool that runs its scripts; nil or "": there is none.
 	SkillFolder func(name string) string
@@ -40,10 +41,23 @@ type Place struct {
 	Protects func(policy.Path) bool
 }
 
-// At returns the place of a call that a policy decides. worktrees are those of the policy's project now.
-func At(p *policy.Policy, dir, home string, worktrees []string) Place {
-	protects := func(path policy.Path) bool { return p.Protects(path, worktrees) }
-	return Place{Dir: dir, Home: home, Project: p.Dir(), Worktrees: worktrees, Protects: protects}
+// At returns the place of a call that a policy decides. worktrees returns those of the policy's project now. It is called once at most, and
+// not for a call that names no path and no program, because looking for them takes system calls. nil: there are none.
+func At(p *policy.Policy, dir, home string, worktrees func() []string) Place {
+	at := Place{Dir: dir, Home: home, Project: p.Dir()}
+	if worktrees != nil {
+		at.Worktrees = sync.OnceValue(worktrees)
+	}
+	at.Protects = func(path policy.Path) bool { return p.Protects(path, at.worktrees()) }
+	return at
+}
+
+// worktrees are the other folders of the project.
+func (p *Place) worktrees() []string {
+	if p.Worktrees == nil {
+		return nil
+	}
+	return p.Worktrees()
 }
 
 // Of returns the facts of a call of a tool. A call that names more than maxPaths paths is an error, in words for the caller.
@@ -57,7 +71,7 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 	}
 	r := resolver{at.Dir, at.Home}
 	other := &twins{at: at}
-	s := searcher{resolver: r, protects: at.Protects, twins: other, whole: it == readTool, dots: it == grepTool, trees: at.Worktrees}
+	s := searcher{resolver: r, protects: at.Protects, twins: other, whole: it == readTool, dots: it == grepTool, trees: at.worktrees}
 	t := trees{at: at}
 	n := 0
 	for i := range f.Parts {
@@ -81,7 +95,10 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 		other.complete(&f.Parts[i])
 		r.pushed(&f.Parts[i])
 	}
-	f.Worktrees = concerned(&f, at.Worktrees)
+	names := func(p policy.Part) bool { return p.Program != "" || len(p.Paths)+len(p.Trees) > 0 }
+	if f.Dir != at.Project || slices.ContainsFunc(f.Parts, names) {
+		f.Worktrees = concerned(&f, at.worktrees())
+	}
 	return f, nil
 }
 

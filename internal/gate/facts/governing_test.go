@@ -45,7 +45,7 @@ func TestGoverningFilesElsewhere(t *testing.T) {
 		{filepath.Join(tree, "deploy"), "../rules.yaml", true},
 	} {
 		for it, args := range map[policy.Item]policy.Args{bashTool: {"command": "cat " + c.file}, readTool: {"file_path": c.file}} {
-			f, err := Of(it, nil, args, At(p, c.cwd, "/home/u", []string{tree}))
+			f, err := Of(it, nil, args, At(p, c.cwd, "/home/u", func() []string { return []string{tree} }))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -24,7 +24,7 @@ const (
 type searcher struct {
 	resolver
 	protects func(policy.Path) bool // nil: every file is protected
-	trees    []string               // the other folders of the project
+	trees    func() []string        // the other folders of the project
 	twins    *twins                 // nil: other names of a file are not looked for
 	dots     bool                   // of Grep: wildcards match a dot at the beginning of a name too
 	whole    bool                   // a tool shows whole files: none of them is left out

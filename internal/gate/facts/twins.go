@@ -62,7 +62,7 @@ func (t *twins) complete(part *policy.Part) {
 func (t *twins) look() {
 	t.files = map[fileID]string{}
 	var seen []string
-	for _, folder := range slices.Concat([]string{t.at.Project, t.at.Dir}, t.at.Worktrees) {
+	for _, folder := range slices.Concat([]string{t.at.Project, t.at.Dir}, t.at.worktrees()) {
 		if folder != "" && !slices.ContainsFunc(seen, func(above string) bool { return holds(above, folder) }) {
 			seen = append(seen, folder)
 			t.below(folder)

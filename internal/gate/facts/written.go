@@ -15,6 +15,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/shell/program"
 )
 
 // Bounds of what is remembered of a session's writes.
@@ -124,15 +125,17 @@ func prune(dir string) {
 	}
 }
 
-// Note remembers the files that a call writes which is about to run: a shell command, or a tool whose arguments say what it writes.
+// Note remembers the files that a call writes which is about to run: a shell command, or a tool whose arguments say what it writes. What is
+// compiled from files of the project that the session did not write is not remembered: see [program.Compiled].
 func (w *Written) Note(it policy.Item, f *policy.Facts) {
 	if it.Kind != policy.Tool || it.Server != policy.AgentServer && it.Server != "files" {
 		return
 	}
 	var paths []string
 	for i := range f.Parts {
+		compiled := w.compiled(f, &f.Parts[i])
 		for _, p := range f.Parts[i].Paths {
-			if p.Access != policy.Write || p.Clean == "" {
+			if p.Access != policy.Write || p.Clean == "" || compiled {
 				continue
 			}
 			paths = append(paths, p.Clean)
@@ -153,12 +156,29 @@ func (w *Written) Note(it policy.Item, f *policy.Facts) {
 // project.
 func (w *Written) Mark(f *policy.Facts) {
 	w.markUnpacked(f)
+	var built []string // from what the session wrote, by a part before
 	for i := range f.Parts {
 		p := &f.Parts[i]
-		if slices.ContainsFunc(p.Paths, func(p policy.Path) bool { return p.Access == policy.Execute && (w.has(f, &p) || w.matches(&p)) }) {
+		if slices.ContainsFunc(p.Paths, func(p policy.Path) bool {
+			return p.Access == policy.Execute && (w.has(f, &p) || w.matches(&p) || slices.Contains(built, p.Clean))
+		}) {
 			p.Effects = append(p.Effects, policy.EffectWrittenHere)
 		}
+		if program.Compiles(p) && !w.compiled(f, p) {
+			for _, at := range p.Paths {
+				if at.Access == policy.Write && at.Clean != "" {
+					built = append(built, at.Clean)
+				}
+			}
+		}
 	}
+}
+
+// compiled reports whether what a part writes is compiled from files of the project that the session did not write.
+func (w *Written) compiled(f *policy.Facts, p *policy.Part) bool {
+	return slices.ContainsFunc(w.projects(f), func(folder string) bool {
+		return program.Compiled(p, folder, func(at policy.Path) bool { return w.has(f, &at) || w.below(at.Clean) })
+	})
 }
 
 // markUnpacked marks the parts that write files into the project folder under names which the command does not say (an archive, the

@@ -114,3 +114,36 @@ func TestWrittenInAnArchive(t *testing.T) {
 		t.Error("the members of the archive that was fetched count, and no others")
 	}
 }
+
+// TestCompiled: what is compiled from files of the project is code of the project, in the same command and later; what is compiled from
+// what the session wrote, or from elsewhere, is what the session wrote.
+func TestCompiled(t *testing.T) {
+	dir := projectWith(t)
+	for _, name := range []string{"a.c", "cmd/x/main.go"} {
+		writeFile(t, "text", dir, name)
+	}
+	for command, run := range map[string]string{"gcc -o build/a a.c": "./build/a", "go build -o bin/x ./cmd/x": "./bin/x"} {
+		for _, wrote := range []bool{false, true} {
+			w := NewWritten("", "s1", dir)
+			if wrote {
+				notes(t, w, dir, "echo x > a.c; echo y > cmd/x/main.go")
+			}
+			if got := runsWritten(t, w, dir, command+" && "+run); got != wrote {
+				t.Errorf("%s, written=%t: %t", command, wrote, got)
+			}
+			notes(t, w, dir, command)
+			if got := runsWritten(t, w, dir, run); got != wrote {
+				t.Errorf("%s afterwards, written=%t: %t", run, wrote, got)
+			}
+		}
+	}
+	for _, command := range []string{"gcc -o build/a /tmp/a.c", "gcc -E -o build/a a.c", "gcc -o build/a a.c -x c - <<< 'int x;'"} {
+		w := NewWritten("", "s1", dir)
+		if !runsWritten(t, w, dir, command+" && ./build/a") {
+			t.Errorf("%s && ./build/a: not what the session wrote", command)
+		}
+		if notes(t, w, dir, command); !runsWritten(t, w, dir, "./build/a") {
+			t.Errorf("%s, and later ./build/a: not what the session wrote", command)
+		}
+	}
+}

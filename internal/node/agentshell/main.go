@@ -98,7 +98,9 @@ func (s *Shell) Main() int {
 	if err != nil {
 		return s.refuse(&note, w.Command, err)
 	}
-	c.Argv, c.Read, c.Write = argv, append(c.Read, w.Snapshot), append(c.Write, w.Folder)
+	if c.Argv, c.Write = argv, append(c.Write, w.Folder); w.Snapshot != "" {
+		c.Read = append(c.Read, w.Snapshot)
+	}
 	return s.run(&note, c, &ran{folder: folder, command: w.Command, dir: dir, more: ticket.More})
 }
 

@@ -62,7 +62,8 @@ func Call(v *project.View, q Question) (policy.Call, error) {
 	if err != nil {
 		it = policy.Item{Name: q.Tool}
 	}
-	f, err := facts.Of(it, v.Annotations(it), args, facts.At(v.Policy, dir, v.Project.Home, worktree.Linked(v.Project.Dir)))
+	trees := func() []string { return worktree.Linked(v.Project.Dir) }
+	f, err := facts.Of(it, v.Annotations(it), args, facts.At(v.Policy, dir, v.Project.Home, trees))
 	if err != nil {
 		return policy.Call{}, err
 	}

@@ -61,14 +61,12 @@ func (c *Call) long(w Word, next []Word) int {
 		c.Unclear("an option is not known")
 		return 0
 	}
-	canonical, role := findOption(c.Row.Options, name, true)
-	if canonical == "" {
-		if attached {
-			c.Role('g', w.Tail(start+len(name)+1))
-		} else {
-			maybeWritten(c, next)
+	mayBeShort := start == 2 || len(name) > 2
+	canonical, role, exact := findOption(c.Row.Options, name, mayBeShort)
+	if !exact {
+		if known, takes, same := c.Row.plain(name, mayBeShort); same || canonical == "" {
+			return longPlain(c, w, start+len(name), attached, known, takes, next)
 		}
-		return 0
 	}
 	o := Option{Name: canonical}
 	used := 0
@@ -86,14 +84,50 @@ func (c *Call) long(w Word, next []Word) int {
 	return used
 }
 
+// plain finds an option among those that do nothing. What --no-name negates does nothing either, if the row names it.
+func (r *Row) plain(name string, mayBeShort bool) (known bool, takes byte, exact bool) {
+	found, takes, exact := findOption(r.Plain, name, mayBeShort)
+	if positive, ok := strings.CutPrefix(name, "no-"); ok && found == "" && r.Plain != "" {
+		found, _, exact = findOption(r.Plain, positive, mayBeShort)
+		if found == "" {
+			found, _, exact = findOption(r.Options, positive, mayBeShort)
+		}
+		takes = 0
+	}
+	return found != "", takes, exact
+}
+
+// longPlain goes on with a long option that Options does not name, whose name ends at end. It returns how many of the following words
+// belong to the option.
+func longPlain(c *Call, w Word, end int, attached, known bool, takes byte, next []Word) int {
+	switch {
+	case attached && !known:
+		c.Role('g', w.Tail(end+1))
+		unnamed(c, w.Text[:end])
+	case attached:
+	case known && takes == 'v' && len(next) > 0:
+		return 1
+	case !known:
+		maybeWritten(c, next)
+		unnamed(c, w.Text[:end])
+	}
+	return 0
+}
+
+// unnamed makes the command unclear because of an option, if the row names all that the manual has.
+func unnamed(c *Call, option string) {
+	if c.Row.Plain != "" {
+		c.Unclear("what the option " + option + " does is not known")
+	}
+}
+
 // short reads -abc, -ovalue or -o value. It returns how many of the following words belong to the option.
 func (c *Call) short(w Word, next []Word) int {
 	for j := 1; j < len(w.Text); j++ {
-		canonical, role := findOption(c.Row.Options, w.Text[j:j+1], false)
+		canonical, role, _ := findOption(c.Row.Options, w.Text[j:j+1], false)
 		if canonical == "" {
-			if (w.Text[j] == '/' || w.Text[j] == '=') && j > 1 { // the value of an option that is not listed
-				c.Role('g', w.Tail(j))
-				return 0
+			if used, done := shortPlain(c, w, j, next); done {
+				return used
 			}
 			continue
 		}
@@ -122,6 +156,32 @@ func (c *Call) short(w Word, next []Word) int {
 	return 0
 }
 
+// shortPlain goes on with the letter at j, which Options does not name. done is whether the word ends with it; used is how many of the
+// following words belong to it.
+func shortPlain(c *Call, w Word, j int, next []Word) (used int, done bool) {
+	letter := w.Text[j : j+1]
+	if (letter == "/" || letter == "=") && j > 1 { // the value of an option that is not listed
+		c.Role('g', w.Tail(j))
+		return 0, true
+	}
+	if letter[0] >= '0' && letter[0] <= '9' {
+		if found, _, _ := findOption(c.Row.Plain, "#", false); found != "" {
+			return 0, false
+		}
+	}
+	known, takes, _ := findOption(c.Row.Plain, letter, false)
+	switch {
+	case known == "":
+		unnamed(c, "-"+letter)
+		return 0, false
+	case takes == 0:
+		return 0, false
+	case j+1 < len(w.Text) || w.Unknown || takes == '?' || len(next) == 0:
+		return 0, true
+	}
+	return 1, true
+}
+
 // maybeWritten takes the word behind an option that the row does not list. It may be the value, and what a program writes. Most often it is
 // an operand, so only a file with the settings of hooks counts, and only for a program whose options are whole words.
 func maybeWritten(c *Call, next []Word) {
@@ -145,13 +205,12 @@ func (c *Call) take(o Option, role byte) {
 	}
 }
 
-// findOption finds an option in the options of a row. A long name may be abbreviated; an exact match has precedence. findOption works
-// byte by byte, because it runs for each letter of each option.
-func findOption(options, name string, long bool) (canonical string, role byte) {
+// findOption finds an option in the options of a row. exact is whether the name is not abbreviated. findOption
+// works byte by byte, because it runs for each letter of each option.
+func findOption(options, name string, mayBeShort bool) (canonical string, role byte, exact bool) {
 	if name == "" {
-		return "", 0
+		return "", 0, false
 	}
-	long = long && len(name) > 2
 	prefixed, prefixedRole := "", byte(0)
 	for i := 0; i < len(options); {
 		first, same, begins, end := "", false, false, i
@@ -164,7 +223,7 @@ func findOption(options, name string, long bool) (canonical string, role byte) {
 				first = one
 			}
 			same = same || one == name
-			begins = begins || long && strings.HasPrefix(one, name)
+			begins = begins || mayBeShort && strings.HasPrefix(one, name)
 			if end == len(options) || options[end] != '|' {
 				break
 			}
@@ -176,12 +235,12 @@ func findOption(options, name string, long bool) (canonical string, role byte) {
 		}
 		switch {
 		case same:
-			return first, role
+			return first, role, true
 		case begins && prefixed == "":
 			prefixed, prefixedRole = first, role
 		}
 	}
-	return prefixed, prefixedRole
+	return prefixed, prefixedRole, false
 }
 
 // Has reports whether an option was given. The name is the first of its names.

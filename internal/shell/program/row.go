@@ -20,12 +20,16 @@ import "mycelium/internal/shell/effect"
 //	2  nothing: two words that are text     3  reads the second word: a text, and a file
 //	n  reads it: a list of the files on which it works, so that those are not known     e  executes what lies in it: a folder
 //
+// An option of a row with Plain that stands neither in Options nor in Plain makes the command unclear. Where Plain is empty, such an option
+// is taken for one that does nothing.
+//
 // Roles in Operands are one for each operand, with a star after one that repeats: "vr*" is a text and then any number of files that are
 // read; "r*w" is files that are read and at the end one that is written.
 type Row struct {
 	Name     string // the name; of a subcommand all its names, as in "install|i"
 	Same     string // the row of which this name is another name; nothing else is set
 	Options  string // as in "f|force r|R|recursive o|output=w": names, the first of which Has and Value take, and the role of a value
+	Plain    string // as Options: all other options that its manual has, which read, write, run and send nothing; # is a number
 	Operands string // the roles of the words that are no options
 	Instead  string // as in "e r* f r*": the roles of the operands if the option e, or f, is given
 	Here     string // the roles of the working directory if no operand names a path or a host

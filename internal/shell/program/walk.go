@@ -122,7 +122,7 @@ func Arms(s string) bool {
 	return strings.Contains(s, "$(") || strings.IndexByte(s, '`') >= 0 || strings.Contains(s, "${ ") || strings.Contains(s, "${|")
 }
 
-// MarkWrittenHere marks the parts that execute a file which an earlier part of the same command wrote.
+// MarkWrittenHere marks the parts that execute a file which an earlier part of the same command wrote, but for [Compiled] ones.
 func (w *Walk) MarkWrittenHere() {
 	var written []string
 	for i := range w.Parts {
@@ -135,6 +135,9 @@ func (w *Walk) MarkWrittenHere() {
 				p.Effects = append(p.Effects, policy.EffectWrittenHere)
 				break
 			}
+		}
+		if Compiled(p, w.Dir, func(at policy.Path) bool { return slices.Contains(written, at.Clean) }) {
+			continue
 		}
 		for _, at := range p.Paths {
 			if at.Access == policy.Write && at.Clean != "" {

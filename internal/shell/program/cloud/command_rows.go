@@ -7,19 +7,21 @@ import (
 
 // dockerCommands are the subcommands of docker and podman.
 var dockerCommands = []program.Row{
-	{Name: "ps|images|logs|inspect|version|info|stats|top|port|history|diff|search|events|df",
+	{Name: "ps|images|logs|version|info|stats|top|port|history|diff|search|events|df",
 		Options: "f|filter=v n|tail=v format=v since=v until=v", Does: effect.Read},
+	{Name: "inspect", Options: inspectOptions, Does: effect.Read, Handle: inspected},
 	{Name: "run|create", Style: program.First, Options: dockerRun, Parse: container},
 	{Name: "exec", Style: program.First, Options: dockerRun, Parse: container},
 	{Name: "buildx", Rest: effect.Container, Subs: []program.Row{
 		{Name: "ls|inspect|version|du", Operands: "v*"},
-		{Name: "build|b|bake", Options: "f|file=r t|tag=v build-arg=v target=v o|output=g secret=v platform=v push load builder=v",
-			Operands: "r*", Does: effect.ProjectCode | effect.Network, Handle: buildImage},
+		{Name: "imagetools", Rest: effect.Container | effect.Publish, Subs: []program.Row{{Name: "inspect", Does: effect.Read | effect.Network}}},
+		{Name: "build|b", Options: buildOptions, Operands: "u*", Does: effect.ProjectCode | effect.Network, Handle: buildImage},
+		{Name: "bake", Options: "f|file=u set=v push load print allow=v builder=v metadata-file=w no-cache pull provenance=v sbom=v " +
+			"list=v var=v", Operands: "v*", Does: effect.ProjectCode | effect.Network, Handle: buildImage},
 	}},
-	{Name: "build|bake", Options: "f|file=r t|tag=v build-arg=v target=v o|output=g secret=v ssh=v platform=v push cache-from=v " +
-		"cache-to=v iidfile=w network=v progress=v builder=v", Operands: "r*", Does: effect.ProjectCode | effect.Network,
-		Handle: buildImage},
-	{Name: "compose", Options: "f|file=x p|project-name=v env-file=r profile=v project-directory=k", Subs: composeCommands},
+	{Name: "build|bake", Options: buildOptions, Operands: "u*", Does: effect.ProjectCode | effect.Network, Handle: buildImage},
+	{Name: "compose", Options: "f|file=x p|project-name=v env-file=r profile=v project-directory=k", Handle: composeFiles,
+		Subs: composeCommands},
 	{Name: "pull|login|logout", Does: effect.Container | effect.Network},
 	{Name: "push", Does: effect.Publish | effect.Network | effect.Container},
 	{Name: "rm|rmi|stop|kill|start|restart|pause|unpause|tag|rename|wait|update|commit|attach", Does: effect.Container},
@@ -27,12 +29,28 @@ var dockerCommands = []program.Row{
 	{Name: "save|export", Options: "o|output=w", Does: effect.Container},
 	{Name: "load|import", Options: "i|input=r", Operands: "r*", Does: effect.Container},
 	{Name: "system|volume|network|image|container|builder|context", Rest: effect.Container, Subs: []program.Row{
-		{Name: "ls|list|inspect|df|info|history|logs|top|stats|port", Does: effect.Read},
+		{Name: "ls|list|inspect|df|info|history|logs|top|stats|port|events|diff|show", Options: inspectOptions, Does: effect.Read,
+			Handle: inspected},
 		{Name: "prune|rm|remove", Does: effect.Container | effect.Destructive},
 		{Name: "run|exec|create", Style: program.First, Options: dockerRun, Parse: container},
 	}},
-	{Name: "swarm|stack|service|node|secret|config|plugin|manifest|trust", Does: effect.Container | effect.Cloud},
+	{Name: "stack|service|node|plugin|trust", Rest: effect.Container | effect.Cloud, Subs: []program.Row{
+		{Name: "ls|list|ps|logs|inspect|services", Options: inspectOptions, Does: effect.Read, Handle: inspected},
+	}},
+	{Name: "secret|config", Rest: effect.Container | effect.Cloud, Subs: []program.Row{
+		{Name: "ls|list", Options: inspectOptions, Does: effect.Read},
+	}},
+	{Name: "manifest", Rest: effect.Container | effect.Cloud, Subs: []program.Row{{Name: "inspect", Does: effect.Read | effect.Network}}},
+	{Name: "swarm", Does: effect.Container | effect.Cloud},
 }
+
+// inspectOptions are the options of commands of docker that show something.
+const inspectOptions = "f|format=v s|size type=v filter=v n|tail=v since=v until=v no-trunc q|quiet a|all H|human"
+
+// buildOptions are the options of docker build.
+const buildOptions = "f|file=u t|tag=v build-arg=v target=v o|output=v secret=v ssh=v platform=v push load pull q|quiet no-cache " +
+	"cache-from=v cache-to=v iidfile=w metadata-file=w network=v progress=v builder=v build-context=v allow=v add-host=v label=v " +
+	"annotation=v attest=v provenance=v sbom=v no-cache-filter=v shm-size=v ulimit=v cgroup-parent=v call=v check"
 
 // composeCommands are the subcommands of docker compose.
 var composeCommands = []program.Row{
@@ -48,12 +66,24 @@ var composeCommands = []program.Row{
 
 // kubeCommands are the subcommands of kubectl.
 var kubeCommands = []program.Row{
-	{Name: "get|describe|logs|top|version|explain|api-resources|api-versions|cluster-info|diff|wait|events",
-		Options: "raw=v f|filename=r k|kustomize=r tail=v since=v c|container=v sort-by=v", Does: effect.Read | effect.Network,
-		Handle: kubeQuery},
+	{Name: "get|describe|logs|top|version|explain|api-resources|api-versions|diff|wait|events",
+		Options: "raw=v f|filename=u k|kustomize=r tail=v since=v c|container=v sort-by=v for=v timeout=v template=v " + kubeOptions,
+		Does:    effect.Read | effect.Network, Handle: kubeQuery},
+	{Name: "cluster-info", Options: "output-directory=w namespaces=v " + kubeOptions, Does: effect.Read | effect.Network,
+		Handle: kubeIdentity},
 	{Name: "config", Rest: effect.Container | effect.Cloud, Subs: []program.Row{
-		{Name: "view|get-contexts|current-context|get-clusters", Options: "raw flatten", Does: effect.Read, Handle: showSecrets},
+		{Name: "view|get-contexts|current-context|get-clusters", Options: "raw flatten minify " + kubeOptions, Does: effect.Read,
+			Handle: showSecrets},
 	}},
+	{Name: "auth", Rest: effect.Container | effect.Cloud | effect.Network, Subs: []program.Row{
+		{Name: "can-i|whoami", Options: "list subresource=v q|quiet " + kubeOptions, Does: effect.Read | effect.Network},
+	}},
+	{Name: "rollout", Rest: effect.Container | effect.Cloud | effect.Network, Subs: []program.Row{
+		{Name: "status|history", Options: "revision=v timeout=v w|watch f|filename=u " + kubeOptions, Does: effect.Read | effect.Network,
+			Handle: kubeIdentity},
+	}},
+	{Name: "plugin", Subs: []program.Row{{Name: "list", Options: "name-only", Does: effect.Read}}},
+	{Name: "completion|options|help", Operands: "v*"},
 	{Name: "exec|cp|rsh|rsync", Options: "c|container=v i|stdin t|tty image=v",
 		Does: effect.Container | effect.Cloud | effect.Network | effect.EnterCluster},
 	{Name: "attach|debug|run|port-forward|proxy", Options: "c|container=v i|stdin t|tty image=v",
@@ -62,8 +92,17 @@ var kubeCommands = []program.Row{
 		Does: effect.Container | effect.Cloud | effect.Destructive | effect.Network},
 	{Name: "apply|create|replace|patch", Options: "f|filename=u k|kustomize=r dry-run=? p=v type=v",
 		Does: effect.Container | effect.Cloud | effect.Network},
-	{Name: "kustomize", Options: "o|output=w load-restrictor=v", Operands: "g*", Does: effect.Read, Handle: overlays},
+	{Name: "kustomize", Options: kustomizeOptions, Operands: "g*", Does: effect.Read, Handle: overlays},
 }
+
+// kustomizeOptions are the options of kustomize.
+const kustomizeOptions = "o|output=w load-restrictor=v enable-exec enable-alpha-plugins enable-helm enable-star helm-command=c " +
+	"mount=b e|env=v network network-name=v as-current-user reorder=v"
+
+// kubeOptions are the options of every subcommand of kubectl.
+const kubeOptions = "n|namespace=v context=v kubeconfig=x l|selector=v o|output=v A|all-namespaces cluster=v user=v s|server=h token=v " +
+	"as=v as-group=v as-uid=v cache-dir=w certificate-authority=r client-certificate=r client-key=r request-timeout=v " +
+	"tls-server-name=v v=v insecure-skip-tls-verify username=v password=v profile-output=w log-file=w"
 
 // forgeCommands are the subcommands of gh and glab, by two words.
 var forgeCommands = []program.Row{
@@ -78,7 +117,9 @@ var forgeCommands = []program.Row{
 	}},
 	{Name: "repo", Rest: effect.Network | effect.Publish, Subs: []program.Row{
 		{Name: "view|list", Does: effect.Network},
-		{Name: "clone", Operands: "v", Here: "rw", Does: effect.Network},
+		{Name: "deploy-key|autolink|license|gitignore", Rest: effect.Network | effect.Publish,
+			Subs: []program.Row{{Name: "list|view", Does: effect.Network}}},
+		{Name: "clone", Operands: "vwv*", Here: "rw", Does: effect.Network},
 		{Name: "delete|archive|rename|edit", Does: effect.Network | effect.Publish | effect.Destructive},
 	}},
 	{Name: "release", Rest: effect.Network | effect.Publish, Subs: []program.Row{
@@ -92,12 +133,29 @@ var forgeCommands = []program.Row{
 	{Name: "api",
 		Options: "X|method=v f|raw-field=v F|field=v H|header=v input=r jq|q=v t|template=v paginate hostname=h p=v cache=v",
 		Does:    effect.Network, Handle: forgeAPI},
-	{Name: "auth", Rest: effect.Secrets | effect.Network, Subs: []program.Row{{Name: "status", Does: effect.Network}}},
-	{Name: "secret|variable|ssh-key|gpg-key|codespace|cs|gist|project|cache|config", Rest: effect.Network | effect.Publish,
+	{Name: "auth", Rest: effect.Secrets | effect.Network, Subs: []program.Row{
+		{Name: "status", Options: "t|show-token h|hostname=h a|active json=v q|jq=v", Does: effect.Network, Handle: showToken},
+	}},
+	{Name: "secret|ssh-key|gpg-key|codespace|cs|gist|project|cache", Rest: effect.Network | effect.Publish,
 		Subs: []program.Row{
-			{Name: "list|view|get", Does: effect.Network},
+			{Name: "list|view|get|item-list|field-list", Does: effect.Network},
 		}},
-	{Name: "extension|ext|alias|copilot|models|agent-task|skill", Does: effect.Install | effect.Network | effect.Unknown},
+	{Name: "variable", Rest: effect.Network | effect.Publish | effect.Secrets, Subs: []program.Row{
+		{Name: "list|get", Does: effect.Network, Handle: showVariables},
+	}},
+	{Name: "config", Rest: effect.Network | effect.Publish, Subs: []program.Row{
+		{Name: "list|get", Options: "h|host=v g|global", Does: effect.Read, Handle: showSetting},
+	}},
+	{Name: "attestation", Rest: effect.Network | effect.Publish, Subs: []program.Row{
+		{Name: "verify|trusted-root", Options: "R|repo=v o|owner=v b|bundle=r custom-trusted-root=r hostname=h format=v",
+			Operands: "r*", Does: effect.Network},
+	}},
+	{Name: "alias", Rest: effect.Install | effect.Unknown, Subs: []program.Row{{Name: "list", Does: effect.Read}}},
+	{Name: "extension|ext", Rest: effect.Install | effect.Network | effect.Unknown, Subs: []program.Row{
+		{Name: "list", Does: effect.Read},
+		{Name: "search", Does: effect.Network},
+	}},
+	{Name: "copilot|models|agent-task|skill", Does: effect.Install | effect.Network | effect.Unknown},
 	{Name: "version|help|completion|--version", Operands: "v*"},
 }
 

@@ -9,25 +9,32 @@ import (
 // Rows are the programs of containers, clusters, clouds, forges and databases, sorted by name.
 var Rows = []program.Row{
 	{Name: "ansible", Options: "i|inventory=r m|module-name=v a|args=v", Does: effect.Cloud | effect.Network | effect.InlineCode},
+	{Name: "ansible-doc", Options: "M|module-path=e t|type=v playbook-dir=e", Does: effect.Read},
 	{Name: "ansible-playbook", Options: "i|inventory=r e|extra-vars=v check syntax-check", Operands: "x*",
 		Does: effect.Cloud | effect.Network, Shows: "syntax-check"},
 	{Name: "argocd", Rest: effect.Cloud | effect.Network, Subs: []program.Row{{Name: "version|context", Operands: "v*"}}},
-	{Name: "aws", Options: "profile=v region=v output=v query=v endpoint-url=h", Other: cloudCommand, Subs: []program.Row{
-		{Name: "configure", Does: effect.Secrets | effect.Cloud},
-		{Name: "help", Operands: "v*"},
-	}},
-	{Name: "az", Options: "subscription=v o|output=v query=v g|resource-group=v n|name=v", Other: cloudCommand, Subs: []program.Row{
+	{Name: "aws", Options: "profile=v region=v output=v query=v endpoint-url=h ca-bundle=r color=v cli-read-timeout=v cli-connect-timeout=v " +
+		"cli-binary-format=v cli-error-format=v no-cli-pager no-paginate no-verify-ssl no-sign-request debug v|version",
+		Other: providerCommand, Subs: []program.Row{
+			{Name: "configure", Alone: effect.Secrets | effect.Cloud, Rest: effect.Secrets | effect.Cloud, Subs: []program.Row{
+				{Name: "list|list-profiles", Does: effect.Read},
+				{Name: "get", Options: "profile=v region=v", Does: effect.Read, Handle: awsSetting},
+			}},
+			{Name: "help", Operands: "v*"},
+		}},
+	{Name: "az", Options: "subscription=v o|output=v query=v g|resource-group=v n|name=v", Other: providerCommand, Subs: []program.Row{
 		{Name: "version|help", Operands: "v*"},
 	}},
 	{Name: "bq", Does: effect.Cloud | effect.Network | effect.Database},
 	{Name: "cdk", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
-		{Name: "ls|list|diff|doctor|version", Does: effect.ProjectCode},
-		{Name: "synth", Here: "rw", Does: effect.ProjectCode},
+		{Name: "ls|list|diff|doctor|version", Options: "o|output=w a|app=c c|context=v", Does: effect.ProjectCode},
+		{Name: "synth", Options: "o|output=w a|app=c c|context=v", Operands: "v*", Here: "rw", Does: effect.ProjectCode},
 	}},
 	{Name: "createdb", Does: effect.Database},
-	{Name: "docker", Options: "H|host=h c|context=v config=r l|log-level=v", Handle: dockerOptions, Subs: dockerCommands},
+	{Name: "docker", Options: "H|host=h c|context=v config=r l|log-level=v D|debug tls tlsverify tlscacert=r tlscert=r " +
+		"tlskey=r v|version", Handle: dockerOptions, Subs: dockerCommands},
 	{Name: "docker-compose", Options: "f|file=x p|project-name=v env-file=r profile=v project-directory=k",
-		Handle: privileged, Subs: composeCommands},
+		Handle: composeFiles, Subs: composeCommands},
 	{Name: "doctl", Does: effect.Cloud | effect.Network},
 	{Name: "dropdb", Does: effect.Database | effect.Destructive},
 	{Name: "eksctl", Does: effect.Cloud | effect.Network},
@@ -36,83 +43,120 @@ var Rows = []program.Row{
 	}},
 	{Name: "fly", Same: "flyctl"},
 	{Name: "flyctl", Does: effect.Cloud | effect.Network},
-	{Name: "gcloud", Options: "project=v region=v zone=v format=v filter=v", Other: cloudCommand, Subs: []program.Row{
+	{Name: "gcloud", Options: "project=v region=v zone=v format=v filter=v account=v configuration=v flags-file=r access-token-file=r " +
+		"impersonate-service-account=v billing-project=v verbosity=v q|quiet", Other: providerCommand, Subs: []program.Row{
 		{Name: "version|help|info", Operands: "v*"},
-		{Name: "auth", Does: effect.Secrets | effect.Cloud | effect.Network},
+		{Name: "auth", Rest: effect.Secrets | effect.Cloud | effect.Network, Subs: []program.Row{
+			{Name: "list", Options: "format=v filter=v filter-account=v", Does: effect.Read},
+		}},
 	}},
 	{Name: "gh", Options: "R|repo=v", Handle: forgeOptions, Subs: forgeCommands},
 	{Name: "glab", Options: "R|repo=v", Handle: forgeOptions, Subs: forgeCommands},
 	{Name: "gsutil", Does: effect.Cloud | effect.Network},
-	{Name: "helm", Options: "n|namespace=v kube-context=v kubeconfig=x", Rest: effect.Cloud | effect.Container | effect.Network,
-		Subs: []program.Row{
-			{Name: "list|ls|status|history|get|show|search|version|env|repo-list", Does: effect.Read | effect.Network},
-			{Name: "template|lint|dependency|create|package", Options: "f|values=r output-dir=w", Operands: "g*", Here: "rw"},
-			{Name: "push", Does: effect.Publish | effect.Network},
-		}},
+	{Name: "helm", Options: helmOptions, Rest: effect.Cloud | effect.Container | effect.Network, Subs: helmCommands},
 	{Name: "heroku", Does: effect.Cloud | effect.Network},
+	{Name: "k3d", Rest: effect.Container, Subs: []program.Row{
+		{Name: "cluster|node|registry", Rest: effect.Container, Subs: []program.Row{{Name: "list|ls", Does: effect.Read}}},
+		{Name: "version|help", Operands: "v*"},
+	}},
 	{Name: "k9s", Does: effect.Container | effect.Cloud},
-	{Name: "kind", Does: effect.Container},
-	{Name: "kubectl", Options: "n|namespace=v context=v kubeconfig=x l|selector=v o|output=v A|all-namespaces cluster=v user=v " +
-		"s|server=h token=v as=v as-group=v as-uid=v cache-dir=v certificate-authority=r client-certificate=r client-key=r " +
-		"request-timeout=v tls-server-name=v v=v", Subs: kubeCommands},
-	{Name: "kubectx", Does: effect.Container},
-	{Name: "kustomize", Options: "o|output=w", Operands: "g*", Does: effect.Read, Handle: overlays},
+	{Name: "kind", Rest: effect.Container, Subs: []program.Row{
+		{Name: "get", Rest: effect.Container | effect.Secrets, Subs: []program.Row{{Name: "clusters|nodes", Does: effect.Read}}},
+		{Name: "version|help", Operands: "v*"},
+	}},
+	{Name: "kubectl", Options: kubeOptions, Handle: kubeIdentity, Subs: kubeCommands},
+	{Name: "kubectx", Options: "d=v c|current u|unset", Handle: kubeContext},
+	{Name: "kustomize", Options: kustomizeOptions, Operands: "g*", Does: effect.Read, Handle: overlays},
 	{Name: "mariadb", Same: "mysql"},
-	{Name: "minikube", Does: effect.Container},
+	{Name: "minikube", Options: "p|profile=v", Rest: effect.Container, Subs: []program.Row{
+		{Name: "status|ip|version|help", Does: effect.Read},
+		{Name: "profile|addons|service|image", Rest: effect.Container, Subs: []program.Row{{Name: "list|ls", Does: effect.Read}}},
+	}},
 	{Name: "mongo", Same: "mongosh"},
 	{Name: "mongodump", Options: "o|out=w uri=h h|host=h", Does: effect.Database | effect.Network},
 	{Name: "mongorestore", Options: "uri=h h|host=h", Operands: "r*", Does: effect.Database | effect.Network | effect.Destructive},
-	{Name: "mongosh", Options: "eval=s f|file=x host=h", Does: effect.Database | effect.Network, Handle: inputStatement},
+	{Name: "mongosh", Options: "eval=s f|file=x host=h port=v u|username=v p|password=? quiet norc nodb json=? tls tlsCAFile=r " +
+		"tlsCertificateKeyFile=r authenticationDatabase=v", Does: effect.Database | effect.Network, Handle: inputStatement},
 	{Name: "mysql",
-		Options: "e|execute=s h|host=h u|user=v p|password=? P|port=v D|database=v defaults-file=r init-command=s tee=w",
-		Does:    effect.Database, Handle: inputStatement},
-	{Name: "mysqladmin", Does: effect.Database | effect.Destructive},
+		Options: "e|execute=s h|host=h u|user=v p|password=? P|port=v D|database=v defaults-file=x defaults-extra-file=x init-command=s " +
+			"tee=w pager=c login-path=v S|socket=v plugin-dir=e ssl-ca=r ssl-cert=r ssl-key=r protocol=v default-character-set=v " +
+			"N|skip-column-names B|batch t|table s|silent r|raw E|vertical X|xml H|html",
+		Does: effect.Database, Handle: inputStatement},
+	{Name: "mysqladmin", Style: program.First, Options: "h|host=h u|user=v p|password=? P|port=v S|socket=v defaults-file=x r|relative " +
+		"i|sleep=v c|count=v v|verbose", Rest: effect.Database | effect.Process, Subs: []program.Row{
+		{Name: "status|extended-status|processlist|version|ping|variables", Does: effect.Read, Handle: onlyOne},
+		{Name: "drop", Does: effect.Database | effect.Destructive},
+	}},
 	{Name: "mysqldump", Options: "h|host=h u|user=v p|password=? P|port=v r|result-file=w", Does: effect.Database},
 	{Name: "nerdctl", Operands: "g*", Does: effect.Unknown, Handle: privileged},
 	{Name: "netlify", Does: effect.Cloud | effect.Network | effect.Publish},
 	{Name: "nomad", Does: effect.Cloud | effect.Network},
 	{Name: "oc", Same: "kubectl"},
 	{Name: "packer", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
-		{Name: "validate|fmt|inspect|version", Operands: "g*", Here: "r"},
+		{Name: "validate|fmt|inspect|version", Style: program.Single, Options: "var=v var-file=r only=v except=v", Operands: "g*", Here: "r"},
 	}},
 	{Name: "pg_dump", Options: "f|file=w h|host=h U|username=v d|dbname=v p|port=v t|table=v", Does: effect.Database},
 	{Name: "pg_dumpall", Same: "pg_dump"},
-	{Name: "pg_isready", Operands: "v*"},
+	{Name: "pg_isready", Options: "h|host=h p|port=v d|dbname=v U|username=v t|timeout=v", Operands: "v*"},
 	{Name: "pg_restore", Options: "d|dbname=v h|host=h c|clean", Operands: "r*", Does: effect.Database | effect.Destructive},
-	{Name: "podman", Options: "url=h", Handle: privileged, Subs: dockerCommands},
+	{Name: "podman", Options: "url=h c|connection=v identity=r r|remote ssh=v log-level=v runtime=x conmon=x root=w runroot=w tmpdir=w " +
+		"hooks-dir=e module=x config=r storage-driver=v storage-opt=v", Handle: podmanOptions, Subs: dockerCommands},
 	{Name: "podman-compose", Operands: "g*", Does: effect.Unknown, Handle: privileged},
 	{Name: "psql",
-		Options: "c|command=s f|file=x h|host=h U|username=v d|dbname=v p|port=v o|output=w L|log-file=w v|set=v l|list t A q X",
-		Does:    effect.Database, Shows: "l", Handle: inputStatement},
+		Options: "c|command=s f|file=x h|host=h U|username=v d|dbname=v p|port=v o|output=w L|log-file=w v|set|variable=v l|list " +
+			"t|tuples-only A|no-align q|quiet X|no-psqlrc a|echo-all b|echo-errors e|echo-queries E|echo-hidden n|no-readline " +
+			"s|single-step S|single-line 1|single-transaction w|no-password W|password H|html F|field-separator=v P|pset=v " +
+			"R|record-separator=v T|table-attr=v x|expanded z|field-separator-zero 0|record-separator-zero csv",
+		Does: effect.Database, Shows: "l", Handle: inputStatement},
 	{Name: "pulumi", Rest: effect.Cloud | effect.Network | effect.ProjectCode, Subs: []program.Row{
 		{Name: "version|about|whoami", Operands: "v*"},
 		{Name: "preview", Does: effect.ProjectCode | effect.Network},
 	}},
-	{Name: "redis-cli", Options: "h=h p=v a=v n=v u=h eval=x", Does: effect.Database, Handle: redis},
+	{Name: "redis-cli", Options: "h=h p=v a|pass=v user=v n=v u=h s=v r=v i=v eval=x rdb|functions-rdb=w scan pattern=v count=v bigkeys " +
+		"memkeys stat latency pipe cluster=v d=v D=v t=v x X=v raw no-raw csv json tls cacert=r cert=r key=r cacertdir=r c",
+		Does: effect.Database, Handle: redis},
 	{Name: "serverless", Does: effect.Cloud | effect.Network | effect.Publish},
 	{Name: "sls", Same: "serverless"},
 	{Name: "sqlcmd", Options: "Q=s q=s i=x S=h o=w", Does: effect.Database, Handle: inputStatement},
 	{Name: "sqlite", Same: "sqlite3"},
-	{Name: "sqlite3", Style: program.Single, Options: "cmd=s init=x separator=v nullvalue=v version", Operands: "bs*",
+	{Name: "sqlite3", Style: program.Single, Options: "cmd=s init=x separator=v nullvalue=v newline=v mmap=v vfs=v maxsize=v nonce=v " +
+		"header noheader column json csv line list box table markdown html quote tabs ascii batch bail readonly safe echo stats " +
+		"interactive A append zip deserialize memtrace=? version", Operands: "bs*",
 		Does: effect.Database, Shows: "version", Handle: inputStatement},
 	{Name: "supabase", Does: effect.Cloud | effect.Database | effect.Network},
-	{Name: "terraform", Style: program.Single, Options: "chdir=k", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
-		{Name: "output", Style: program.Single, Options: "json raw state=r", Here: "r", Does: effect.Read | effect.Network,
-			Handle: showSecrets},
-		{Name: "validate|show|providers|version|state-list|get|metadata", Style: program.Single,
-			Options: "var=v var-file=r", Operands: "g*", Here: "r", Does: effect.Network},
-		{Name: "plan|console|test|graph", Style: program.Single, Options: "out=w state=r plan=r var=v var-file=r target=v",
-			Operands: "g*", Here: "r", Does: effect.Network, Handle: evaluate},
-		{Name: "fmt", Style: program.Single, Operands: "b*", Here: "rw"},
-		{Name: "init", Style: program.Single, Options: "backend-config=g from-module=u plugin-dir=x", Here: "rw",
-			Does: effect.Deps | effect.Network},
-		{Name: "destroy", Style: program.Single, Does: effect.Cloud | effect.Destructive | effect.Network},
-	}},
+	{Name: "terraform", Style: program.Single, Options: "chdir=k", Rest: effect.Cloud | effect.Network, Subs: terraformCommands},
 	{Name: "tofu", Same: "terraform"},
 	{Name: "vagrant", Rest: effect.Container, Subs: []program.Row{{Name: "status|version|global-status", Operands: "v*"}}},
-	{Name: "vault", Does: effect.Secrets | effect.Network},
+	{Name: "vault", Rest: effect.Secrets | effect.Network, Subs: []program.Row{{Name: "version", Operands: "v*"}}},
 	{Name: "vercel", Does: effect.Cloud | effect.Network | effect.Publish},
 	{Name: "wrangler", Rest: effect.Cloud | effect.Network | effect.Publish, Subs: []program.Row{
 		{Name: "dev|types|whoami", Does: effect.ProjectCode | effect.Network},
 	}},
+}
+
+// terraformCommands are the subcommands of terraform.
+var terraformCommands = []program.Row{
+	{Name: "output", Style: program.Single, Options: "json raw no-color state=r", Here: "r", Does: effect.Read | effect.Network,
+		Handle: outputs},
+	{Name: "show", Style: program.Single, Options: "json no-color", Operands: "r*", Here: "r", Does: effect.Network, Handle: showSecrets},
+	{Name: "validate|version|get|metadata", Style: program.Single, Options: "var=v var-file=r no-color", Operands: "g*", Here: "r",
+		Does: effect.Network},
+	{Name: "providers", Rest: effect.Network | effect.Deps, Alone: effect.Network, Subs: []program.Row{
+		{Name: "mirror", Style: program.Single, Options: "platform=v", Operands: "w", Does: effect.Deps | effect.Network},
+		{Name: "lock|schema", Style: program.Single, Options: "fs-mirror=r net-mirror=h platform=v json", Here: "rw",
+			Does: effect.Deps | effect.Network},
+	}},
+	{Name: "state", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
+		{Name: "list|show", Style: program.Single, Options: "state=r id=v", Here: "r", Does: effect.Read | effect.Network},
+		{Name: "pull", Does: effect.Secrets | effect.Network},
+	}},
+	{Name: "workspace", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
+		{Name: "list|show", Here: "r", Does: effect.Read | effect.Network},
+	}},
+	{Name: "plan|console|test|graph", Style: program.Single, Options: "out=w state=r plan=r var=v var-file=r target=v cloud-run=v " +
+		"generate-config-out=w", Operands: "g*", Here: "r", Does: effect.Network, Handle: evaluate},
+	{Name: "fmt", Style: program.Single, Operands: "b*", Here: "rw"},
+	{Name: "init", Style: program.Single, Options: "backend-config=g from-module=u plugin-dir=x", Here: "rw",
+		Does: effect.Deps | effect.Network},
+	{Name: "destroy", Style: program.Single, Does: effect.Cloud | effect.Destructive | effect.Network},
 }

@@ -122,9 +122,9 @@ func fileName(s string) bool {
 // branch deletes, moves and forces branches.
 func branch(c *program.Call) {
 	switch {
-	case c.HasAny("D", "M", "C", "f", "d"):
+	case c.HasAny("D", "M", "C", "f"):
 		c.Does |= effect.History
-	case c.HasAny("m", "c", "u", "unset-upstream", "edit-description"), len(c.Operands) > 0 && !c.Has("l"):
+	case c.HasAny("d", "m", "c", "u", "unset-upstream", "edit-description"), len(c.Operands) > 0 && !c.Has("l"):
 		c.Does |= effect.Write
 	}
 }

@@ -11,44 +11,57 @@ var Rows = []program.Row{
 	{Name: "git",
 		Options: "C=k c=v git-dir=b work-tree=b exec-path=? namespace=v config-env=v p|paginate P|no-pager super-prefix=v " +
 			"attr-source=v list-cmds=v",
+		Plain: "bare glob-pathspecs h help html-path icase-pathspecs info-path literal-pathspecs man-path no-advice no-lazy-fetch " +
+			"no-optional-locks no-replace-objects noglob-pathspecs v version",
 		Handle: globalOptions, Other: other, Subs: commands},
 }
 
 // commands are the subcommands of git.
 var commands = []program.Row{
-	{Name: "status|blame|annotate|describe|rev-parse|rev-list|ls-files|ls-tree|cat-file|show-ref|for-each-ref|name-rev|" +
-		"merge-base|shortlog|whatchanged|count-objects|check-ignore|check-attr|var|version|help|diff-tree|diff-index|" +
-		"diff-files|cherry|fsck|show-branch|verify-commit|verify-tag|range-diff|ls|merge-tree|patch-id|get-tar-commit-id|" +
+	{Name: "status|blame|annotate|ls-files|ls-tree|show-ref|for-each-ref|shortlog|show-branch", Plain: plainGitBlame,
+		Options: "output=w contents=r ignore-revs-file=r S=r X|exclude-from=r format=v", Here: "r", KeepsBranch: true, Handle: readPaths},
+	{Name: "describe", Plain: plainGitDescribe, Here: "r", KeepsBranch: true, Handle: readPaths},
+	{Name: "rev-parse|rev-list|cat-file|name-rev|" +
+		"merge-base|whatchanged|count-objects|check-ignore|check-attr|var|version|help|diff-tree|diff-index|" +
+		"diff-files|cherry|fsck|verify-commit|verify-tag|range-diff|ls|merge-tree|patch-id|get-tar-commit-id|" +
 		"check-ref-format|rev", Options: "output=w contents=r ignore-revs-file=r S=v format=v", Here: "r", KeepsBranch: true,
 		Handle: readPaths},
 	{Name: "reflog", Rest: effect.Read, Subs: []program.Row{
 		{Name: "expire|delete|drop", Here: "r", Does: effect.History},
 		{Name: "show|list|exists", Here: "r"},
 	}},
-	{Name: "log|show|diff|format-patch", Options: "output=w o|output-directory=w O=r G=v S=v n|max-count=v since=v until=v " +
-		"author=v grep=v format=v pretty=v L=v date=v U|unified=v stat ext-diff textconv i|no-index", Here: "r",
+	{Name: "log|show|diff|format-patch", Plain: plainGitLog,
+		Options: "output=w o|output-directory=w O=r G=v S=v n|max-count=v since=v until=v " +
+			"author=v grep=v format=v pretty=v L=v date=v U|unified=v stat ext-diff textconv i|no-index", Here: "r",
 		KeepsBranch: true, Handle: show},
-	{Name: "symbolic-ref", Options: "d|delete m=v q short", Here: "r", Handle: symbolicRef},
-	{Name: "grep", Options: "e=v f=r A=v B=v C=v O|open-files-in-pager=? n l i E P no-index untracked max-depth=v m=v", Here: "r",
+	{Name: "symbolic-ref", Plain: plainGitSymbolicRef, Options: "d|delete m=v q short", Here: "r", Handle: symbolicRef},
+	{Name: "grep", Plain: plainGitGrep,
+		Options: "e=v f=r A=v B=v C=v O|open-files-in-pager=? n l i E P no-index untracked max-depth=v m=v", Here: "r",
 		KeepsBranch: true, Handle: grep},
-	{Name: "add|stage", Options: "f|force A|all u|update p chmod=v pathspec-from-file=n n|dry-run", Operands: "r*", Here: "rw",
+	{Name: "add|stage", Plain: plainGitAdd,
+		Options: "f|force A|all u|update p chmod=v pathspec-from-file=n n|dry-run", Operands: "r*", Here: "rw",
 		KeepsBranch: true, Handle: add},
-	{Name: "commit", Options: "m|message=v F|file=r t|template=r C|reuse-message=v c|reedit-message=v author=v date=v " +
-		"S|gpg-sign=? amend a|all p|patch fixup=v squash=v no-verify n cleanup=v trailer=v e|edit pathspec-from-file=n",
+	{Name: "commit", Plain: plainGitCommit,
+		Options: "m|message=v F|file=r t|template=r C|reuse-message=v c|reedit-message=v author=v date=v " +
+			"S|gpg-sign=? amend a|all p|patch fixup=v squash=v no-verify n cleanup=v trailer=v e|edit pathspec-from-file=n",
 		Operands: "r*", Here: "rw", KeepsBranch: true, Handle: commit},
-	{Name: "branch", Options: "d|delete D M C m|move c|copy f|force u|set-upstream-to=v contains=v no-contains=v merged=? " +
-		"no-merged=? sort=v format=v points-at=v edit-description unset-upstream l|list a|all r|remotes v", Here: "r",
+	{Name: "branch", Plain: plainGitBranch,
+		Options: "d|delete D M C m|move c|copy f|force u|set-upstream-to=v contains=v no-contains=v merged=? " +
+			"no-merged=? sort=v format=v points-at=v edit-description unset-upstream l|list a|all r|remotes v", Here: "r",
 		Handle: branch},
-	{Name: "switch", Options: "c|create=v C|force-create=v f|force discard-changes orphan=v t|track=? d|detach m|merge conflict=v",
-		Here: "rw", Handle: switchBranch},
-	{Name: "checkout",
+	{Name: "switch", Plain: plainGitSwitch,
+		Options: "c|create=v C|force-create=v f|force discard-changes orphan=v t|track=? d|detach m|merge conflict=v",
+		Here:    "rw", Handle: switchBranch},
+	{Name: "checkout", Plain: plainGitCheckout,
 		Options: "b=v B=v f|force orphan=v t|track=? p|patch m|merge ours theirs detach l pathspec-from-file=n conflict=v",
 		Here:    "rw", Handle: checkout},
-	{Name: "restore", Options: "s|source=v S|staged W|worktree p|patch pathspec-from-file=n", Operands: "w*", Here: "rw",
+	{Name: "restore", Plain: plainGitRestore,
+		Options: "s|source=v S|staged W|worktree p|patch pathspec-from-file=n", Operands: "w*", Here: "rw",
 		Handle: restore},
-	{Name: "reset", Options: "hard soft mixed keep merge p|patch q pathspec-from-file=n", Here: "rw", KeepsBranch: true,
+	{Name: "reset", Plain: plainGitReset,
+		Options: "hard soft mixed keep merge p|patch q pathspec-from-file=n", Here: "rw", KeepsBranch: true,
 		Handle: reset},
-	{Name: "clean", Options: "f|force n|dry-run d x X i|interactive e|exclude=v q", Here: "r", KeepsBranch: true,
+	{Name: "clean", Plain: plainGitClean, Options: "f|force n|dry-run d x X i|interactive e|exclude=v q", Here: "r", KeepsBranch: true,
 		Handle: clean},
 	{Name: "stash", Options: "u|include-untracked a|all k|keep-index", Alone: effect.Read | effect.Write, Handle: stashAlone,
 		Rest: effect.Write, Subs: []program.Row{
@@ -59,45 +72,55 @@ var commands = []program.Row{
 			{Name: "save|pop|apply|branch|create|store", Options: "m|message=v u a k p S q index", Operands: "v*", Here: "rw",
 				Does: effect.Write, Handle: stash},
 		}},
-	{Name: "push", Options: "f|force force-with-lease=? force-if-includes mirror d|delete prune all branches tags follow-tags " +
-		"u|set-upstream o|push-option=v receive-pack|exec=c repo=v n|dry-run no-verify signed=? recurse-submodules=v q v thin",
+	{Name: "push", Plain: plainGitPush,
+		Options: "f|force force-with-lease=? force-if-includes mirror d|delete prune all branches tags follow-tags " +
+			"u|set-upstream o|push-option=v receive-pack|exec=c repo=v n|dry-run no-verify signed=? recurse-submodules=v q v thin",
 		KeepsBranch: true, Handle: push},
 	{Name: "send-pack|http-push", Options: "f|force all mirror d D stdin receive-pack|exec=c n|dry-run q v thin", KeepsBranch: true,
 		Handle: push},
 	{Name: "subtree", Other: other, Subs: []program.Row{
 		{Name: "push", Options: "P|prefix=v f|force b|branch=v m|message=v onto=v annotate=v", Handle: push},
 	}},
-	{Name: "pull", Options: "r|rebase=? upload-pack=c f|force s|strategy=v X=v S=? j=v depth=v", Here: "rw",
+	{Name: "pull", Plain: plainGitPull, Options: "r|rebase=? upload-pack=c f|force s|strategy=v X=v S=? j=v depth=v", Here: "rw",
 		Does: effect.Network | effect.Write, Handle: pull},
-	{Name: "fetch", Options: "upload-pack=c f|force p|prune depth=v j=v refmap=v o=v all u|update-head-ok", Here: "rw",
+	{Name: "fetch", Plain: plainGitFetch,
+		Options: "upload-pack=c f|force p|prune depth=v j=v refmap=v o=v all u|update-head-ok", Here: "rw",
 		Does:        effect.Network,
 		KeepsBranch: true, Handle: fetch},
-	{Name: "clone", Options: "u|upload-pack=c config|c=v template=e b|branch=v o|origin=v depth=v reference=r separate-git-dir=x " +
-		"j=v filter=v recurse-submodules=? shallow-since=v bundle-uri=h", Here: "rw", Does: effect.Network, Handle: clone},
-	{Name: "ls-remote", Options: "upload-pack|exec=c sort=v o=v h t", Here: "r", Does: effect.Network,
+	{Name: "clone", Plain: plainGitClone,
+		Options: "u|upload-pack=c config|c=v template=e b|branch=v o|origin=v depth=v reference|reference-if-able=r separate-git-dir=x " +
+			"j=v filter=v recurse-submodules|recursive=? shallow-since=v bundle-uri=h", Here: "rw", Does: effect.Network, Handle: clone},
+	{Name: "ls-remote", Plain: plainGitLsRemote, Options: "upload-pack|exec=c sort=v o=v h t", Here: "r", Does: effect.Network,
 		KeepsBranch: true, Handle: fetch},
 	{Name: "remote", Options: "v|verbose", Subs: []program.Row{
 		{Name: "show|get-url|-v", Here: "r"},
 		{Name: "update|prune", Here: "rw", Does: effect.Network},
 		{Name: "add|set-url|rename|remove|rm|set-head|set-branches", Options: "f t=v m=v", Here: "r", Handle: remote},
 	}},
-	{Name: "config", Options: "f|file=w global system local worktree l|list get get-all get-regexp get-urlmatch unset unset-all " +
-		"add e|edit blob=v type=v t=v replace-all rename-section remove-section", Handle: config},
-	{Name: "merge", Options: "m|message=v F|file=r s|strategy=v X=v S=? abort continue squash no-ff ff-only cleanup=v into-name=v",
-		Here: "rw", KeepsBranch: true, Does: effect.Write, Handle: merge},
-	{Name: "cherry-pick|revert", Options: "m|mainline=v S=? s|signoff strategy=v X=v abort continue n x e", Here: "rw",
+	{Name: "config", Plain: plainGitConfig,
+		Options: "f|file=w global system local worktree l|list get get-all get-regexp get-urlmatch unset unset-all " +
+			"add e|edit blob=v type=v t=v replace-all rename-section remove-section", Handle: config},
+	{Name: "merge", Plain: plainGitMerge,
+		Options: "m|message=v F|file=r s|strategy=v X=v S=? abort continue squash no-ff ff-only cleanup=v into-name=v",
+		Here:    "rw", KeepsBranch: true, Does: effect.Write, Handle: merge},
+	{Name: "cherry-pick|revert", Plain: plainGitCherryPick,
+		Options: "m|mainline=v S=? s|signoff strategy=v X=v abort continue n x e", Here: "rw",
 		KeepsBranch: true, Does: effect.Write, Handle: pick},
-	{Name: "rebase", Options: "x|exec=c onto=v s|strategy=v X=v i|interactive abort continue skip quit edit-todo root", Here: "rw",
+	{Name: "rebase", Plain: plainGitRebase,
+		Options: "x|exec=c onto=v s|strategy=v X=v i|interactive abort continue skip quit edit-todo root", Here: "rw",
 		Does: effect.History | effect.Write, Shows: "abort quit", Handle: rebase},
-	{Name: "tag", Options: "m|message=v F|file=r u|local-user=v d|delete f|force l|list=? n=? sort=v contains=v points-at=v " +
-		"format=v a s merged=? no-merged=?", Here: "r", KeepsBranch: true, Handle: tag},
-	{Name: "apply", Options: "check stat numstat summary directory=w p=v exclude=v include=v build-fake-ancestor=w unsafe-paths " +
-		"R|reverse 3way index cached", Operands: "r*", Here: "rw", Does: effect.Write, Shows: "check stat numstat summary",
+	{Name: "tag", Plain: plainGitTag,
+		Options: "m|message=v F|file=r u|local-user=v d|delete f|force l|list=? n=? sort=v contains=v points-at=v " +
+			"format=v a s merged=? no-merged=?", Here: "r", KeepsBranch: true, Handle: tag},
+	{Name: "apply", Plain: plainGitApply,
+		Options: "check stat numstat summary directory=w p=v exclude=v include=v build-fake-ancestor=w unsafe-paths " +
+			"R|reverse 3way index cached", Operands: "r*", Here: "rw", Does: effect.Write, Shows: "check stat numstat summary",
 		Handle: patched},
-	{Name: "am", Options: "abort continue skip directory=v p=v", Operands: "r*", Here: "rw", Does: effect.Write, Handle: patched},
-	{Name: "mv", Options: "f|force", Operands: "m*w"},
-	{Name: "rm", Options: "r f|force cached pathspec-from-file=n", Operands: "d*", Instead: "cached v*"},
-	{Name: "init", Options: "template=e separate-git-dir=x b|initial-branch=v shared=?", Operands: "w", Here: "w",
+	{Name: "am", Plain: plainGitAm,
+		Options: "abort continue skip directory=v p=v", Operands: "r*", Here: "rw", Does: effect.Write, Handle: patched},
+	{Name: "mv", Plain: plainGitMv, Options: "f|force", Operands: "m*w"},
+	{Name: "rm", Plain: plainGitRm, Options: "r f|force cached pathspec-from-file=n", Operands: "d*", Instead: "cached v*"},
+	{Name: "init", Plain: plainGitInit, Options: "template=e separate-git-dir=x b|initial-branch=v shared=?", Operands: "w", Here: "w",
 		Handle: initialize},
 	{Name: "worktree", Subs: []program.Row{
 		{Name: "list", Here: "r"},

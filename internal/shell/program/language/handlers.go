@@ -30,8 +30,14 @@ func java(c *program.Call, args []program.Word) {
 				c.Role('w', program.Word{Text: strings.Trim(part, `"`), Unknown: w.Unknown})
 			}
 		case program.Named("-javaagent|-agentpath|-agentlib", name):
-			file, _, _ := strings.Cut(rest, "=")
+			file, how, _ := strings.Cut(rest, "=")
 			c.Role('x', program.Word{Text: file, Unknown: w.Unknown})
+			if strings.Contains(how, "server=y") {
+				c.Does |= effect.Listen
+			}
+		case name == "-XX" && strings.HasPrefix(rest, "On"): // OnError, OnOutOfMemoryError
+			_, line, _ := strings.Cut(rest, "=")
+			c.RunNested(program.Word{Text: line, Unknown: w.Unknown})
 		case strings.HasPrefix(name, "-Xbootclasspath") || name == "-Xshare" && strings.Contains(rest, "/"):
 			c.Role('x', w.Tail(at))
 		}
@@ -56,11 +62,12 @@ func runScanned(c *program.Call) {
 		c.Guess(c.Operands)
 	case len(c.Operands) > 0:
 		c.RunFile(c.Operands[0])
+		framework(c, c.Operands[0], c.Operands[1:])
 		program.Targets(c, c.Operands[1:])
 		c.Guess(c.Operands[1:])
 	case c.HasAny("jar", "test"):
 		c.Does |= effect.ProjectCode
-	case c.HasAny("v", "version", "h", "l"):
+	case c.HasAny("v", "version", "h", "l", "modules"):
 	default:
 		c.RunInput()
 	}
@@ -72,6 +79,7 @@ func runScanned(c *program.Call) {
 	if c.Has("inspect") {
 		c.Does |= effect.Listen
 	}
+	loaded(c)
 	c.Finish()
 }
 
@@ -89,12 +97,19 @@ func python(c *program.Call, args []program.Word) {
 				c.RunInput()
 			} else {
 				c.RunFile(args[i])
+				framework(c, args[i], args[i+1:])
 			}
 			program.Targets(c, args[i+1:])
 			c.Guess(args[i+1:])
 			c.Finish()
 			return
+		case s == "--check-hash-based-pycs":
+			i++
 		case strings.HasPrefix(s, "--"):
+		case strings.IndexByte("WXQ", s[1]) >= 0:
+			if len(s) == 2 {
+				i++
+			}
 		case strings.ContainsAny(s[1:], "cm"):
 			at := strings.IndexAny(s[1:], "cm") + 1
 			if s[at] == 'c' {
@@ -111,8 +126,6 @@ func python(c *program.Call, args []program.Word) {
 			return
 		case s == "-i":
 			c.Does |= effect.InlineCode
-		case s == "-W" || s == "-X" || s == "-Q":
-			i++
 		}
 	}
 	if len(args) == 0 || args[0].Text != "--version" && args[0].Text != "-V" && args[0].Text != "--help" && args[0].Text != "-h" {
@@ -178,6 +191,9 @@ const shadows = "argparse,array,ast,atexit,base64,binascii,bisect,bz2,calendar,c
 // edit handles an editor or a pager that a person would use. Commands among its operands are code.
 func edit(c *program.Call) {
 	for _, t := range c.Operands {
+		if c.Part.Program == "less" && program.Named("+F|+G|+g", t.Text) {
+			continue
+		}
 		if strings.HasPrefix(t.Text, "+") && len(t.Text) > 1 && (t.Text[1] < '0' || t.Text[1] > '9') {
 			c.Does |= effect.InlineCode
 		}

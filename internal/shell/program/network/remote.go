@@ -140,3 +140,17 @@ func transfer(c *program.Call) {
 		}
 	}
 }
+
+// configure changes an interface if anything stands behind its name.
+func configure(c *program.Call) {
+	if len(c.Operands) > 1 {
+		c.Does |= effect.Privilege
+	}
+}
+
+// sockets of other programs are closed with -K.
+func sockets(c *program.Call) {
+	if c.Has("K") {
+		c.Does |= effect.Privilege | effect.Process
+	}
+}

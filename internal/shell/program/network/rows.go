@@ -10,13 +10,13 @@ import (
 var Rows = []program.Row{
 	{Name: "aria2c", Options: "d|dir=w o|out=w i|input-file=n", Operands: "h*", Here: "w", Does: effect.Network},
 	{Name: "autossh", Style: program.First, Options: "M=v", Parse: ssh},
-	{Name: "curl", Options: curlOptions, Operands: "h*", Does: effect.Network, Shows: "V", Handle: curl},
+	{Name: "curl", Plain: plainCurl, Options: curlOptions, Operands: "h*", Does: effect.Network, Shows: "V", Handle: curl},
 	{Name: "dig", Does: effect.Network},
 	{Name: "ftp", Operands: "h*", Does: effect.Network | effect.Upload},
 	{Name: "host", Operands: "h", Does: effect.Network},
 	{Name: "http", Does: effect.Network, Handle: request},
 	{Name: "https", Same: "http"},
-	{Name: "ifconfig", Operands: "v*"},
+	{Name: "ifconfig", Plain: "a v s l m d u L r", Handle: configure},
 	{Name: "mail", Does: effect.Network | effect.Upload},
 	{Name: "mosh", Operands: "h", Does: effect.Network},
 	{Name: "mtr", Operands: "h", Does: effect.Network},
@@ -44,14 +44,16 @@ var Rows = []program.Row{
 				"CAcreateserial name=v rand=r engine=x provider=x provider-path=x", Operands: "r*"},
 	}},
 	{Name: "ping", Options: "c=v i=v w=v W=v t=v s=v I=v", Operands: "h", Does: effect.Network},
-	{Name: "rsync", Options: "b|backup e|rsh=c rsync-path=v f|filter=v exclude=v include=v exclude-from=r include-from=r files-from=n " +
-		"B|block-size=v T|temp-dir=w link-dest=r compare-dest=r copy-dest=r log-file=w partial-dir=w backup-dir=w suffix=v " +
-		"M|remote-option=v port=v bwlimit=v chmod=v chown=v password-file=r max-size=v min-size=v timeout=v out-format=v " +
-		"delete del remove-source-files write-batch=w read-batch=r", Handle: transfer},
+	{Name: "rsync", Plain: plainRsync,
+		Options: "b|backup e|rsh=c rsync-path=v f|filter=v exclude=v include=v exclude-from=r include-from=r " +
+			"files-from=n B|block-size=v T|temp-dir=w link-dest=r compare-dest=r copy-dest=r log-file=w partial-dir=w backup-dir=w suffix=v " +
+			"M|remote-option=v port=v bwlimit=v chmod=v chown=v password-file=r max-size=v min-size=v timeout=v out-format=v " +
+			"delete|delete-before|delete-during|delete-delay|delete-after|delete-excluded|delete-missing-args del " +
+			"early-input=r only-write-batch=w remove-source-files write-batch=w read-batch=r", Handle: transfer},
 	{Name: "scp", Options: "i=r P=v F=x o=v S=x J=h l=v c=v", Handle: transfer},
 	{Name: "sftp", Options: "i=r P=v F=x o=v S=x b=r J=h", Does: effect.Network | effect.Upload, Handle: transfer},
 	{Name: "socat", Does: effect.Network | effect.Upload, Handle: socat},
-	{Name: "ss", Options: "D|diag=w F|filter=r f|family=v A|query=v N|net=v K|kill", Operands: "v*"},
+	{Name: "ss", Plain: plainSs, Options: "D|diag=w F|filter=r f|family=v A|query=v N|net=v K|kill", Operands: "v*", Handle: sockets},
 	{Name: "ssh", Style: program.First,
 		Options: "i=r p=v l=v F=x o=v L=v R=v D=v J=h W=h E=w S=r c=v m=v b=v e=v I=x w=v O=v Q=v B=v V", Parse: ssh},
 	{Name: "ssh-add", Operands: "r*", Does: effect.Secrets},
@@ -62,11 +64,13 @@ var Rows = []program.Row{
 	{Name: "tcpdump", Options: "w=w r=r i=v", Does: effect.Network | effect.Privilege},
 	{Name: "telnet", Operands: "hv", Does: effect.Network | effect.Upload},
 	{Name: "traceroute", Operands: "h", Does: effect.Network},
-	{Name: "wget", Options: "O|output-document=w P|directory-prefix=w o|output-file=w a|append-output=w i|input-file=n " +
-		"post-file=r body-file=r post-data=v body-data=v header=v e|execute=i U|user-agent=v method=v ca-certificate=r " +
-		"certificate=r private-key=r load-cookies=r save-cookies=w config=x use-askpass=x T|timeout=v t|tries=v l|level=v " +
-		"user=v password=v warc-file=w A=v R=v D=v spider S|server-response r|recursive m|mirror p|page-requisites " +
-		"x|force-directories content-disposition trust-server-names", Operands: "h*", Does: effect.Network,
+	{Name: "wget", Plain: plainWget,
+		Options: "O|output-document=w P|directory-prefix=w o|output-file=w a|append-output=w i|input-file=n " +
+			"post-file=r body-file=r post-data=v body-data=v header=v e|execute=i U|user-agent=v method=v ca-certificate=r " +
+			"certificate=r private-key=r load-cookies=r save-cookies=w config=x use-askpass=x T|timeout=v t|tries=v l|level=v " +
+			"user=v password=v warc-file=w A=v R=v D=v spider S|server-response r|recursive m|mirror p|page-requisites " +
+			"x|force-directories content-disposition trust-server-names B|base=h ca-directory=r crl-file=r hsts-file=b rejected-log=w " +
+			"warc-dedup=r warc-tempdir=w", Operands: "h*", Does: effect.Network,
 		Handle: wget},
 	{Name: "whois", Does: effect.Network},
 }
@@ -80,4 +84,6 @@ const curlOptions = "o|output=w O|remote-name remote-name-all T|upload-file=r d|
 	"resolve=v " +
 	"connect-to=v interface=v url=h stderr=w trace=w trace-ascii=w output-dir=w netrc-file=r limit-rate=v max-redirs=v proto=v " +
 	"proto-default=v ciphers=v create-dirs etag-save=w etag-compare=r hsts=b alt-svc=b url-query=v variable=v dns-servers=v " +
+	"doh-url=h egd-file=r engine=x libcurl=w proxy-cacert=r proxy-capath=r proxy-cert=r proxy-key=r proxy1.0=h socks4a=h " +
+	"pubkey=r random-file=r crlfile=r proxy-crlfile=r " +
 	"pinnedpubkey=v V|version G|get I|head L|location s|silent S|show-error f|fail k|insecure i|include v|verbose"

@@ -95,27 +95,53 @@ func without(paths []policy.Path, raw string) (rest []policy.Path) {
 	return rest
 }
 
-// compileRust handles rustc: another linker runs, or it gets options, and --emit names files.
-func compileRust(c *program.Call) {
+// protoc runs a plugin by name, or by a name and a path, and writes into folders that may stand behind options of the plugin.
+func protoc(c *program.Call) {
+	for _, w := range c.Words[1:] {
+		name, value, _ := strings.Cut(w.Text, "=")
+		if strings.HasSuffix(name, "_out") {
+			c.Role('w', program.Word{Text: value[strings.LastIndexByte(value, ':')+1:], Unknown: w.Unknown})
+		}
+	}
 	for _, o := range c.Options {
-		key, val, _ := strings.Cut(o.Value.Text, "=")
-		value := program.Word{Text: val, Unknown: o.Value.Unknown}
-		switch {
-		case o.Name == "emit":
-			for one := range strings.SplitSeq(o.Value.Text, ",") {
-				if _, file, ok := strings.Cut(one, "="); ok {
-					c.Role('w', program.Known(file))
-				}
-			}
-		case o.Name != "codegen":
-		case key == "linker":
-			c.RunNested(value)
-		case key == "link-arg" || key == "link-args":
-			words := []program.Word{program.Known("ld")}
-			for f := range strings.FieldsSeq(strings.ReplaceAll(strings.TrimPrefix(val, "-Wl,"), ",", " ")) {
-				words = append(words, program.Known(f))
-			}
-			c.RunBeside(words, c.State, program.Input{})
+		if o.Name == "plugin" {
+			c.Role('x', o.Value.Tail(strings.IndexByte(o.Value.Text, '=')+1))
+		}
+	}
+}
+
+// cmakeTool handles cmake -E, which does what programs for files do, and runs other programs.
+func cmakeTool(c *program.Call) {
+	tool, ok := c.Value("E")
+	if !ok {
+		return
+	}
+	if tool.Unknown {
+		c.Unclear("which tool of cmake runs is not known")
+	}
+	rest := c.Words[min(3, len(c.Words)):]
+	switch tool.Text {
+	case "rm", "remove", "remove_directory":
+		for _, w := range c.Operands {
+			c.File(policy.Delete, w)
+		}
+	case "rename":
+		for i, w := range c.Operands {
+			c.Role([]byte("mw")[min(i, 1)], w)
+		}
+	case "env":
+		c.RunBeside(append([]program.Word{program.Known("env")}, rest...), c.State, program.Input{})
+	case "time":
+		c.RunBeside(rest, c.State, program.Input{})
+	case "chdir":
+		if len(rest) > 1 {
+			c.Unclear("a program runs in another folder")
+		}
+	case "capabilities", "cat", "compare_files", "echo", "echo_append", "environment", "md5sum", "sha1sum", "sha256sum", "sha512sum", "sleep",
+		"true", "false":
+	default:
+		for _, w := range c.Operands {
+			c.File(policy.Write, w)
 		}
 	}
 }

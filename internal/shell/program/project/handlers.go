@@ -66,7 +66,7 @@ func goBuild(c *program.Call) {
 // linkerOptions looks at the options that go to the compiler, the assembler and the linker of Go.
 func linkerOptions(c *program.Call) {
 	for _, o := range c.Options {
-		if program.Named("ldflags|gcflags|asmflags", o.Name) && (o.Value.Unknown || !plainToolOptions(o.Value.Text)) {
+		if program.Named("ldflags|gcflags|asmflags|gccgoflags", o.Name) && (o.Value.Unknown || !plainToolOptions(o.Value.Text)) {
 			c.Unclear("options of the compiler or the linker may write files or run another program")
 		}
 	}
@@ -118,36 +118,6 @@ func cleanCaches(c *program.Call) {
 	}
 }
 
-// cargoOptions looks at the options before the subcommand.
-func cargoOptions(c *program.Call) {
-	if c.Has("config") {
-		c.Unclear("settings of cargo change what runs")
-	}
-}
-
-// npmOptions looks among all words for options that lead npm and the like to another registry or to other settings.
-func npmOptions(c *program.Call) {
-	for _, t := range c.Words {
-		name, _, _ := strings.Cut(t.Text, "=")
-		switch {
-		case changesSource(name):
-			c.Unclear("the option " + name + " changes what is fetched or run")
-		case strings.Contains(t.Text, "://"):
-			c.Address(t)
-		}
-	}
-}
-
-// changesSource reports whether an option of npm, or the beginning of one, names a registry, settings or a shell.
-func changesSource(option string) bool {
-	for _, prefix := range [...]string{"--reg", "--userc", "--globalc", "--script-", "--node-o", "--@"} {
-		if strings.HasPrefix(option, prefix) {
-			return true
-		}
-	}
-	return strings.Contains(option, ":registry")
-}
-
 // audit handles npm audit, which may change the declared dependencies.
 func audit(c *program.Call) {
 	if len(c.Operands) > 0 || c.Has("fix") {
@@ -165,9 +135,11 @@ func pack(c *program.Call) {
 	}
 }
 
-// publish with --dry-run only prints what it would do.
+// publish with --dry-run only prints what it would do. Some of what others have can be listed.
 func publish(c *program.Call) {
-	if c.HasAny("dry-run", "n") {
+	lists := len(c.Words) > 2 && program.Named("dist-tag|dist-tags|owner|access|team|hook|org", c.Words[1].Text) &&
+		program.Named("ls|list|get", c.Words[2].Text)
+	if lists || c.HasAny("dry-run", "n") {
 		c.Does &^= effect.Publish
 	}
 }
@@ -175,7 +147,7 @@ func publish(c *program.Call) {
 // npmSettings are the settings of npm and the like.
 func npmSettings(c *program.Call) { changeSettings(c, false) }
 
-// settings are the settings of pip and go, where an operand with "=" changes one.
+// settings are the settings of pip, where an operand with "=" changes one.
 func settings(c *program.Call) { changeSettings(c, true) }
 
 // changeSettings handles the settings of a package manager. Reading them has no effect; a changed one may decide which code runs.
@@ -203,6 +175,7 @@ func changeSettings(c *program.Call, assigns bool) {
 // saysWhatRuns reports whether a setting of a package manager says which code runs or where code is fetched.
 func saysWhatRuns(setting string) bool {
 	lower := strings.ToLower(setting)
-	return setting == "edit" || program.ContainsAny(lower, "script", "registry") ||
+	return setting == "edit" || program.ContainsAny(lower, "script", "registry", "dependencies", "overrides", "resolutions",
+		"packagemanager") ||
 		program.ContainsAny(setting, "TOOLEXEC", "GOFLAGS", "PROXY", "index-url")
 }

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"path"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -11,6 +12,12 @@ import (
 // packageScript handles npm test, npm run x, npm exec x and the subcommands that a project defines (yarn lint).
 func packageScript(c *program.Call, _ []program.Word) {
 	words := c.Words
+	switch {
+	case c.Row.Name == "setup" && c.Part.Program == "pnpm": // it writes the settings of the user's shell
+		c.Does |= effect.Install
+	case c.Part.Program == "bun" && len(words) > 1 && words[1].Text == "repl":
+		c.RunInput()
+	}
 	if len(words) > 1 && words[1].Text == "node" && c.Part.Program != "npm" {
 		c.Apply(c.Shell.Find("node"), words[2:])
 		return
@@ -67,6 +74,11 @@ func elsewhere(c *program.Call) {
 // dependencies is that tool.
 func runPackage(c *program.Call, args []program.Word) {
 	pkg, named, rest := packageOptions(c, args)
+	for _, w := range args[:len(args)-len(rest)] { // before the package they are options of npm
+		if name, _, _ := strings.Cut(w.Text, "="); changesSource(name) || changesProgram(name) {
+			c.Unclear("the option " + name + " changes what is fetched or run")
+		}
+	}
 	if len(rest) == 0 {
 		c.Does |= effect.Install | effect.Network
 		c.Finish()
@@ -157,14 +169,18 @@ func setup(c *program.Call, folder program.Word) {
 // dependencies.
 func install(c *program.Call) {
 	c.Does |= effect.ProjectCode
-	fresh := c.HasAny("g", "e")
+	fresh := c.HasAny("g", "e") || updatesItself(c)
 	for _, t := range c.Operands {
 		switch {
+		case c.Part.Program == "go" && strings.Contains(t.Text, "@"):
+			fresh = true
 		case t.Text == ".", strings.HasPrefix(t.Text, "./"), strings.HasPrefix(t.Text, ".["):
 			folder, _, _ := strings.Cut(t.Text, "[")
 			c.File(policy.Read, program.Word{Text: strings.TrimSuffix(folder, "/"), Unknown: t.Unknown})
 			setup(c, program.Word{Text: folder, Unknown: t.Unknown})
 		case t.Text == "sync", t.Text == "compile":
+		case c.Words[0].Text == "uv" && (program.ContainsText(c.Words, "compile") || program.ContainsText(c.Words, "sync")) && listsPackages(t):
+			c.Role('r', t)
 		default:
 			fresh = true
 			if strings.Contains(t.Text, "://") {
@@ -191,9 +207,30 @@ func install(c *program.Call) {
 	if c.HasAny("u", "i", "extra-index-url", "f") {
 		fresh = true
 	}
+	if c.HasAny("global-option", "build-option", "install-option") {
+		c.Unclear("options of setup scripts may do anything")
+	}
 	if fresh {
 		c.Does |= effect.Install
 	} else {
 		c.Does |= effect.Deps
 	}
+}
+
+// uninstall takes software away from the user with -g.
+func uninstall(c *program.Call) {
+	if c.Has("g") {
+		c.Does |= effect.Install
+	}
+}
+
+// listsPackages reports whether a word is a file in which packages are declared.
+func listsPackages(t program.Word) bool {
+	return !t.Unknown && !strings.Contains(t.Text, "://") && program.Named(".in|.txt|.toml|.cfg", path.Ext(t.Text))
+}
+
+// updatesItself reports whether a package manager fetches another version of itself, or lets scripts of others run.
+func updatesItself(c *program.Call) bool {
+	return len(c.Words) > 1 && (program.Named("self-update|approve-builds", c.Words[1].Text) ||
+		c.Part.Program == "bun" && c.Words[1].Text == "upgrade")
 }

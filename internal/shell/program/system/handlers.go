@@ -39,21 +39,26 @@ func sysctl(c *program.Call) {
 			c.Does |= effect.Privilege
 		}
 	}
-	if c.HasAny("w", "p") {
+	if c.HasAny("w", "p", "f", "system") {
 		c.Does |= effect.Privilege
 	}
 }
 
-// date sets the clock with -s.
+// date sets the clock with -s, and with an operand that is no format.
 func date(c *program.Call) {
 	if c.Has("s") {
 		c.Does |= effect.Privilege
 	}
+	for _, w := range c.Operands {
+		if !strings.HasPrefix(w.Text, "+") && !w.Unknown && !c.Has("j") {
+			c.Does |= effect.Privilege
+		}
+	}
 }
 
-// hostname sets the name of the machine with an operand.
+// hostname sets the name of the machine with an operand, or from a file.
 func hostname(c *program.Call) {
-	if len(c.Operands) > 0 {
+	if len(c.Operands) > 0 || c.HasAny("F", "b") {
 		c.Does |= effect.Privilege
 	}
 }
@@ -77,17 +82,11 @@ func printenv(c *program.Call) {
 	}
 }
 
-// ip changes addresses and routes with some operands.
-func ip(c *program.Call) {
-	for _, w := range c.Operands {
-		if program.Named("set|add|del|delete|flush|change|replace|append|prepend|save|restore", w.Text) {
-			c.Does |= effect.Privilege
-		}
-	}
-}
-
-// getent asks other machines for a host.
+// getent asks other machines for a host, and shows the hashes of passwords.
 func getent(c *program.Call) {
+	if len(c.Operands) > 0 && program.Named("shadow|gshadow", c.Operands[0].Text) {
+		c.Does |= effect.Secrets
+	}
 	if len(c.Operands) > 1 && (strings.HasSuffix(c.Operands[0].Text, "hosts") || strings.HasPrefix(c.Operands[0].Text, "ahosts")) {
 		c.Does |= effect.Network
 	}

@@ -144,3 +144,34 @@ func TestRowsHaveAllTheirParts(t *testing.T) {
 		}
 	})
 }
+
+// TestOptionsOfEverySubcommand: an option that a program takes behind each of its subcommands, and that leads it to another machine or to
+// other settings, stands in each row that asks nobody.
+func TestOptionsOfEverySubcommand(t *testing.T) {
+	const asks = effect.Container | effect.Cloud | effect.Secrets | effect.Publish | effect.Install | effect.Unknown | effect.Upload
+	everywhere := map[string]string{
+		"kubectl": "kubeconfig server token certificate-authority client-key cache-dir",
+		"helm":    "kubeconfig kube-apiserver kube-token registry-config repository-config",
+		"cargo":   "config registry",
+	}
+	without := map[string]bool{ // they ask no machine and read no settings that name programs
+		"kubectl completion|options|help": true, "kubectl plugin list": true, "kubectl kustomize": true, "helm completion|help": true,
+		"helm create": true, "helm dependency|dep|dependencies list|ls": true, "helm plugin list|ls": true, "cargo owner": true,
+		"cargo watch": true,
+	}
+	each(func(at string, row *program.Row) {
+		name, sub, _ := strings.Cut(at, " ")
+		if sub == "" || row.Subs != nil || row.Parse != nil || row.Does&asks != 0 || without[at] {
+			return
+		}
+		for option := range strings.FieldsSeq(everywhere[name]) {
+			named := slices.ContainsFunc(strings.Fields(row.Options), func(entry string) bool {
+				names, _, _ := strings.Cut(entry, "=")
+				return slices.Contains(strings.Split(names, "|"), option)
+			})
+			if !named {
+				t.Errorf("%s does not name --%s", at, option)
+			}
+		}
+	})
+}

@@ -53,9 +53,11 @@ func shellOptions(c *program.Call, args []program.Word) (o options, rest []progr
 		case len(t.Text) < 2, t.Text[0] != '-' && t.Text[0] != '+':
 			return o, args[i:]
 		case strings.HasPrefix(t.Text, "--"):
-			if (t.Text == "--rcfile" || t.Text == "--init-file") && i+1 < len(args) {
-				i++
-				c.Role('x', args[i])
+			i += longOption(c, t, args[i+1:])
+			continue
+		case c.Part.Program == "fish" && program.Named("-C|-d|-D|-o", t.Text):
+			if i++; i < len(args) {
+				fishOption(c, t.Text, args[i])
 			}
 			continue
 		}
@@ -68,6 +70,32 @@ func shellOptions(c *program.Call, args []program.Word) (o options, rest []progr
 		}
 	}
 	return o, nil
+}
+
+// fishOption takes the value of an option of fish that no other shell has.
+func fishOption(c *program.Call, option string, value program.Word) {
+	switch option {
+	case "-C":
+		c.RunNested(value)
+		c.Does |= effect.InlineCode
+	case "-o":
+		c.Role('w', value)
+	}
+}
+
+// longOption reads a long option of a shell. It returns how many of the following words belong to it.
+func longOption(c *program.Call, t program.Word, next []program.Word) int {
+	name, _, attached := strings.Cut(t.Text, "=")
+	switch {
+	case program.Named("--command|--init-command", name): // of fish
+		c.Does |= effect.InlineCode
+		return 0
+	case !program.Named("--rcfile|--init-file|--emulate|--features|--debug", name) || attached || len(next) == 0:
+		return 0
+	case program.Named("--rcfile|--init-file", name):
+		c.Role('x', next[0])
+	}
+	return 1
 }
 
 // shellInput runs what comes to standard input as a script with arguments.

@@ -1,0 +1,104 @@
+package cloud
+
+import (
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// forgeOptions looks for options that lead gh and glab to another machine.
+func forgeOptions(c *program.Call) {
+	for i, t := range c.Words {
+		name, _, _ := strings.Cut(t.Text, "=")
+		if name == "--hostname" || i > 0 && strings.Count(t.Text, "/") > 1 &&
+			(program.Named("-R|--repo", c.Words[i-1].Text) || strings.HasPrefix(t.Text, "-R") || name == "--repo") {
+			c.Unclear(otherService)
+		}
+	}
+}
+
+// checkoutRequest handles pr checkout: another machine has the files.
+func checkoutRequest(c *program.Call) { c.Part.Trees = append(c.Part.Trees, policy.TreeUnknown) }
+
+// download handles run download and release download: another machine says the names, unless they come into a folder of their own.
+func download(c *program.Call) {
+	if _, one := c.Value("O"); one {
+		return
+	}
+	dir, ok := c.Value("D")
+	if !ok || strings.HasPrefix(dir.Text, ".") {
+		c.Unclear("another machine says which files it writes")
+	}
+}
+
+// forgeAPI handles gh api: with a field or a method it changes something, unless it is a question in GraphQL.
+func forgeAPI(c *program.Call) {
+	method := ""
+	if v, ok := c.Value("X"); ok {
+		if method = strings.ToUpper(v.Text); v.Unknown {
+			method = "?"
+		}
+	}
+	if method != "GET" && (method != "" || c.HasAny("f", "F", "input")) && !asksGraph(c) {
+		c.Does |= effect.Publish | effect.Upload
+	}
+	for _, o := range c.Options {
+		if _, file, ok := strings.Cut(o.Value.Text, "=@"); ok && o.Name == "F" {
+			c.File(policy.Read, o.Value.Tail(len(o.Value.Text)-len(file)))
+			c.Does |= effect.Upload
+		}
+	}
+	for _, t := range c.Operands {
+		if strings.Contains(t.Text, "://") {
+			c.Address(t)
+		}
+	}
+}
+
+// asksGraph reports whether the fields are a query in GraphQL, which changes nothing, and its variables.
+func asksGraph(c *program.Call) bool {
+	if len(c.Operands) == 0 || c.Operands[0].Text != "graphql" || c.HasAny("X", "input") {
+		return false
+	}
+	asks := false
+	for _, o := range c.Options {
+		if o.Name != "f" && o.Name != "F" {
+			continue
+		}
+		text, isQuery := strings.CutPrefix(o.Value.Text, "query=")
+		text = strings.TrimSpace(text)
+		switch {
+		case o.Value.Unknown, strings.Contains(text, "mutation"), o.Name == "F" && strings.Contains(o.Value.Text, "=@"):
+			return false
+		case isQuery && !strings.HasPrefix(text, "query") && !strings.HasPrefix(text, "{"):
+			return false
+		}
+		asks = asks || isQuery
+	}
+	return asks
+}
+
+// showToken handles auth status, which shows the token with -t.
+func showToken(c *program.Call) {
+	if c.Has("t") {
+		c.Does |= effect.Secrets
+	}
+}
+
+// showSetting handles config get and list.
+func showSetting(c *program.Call) {
+	for _, t := range c.Operands {
+		if t.Unknown || program.ContainsAny(strings.ToLower(t.Text), "token", "password", "secret") {
+			c.Does |= effect.Secrets
+		}
+	}
+}
+
+// showVariables handles variable list and get: those of GitLab are secrets too.
+func showVariables(c *program.Call) {
+	if c.Part.Program == "glab" {
+		c.Does |= effect.Secrets
+	}
+}

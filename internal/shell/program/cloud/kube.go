@@ -1,0 +1,96 @@
+package cloud
+
+import (
+	"strings"
+
+	"mycelium/internal/credential"
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// kubeQuery handles kubectl get, describe and diff.
+func kubeQuery(c *program.Call) {
+	showSecrets(c)
+	kubeIdentity(c)
+	if c.Has("k") {
+		overlays(c)
+	}
+	out, _ := c.Value("o")
+	template, _ := c.Value("template")
+	for _, w := range [...]program.Word{out, template} { // a template in a file is shown
+		if _, file, ok := strings.Cut(w.Text, "-file="); ok {
+			c.Role('r', w.Tail(len(w.Text)-len(file)))
+		} else if strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "..") {
+			c.Role('r', w)
+		}
+	}
+	for i, t := range c.Operands {
+		for kind := range strings.SplitSeq(strings.ToLower(t.Text), ",") {
+			kind, _, named := strings.Cut(kind, "/")
+			kind, _, _ = strings.Cut(kind, ".")
+			if (i == 0 || named) && (strings.HasPrefix(kind, "secret") ||
+				kind == "all" && !program.Named("|wide|name", strings.TrimPrefix(out.Text, "="))) {
+				c.Does |= effect.Secrets
+			}
+		}
+	}
+}
+
+// kubeIdentity looks for options with which kubectl asks as somebody else.
+func kubeIdentity(c *program.Call) {
+	if c.HasAny("token", "as", "as-group", "as-uid", "username", "password", "client-key") {
+		c.Does |= effect.Privilege
+	}
+}
+
+// showSecrets shows values that may be secrets.
+func showSecrets(c *program.Call) {
+	if c.HasAny("raw", "json", "flatten") {
+		c.Does |= effect.Secrets
+	}
+	for _, t := range c.Operands {
+		if strings.HasPrefix(t.Text, "secret") || t.Unknown {
+			c.Does |= effect.Secrets
+		}
+	}
+}
+
+// outputs handles terraform output: it hides values that are secret, unless it is asked for one by name.
+func outputs(c *program.Call) {
+	showSecrets(c)
+	for _, t := range c.Operands {
+		if credential.MayBeVariable(t.Text) || program.ContainsAny(strings.ToLower(t.Text), "kubeconfig", "cred", "dsn", "connection") {
+			c.Does |= effect.Secrets
+		}
+	}
+}
+
+// chart handles helm template: files that its options name behind an equals sign.
+func chart(c *program.Call) {
+	for _, o := range c.Options {
+		if o.Name != "set-file" {
+			continue
+		}
+		for field := range strings.SplitSeq(o.Value.Text, ",") {
+			_, file, _ := strings.Cut(field, "=")
+			c.Role('u', program.Word{Text: file, Unknown: o.Value.Unknown})
+		}
+	}
+	if c.Has("post-renderer") {
+		c.Does |= effect.ProjectCode
+	}
+}
+
+// signed handles helm package, which may use a key of the user.
+func signed(c *program.Call) {
+	if c.HasAny("sign", "key") {
+		c.Does |= effect.Secrets
+	}
+}
+
+// kubeContext is kubectx, which lists contexts, or goes to another one.
+func kubeContext(c *program.Call) {
+	if len(c.Operands) > 0 || c.HasAny("d", "u") {
+		c.Does |= effect.Container
+	}
+}

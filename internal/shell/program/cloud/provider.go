@@ -1,0 +1,143 @@
+package cloud
+
+import (
+	"slices"
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// Commands of aws, gcloud and az: a service or groups, then a verb, then what it works on. A command changes nothing if its verb asks.
+
+// providerCommand handles aws, gcloud and az.
+func providerCommand(c *program.Call, _ []program.Word) {
+	c.Does |= effect.Network
+	if len(c.Part.Hosts) > 0 { // not the cloud's own address
+		c.Does |= effect.Cloud
+	}
+	words := commandWords(c.Operands)
+	verb := verbOf(c.Part.Program, words)
+	if showsSecrets(words[:min(verb+1, len(words))]) {
+		c.Does |= effect.Secrets
+	}
+	asks := verb < len(words) && asksOnly(words[verb])
+	if !asks {
+		c.Does |= effect.Cloud
+	}
+	if program.ContainsText(c.Operands, "userData") || program.ContainsText(c.Operands, "--with-decryption") {
+		c.Does |= effect.Secrets
+	}
+	for _, t := range c.Operands {
+		if t.Unknown {
+			c.Unclear("which command runs is not known")
+		}
+	}
+	if asks && c.Part.Program == "aws" {
+		namedFiles(c)
+	} else {
+		c.Guess(slices.DeleteFunc(slices.Clone(c.Operands), func(w program.Word) bool { return strings.HasPrefix(w.Text, "gs://") }))
+	}
+	c.Finish()
+}
+
+// commandWords returns the words before the first option, without those that say how finished a command is.
+func commandWords(operands []program.Word) (words []string) {
+	for _, t := range operands {
+		switch {
+		case strings.HasPrefix(t.Text, "-") || t.Unknown:
+			return words
+		case !program.Named("alpha|beta|preview", t.Text):
+			words = append(words, t.Text)
+		}
+	}
+	return words
+}
+
+// verbOf returns where the verb stands: behind the service of aws, at the end for az, and behind the groups for gcloud.
+func verbOf(name string, words []string) int {
+	switch name {
+	case "aws":
+		return 1
+	case "az":
+		return max(len(words)-1, 1)
+	}
+	for i := 1; i < len(words); i++ {
+		if asksOnly(words[i]) {
+			return i
+		}
+		if changes(words[i]) {
+			break
+		}
+	}
+	return len(words)
+}
+
+// asksOnly reports whether a verb changes nothing and brings no file.
+func asksOnly(verb string) bool {
+	word, _, _ := strings.Cut(verb, "-")
+	return program.Named("describe|get|list|ls|show|head|search|tail|lookup|help|wait|filter|read|check|validate", word) &&
+		!program.Named("get-object|get-object-torrent|get-job-output|get-credentials|list-and-delete", verb)
+}
+
+// changes reports whether a word of gcloud is a verb that changes something, so that what follows is a name.
+func changes(word string) bool {
+	word, _, _ = strings.Cut(word, "-")
+	return program.Named("create|delete|update|set|unset|add|remove|reset|stop|start|restart|suspend|resume|deploy|publish|send|ssh|scp|cp|"+
+		"mv|rm|rsync|import|export|execute|run|call|invoke|submit|cancel|apply|enable|disable|attach|detach|move|resize|promote|failover|"+
+		"clone|restore|backup|migrate|rollback|patch|replace|undelete|sign|access|encrypt|decrypt|login|activate|configure|connect|print|"+
+		"revoke|accept|reject|approve|pull|push|ack|seek|drain|abandon|recreate|rolling|simulate|upload|download|tag|untag|rename", word)
+}
+
+// showsSecrets reports whether a command shows secrets. The services that keep them list and describe them by name.
+func showsSecrets(words []string) bool {
+	names := len(words) > 1 && (strings.HasPrefix(words[len(words)-1], "list") || strings.HasPrefix(words[len(words)-1], "describe"))
+	for _, w := range words {
+		if names && program.Named("secretsmanager|ssm|kms|secrets|list-secrets|describe-secret|list-secret-version-ids", w) {
+			continue
+		}
+		if tellsSecrets(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// tellsSecrets reports whether a word of a command says that it shows secrets.
+func tellsSecrets(word string) bool {
+	return program.Named("secretsmanager|secrets|secret|keyvault|ssm|kms|keys|print|appsettings|get-function|get-function-configuration|"+
+		"connection-string|get-console-screenshot", word) ||
+		program.ContainsAny(word, "credential", "password", "token", "secret", "connection-string", "shared-key", "list-keys", "api-key",
+			"key-string", "publishing")
+}
+
+// namedFiles takes the files and the addresses that a question of aws names. The other words are names of what is there, also if they
+// look like paths.
+func namedFiles(c *program.Call) {
+	for i, t := range c.Operands {
+		name, _, attached := strings.Cut(t.Text, "=")
+		_, file, isFile := strings.Cut(strings.Replace(t.Text, "fileb://", "file://", 1), "file://")
+		switch {
+		case isFile:
+			c.File(policy.Read, program.Known(file))
+		case name == "--ca-bundle" && attached:
+			c.File(policy.Read, t.Tail(len(name)+1))
+		case i > 0 && c.Operands[i-1].Text == "--ca-bundle":
+			c.File(policy.Read, t)
+		case i > 0 && c.Operands[i-1].Text == "--endpoint-url" && !strings.Contains(t.Text, "://"):
+			c.Host(t)
+		case strings.Contains(t.Text, "://") && !strings.Contains(t.Text, "s3://"):
+			c.Address(t.Tail(max(0, strings.Index(t.Text, "http"))))
+		}
+	}
+}
+
+// awsSetting handles aws configure get.
+func awsSetting(c *program.Call) {
+	for _, t := range c.Operands {
+		if t.Unknown || program.ContainsAny(t.Text, "key", "token", "secret", "process", "password") {
+			c.Does |= effect.Secrets
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package project
+
+import (
+	"strings"
+
+	"mycelium/internal/policy"
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// cargoSettings looks at the options before the subcommand.
+func cargoSettings(c *program.Call) {
+	if c.Has("config") {
+		c.Unclear("settings of cargo change what runs")
+	}
+}
+
+// cargoSource looks for options that change what cargo runs, or which registry it asks.
+func cargoSource(c *program.Call) {
+	cargoSettings(c)
+	if c.HasAny("registry", "index") {
+		c.Unclear("another registry is asked")
+	}
+}
+
+// cargoCompiler handles cargo rustc and cargo rustdoc: the words behind -- go to the compiler.
+func cargoCompiler(c *program.Call, args []program.Word) {
+	for i, w := range args {
+		if w.Text == "--" {
+			inner := program.Call{Shell: c.Shell, Walk: c.Walk, State: c.State, Words: c.Words, Row: c.Shell.Find("rustc")}
+			inner.Scan(args[i+1:])
+			compileRust(&inner)
+			c.Part.Paths = append(c.Part.Paths, inner.Part.Paths...)
+			c.Part.Unclear = append(c.Part.Unclear, inner.Part.Unclear...)
+			c.Does |= inner.Does
+			break
+		}
+	}
+	program.RunProject(c, args)
+}
+
+// cargoWatch handles cargo watch: it runs subcommands of cargo, command lines, and the operands.
+func cargoWatch(c *program.Call) {
+	for _, o := range c.Options {
+		if o.Name == "x" {
+			c.RunNested(program.Word{Text: "cargo " + o.Value.Text, Unknown: o.Value.Unknown})
+		}
+	}
+	c.RunBeside(c.Operands, c.State, program.Input{})
+}
+
+// compileRust handles rustc: another linker runs, or it gets options, and --emit names files.
+func compileRust(c *program.Call) {
+	for _, o := range c.Options {
+		key, val, _ := strings.Cut(o.Value.Text, "=")
+		value := program.Word{Text: val, Unknown: o.Value.Unknown}
+		switch {
+		case o.Name == "emit":
+			for one := range strings.SplitSeq(o.Value.Text, ",") {
+				if _, file, ok := strings.Cut(one, "="); ok {
+					c.Role('w', program.Known(file))
+				}
+			}
+		case o.Name == "Z":
+			unstable(c, key, value)
+		case o.Name != "codegen":
+		case key == "linker" || key == "ar":
+			c.RunNested(value)
+		case key == "link-arg" || key == "link-args":
+			linkArguments(c, val)
+		case program.Named("incremental|profile-generate|remark-dir", key) && val != "":
+			c.Role('w', value)
+		case key == "profile-use":
+			c.Role('r', value)
+		}
+	}
+}
+
+// linkArguments gives options to the compiler of C that links.
+func linkArguments(c *program.Call, options string) {
+	words := []program.Word{program.Known("cc")}
+	for f := range strings.FieldsSeq(options) {
+		words = append(words, program.Known(f))
+	}
+	c.RunBeside(words, c.State, program.Input{})
+}
+
+// unstable takes an option of a compiler that is not released: one loads a library, others name files.
+func unstable(c *program.Call, key string, value program.Word) {
+	switch {
+	case program.Named("codegen-backend|llvm-plugins", key):
+		c.Role('x', value)
+	case strings.Contains(value.Text, "/") || value.Unknown:
+		c.File(policy.Write, value)
+	}
+}
+
+// cargoOwner handles cargo owner: it changes who owns a package and lists who does, also both at once.
+func cargoOwner(c *program.Call) {
+	if c.HasAny("a", "r") || !c.Has("l") {
+		c.Does |= effect.Publish
+	}
+}

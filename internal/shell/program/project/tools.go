@@ -1,0 +1,62 @@
+package project
+
+import (
+	"strings"
+
+	"mycelium/internal/shell/effect"
+	"mycelium/internal/shell/program"
+)
+
+// Tools that build and check, and do something else with one option or one command.
+
+// webTool handles vite, next, ng, webpack and turbo: they may listen to everybody, and some have commands about an account.
+func webTool(c *program.Call, args []program.Word) {
+	for i, w := range args {
+		name, value, attached := strings.Cut(w.Text, "=")
+		switch {
+		case i == 0 && program.Named("login|logout|link|unlink", name) && c.Part.Program == "turbo":
+			c.Does |= effect.Secrets | effect.Network
+		case i == 0 && program.Named("telemetry|analytics", name) && len(args) > 1 && args[1].Text != "disable" && args[1].Text != "status":
+			c.Does |= effect.Upload | effect.Network
+		case program.Named("--host|--hostname|-H", name):
+			if !attached && i+1 < len(args) {
+				value = args[i+1].Text
+			}
+			if !program.Named("localhost|127.0.0.1|::1", value) {
+				c.Does |= effect.Listen
+			}
+		}
+	}
+	program.RunProject(c, args)
+}
+
+// xcodebuild may ask Apple for certificates in the name of the user.
+func xcodebuild(c *program.Call, args []program.Word) {
+	if program.ContainsText(args, "-allowProvisioningUpdates") {
+		c.Does |= effect.Secrets | effect.Network
+	}
+	program.RunProject(c, args)
+}
+
+// compileJava handles javac: -J gives options to the machine that runs the compiler.
+func compileJava(c *program.Call) {
+	for _, w := range c.Words[1:] {
+		if strings.HasPrefix(w.Text, "-J") && program.ContainsAny(w.Text, "agent", "XX:On", "path", "@") {
+			c.Unclear("an option of the compiler loads code")
+		}
+	}
+}
+
+// installTypes handles mypy --install-types, which installs packages.
+func installTypes(c *program.Call) {
+	if c.Has("install-types") {
+		c.Does |= effect.Install | effect.Network
+	}
+}
+
+// bundler handles bundle update --bundler, which fetches another bundler.
+func bundler(c *program.Call) {
+	if c.Has("bundler") {
+		c.Does |= effect.Install
+	}
+}

@@ -1,0 +1,89 @@
+package table
+
+import (
+	_ "embed"
+	"strings"
+	"testing"
+
+	"mycelium/internal/shell/program"
+)
+
+// manuals is what scripts/options collected: a line for each program, with the options that its own help or completion names.
+//
+//go:embed testdata/options.txt
+var manuals string
+
+// roleOf returns the role of an option's value, and whether the row names the option.
+func roleOf(row *program.Row, name string) (role string, named bool) {
+	for group := range strings.FieldsSeq(row.Options + " " + row.Plain) {
+		names, role, _ := strings.Cut(group, "=")
+		for one := range strings.SplitSeq(names, "|") {
+			if one == name {
+				return role, true
+			}
+		}
+	}
+	return "", false
+}
+
+// rowOf returns the row of "PROGRAM" or "PROGRAM SUBCOMMAND".
+func rowOf(command string) *program.Row {
+	name, sub, _ := strings.Cut(command, " ")
+	row := Find(name)
+	if row == nil || sub == "" {
+		return row
+	}
+	for i := range row.Subs {
+		if program.Named(row.Subs[i].Name, sub) {
+			return &row.Subs[i]
+		}
+	}
+	return nil
+}
+
+// otherwise are options that take a value although the help text of this machine does not show it, or takes it in another place: tree
+// writes the value without a mark, and -i of base64 and -f of stat are those of BSD.
+var otherwise = "base64 -i, du --time, rg --max-columns, stat -f, yamllint -f, zstd -S, zstd -T, wget --hsts-file, file -P, " +
+	"file --parameter, ss -N, ss --net, curl -x, curl --proxy, curl --preproxy, git diff --unified, " +
+	"git format-patch -n, cpio -I, cpio -O, lsof -c, lsof -p, lsof -u, xargs -I, tree --charset, " +
+	"tree --filelimit, tree --gitfile, tree --infofile, tree --sort, tree -H, tree -I, tree -L, tree -P, " +
+	"tree -T, tree -o, "
+
+// TestRowsNameTheOptionsOfManuals: where a row says that it names all options of the manual, it does, and it knows which of them take a
+// value. What it leaves out on purpose is logged: such an option asks.
+func TestRowsNameTheOptionsOfManuals(t *testing.T) {
+	whole := 0
+	for line := range strings.Lines(manuals) {
+		command, options, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		row := rowOf(command)
+		if row == nil {
+			t.Logf("%s has no row", command)
+			continue
+		}
+		if row.Plain != "" {
+			whole++
+		}
+		var unnamed []string
+		for option := range strings.FieldsSeq(options) {
+			name := strings.TrimRight(option, "[=")
+			role, named := roleOf(row, strings.TrimLeft(name, "-"))
+			if strings.Contains(otherwise, command+" "+name+",") {
+				continue
+			}
+			switch mark := option[len(name):]; {
+			case !named:
+				unnamed = append(unnamed, option)
+			case mark == "" && role != "" && role != "?":
+				t.Errorf("%s: %s takes no value, the row gives it one", command, name)
+			case mark == "=" && role == "":
+				t.Errorf("%s: %s takes a value, the row gives it none", command, name)
+			}
+		}
+		if len(unnamed) > 0 {
+			t.Logf("%s: %s", command, strings.Join(unnamed, " "))
+		}
+	}
+	if whole < 60 {
+		t.Errorf("%d programs and subcommands name all their options, want 60", whole)
+	}
+}
