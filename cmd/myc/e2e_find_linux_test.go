@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"mycelium/internal/model/fake"
 )
 
@@ -85,5 +87,49 @@ func TestToolSearchInClaude(t *testing.T) {
 	}
 	if got := p.must("audit", "query", "--tool", tool); !strings.Contains(got, tool) {
 		t.Errorf("the call is not on record: %s", got)
+	}
+}
+
+// TestFindToolInBothEras: a client of the SDK finds a tool with find_tool, is listed it from then on, and calls it: in the revisions with a
+// handshake and in the one without, over stdio and over HTTP, with a token and without, where every request stands alone.
+func TestFindToolInBothEras(t *testing.T) {
+	t.Parallel()
+	const tool = "box__tool_041"
+	for _, version := range []string{"2025-11-25", "2026-07-28"} {
+		for _, way := range []string{"stdio", "alone", "token", "anonymous"} {
+			t.Run(way+"/"+version, func(t *testing.T) {
+				p := newProject(t, map[string]string{
+					"mycelium.yaml": fmt.Sprintf("session: {defaultRole: guest, toolSearch: on}\nserver: {anonymous: guest}\n"+
+						"mcpServers: {box: {command: %q, args: [healthy], env: {TOOLS: \"60\"}}}\n", hostileServer(t)),
+					"skills/box/SKILL.yaml": "name: box\ndescription: Looks into the box.\nallowedRoles: [guest]\nallowedTools: [box__*]\n",
+				})
+				p.must("tools", "sync")
+				var tr mcp.Transport
+				switch way {
+				case "stdio":
+					tr = p.stdio()
+				case "alone":
+					tr = p.stdio("--alone")
+				case "token":
+					tr = p.http(p.serve(), p.mint("--role", "guest").Token)
+				case "anonymous":
+					tr = &mcp.StreamableClientTransport{Endpoint: p.serve()}
+				}
+				f := p.dial(tr, version)
+				if slices.Contains(f.tools(p), tool) {
+					t.Errorf("listed before a search")
+				}
+				found, err := f.call(p, "mycelium-router__find_tool", map[string]any{"query": "look for records of kind 41", "limit": 3})
+				if err != nil || !strings.Contains(found, tool) {
+					t.Fatalf("found %s, %v", found, err)
+				}
+				if got := f.tools(p); !slices.Contains(got, tool) {
+					t.Errorf("listed after the search: %v", got)
+				}
+				if said, err := f.call(p, tool, map[string]any{"query": "x"}); err != nil {
+					t.Errorf("called: %s %v", said, err)
+				}
+			})
+		}
 	}
 }

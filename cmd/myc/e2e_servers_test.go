@@ -160,11 +160,15 @@ func resourcesAndPrompts(t *testing.T, w, direct *wire) {
 		direct.ask("resources/read", `{"uri":"`+uri+`"}`); !bytes.Equal(got, want) {
 		t.Errorf("resource\n got %s\nwant %s", got, want)
 	}
+	// What came in a result is read under the name in which it came, and in the same way.
+	if got, want := w.ask("resources/read", `{"uri":"`+uri+`"}`), direct.ask("resources/read", `{"uri":"`+uri+`"}`); !bytes.Equal(got, want) {
+		t.Errorf("resource of a result\n got %s\nwant %s", got, want)
+	}
 	if got := w.ask("resources/read", `{"uri":"every+demo://resource/dynamic/text/7"}`); !bytes.Contains(got, []byte("Resource 7")) {
 		t.Errorf("resource of a template: %s", got)
 	}
 	for _, uri := range []string{"every+demo://resource/dynamic/blob/1", "nowhere+demo://resource/dynamic/blob/1",
-		"demo://resource/static/document/features.md"} {
+		"demo://resource/static/document/instructions.md"} {
 		if got, want := w.refused("resources/read", `{"uri":"`+uri+`"}`),
 			`{"code":-32002,"message":"Resource not found","data":{"uri":"`+uri+`"}}`; got != want {
 			t.Errorf("%s is answered %s, want %s", uri, got, want)

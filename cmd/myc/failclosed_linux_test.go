@@ -216,7 +216,7 @@ func failPanicMCP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := n.Listen("127.0.0.1:0"); err != nil {
+	if err := n.Listen(t.Context(), "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
 	n.View().Files.Readable = func(policy.Scope, string) bool { panic("a bug on the way") }

@@ -11,7 +11,7 @@ import (
 func TestServersSayWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	for version, s := range map[string]Server{
-		"2025-11-25": play(t, "s", "play-sdk"),
+		"2025-11-25": play(t, "s", "play-sdk", "2025-11-25"),
 		"2024-11-05": play(t, "s", "play-sdk", "2024-11-05"),
 		"2026-07-28": {Name: "s", URL: serveHTTP(t, sdkHandler(&mcp.ServerOptions{SupportedProtocolVersions: []string{"2026-07-28"}},
 			&mcp.StreamableHTTPOptions{Stateless: true}))},

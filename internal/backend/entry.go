@@ -157,7 +157,7 @@ func (e *entry) run(a *attempt, wait time.Duration) {
 // dial starts the server and does the handshake. With an error it may return a connection that has to be closed.
 func (e *entry) dial() (*connection, error) {
 	e.mu.Lock()
-	cfg := e.cfg
+	cfg, known := e.cfg, e.about
 	e.mu.Unlock()
 	l, err := cfg.resolve(e.pool.dir, e.pool.variables(), e.pool.secret)
 	if err != nil {
@@ -172,27 +172,38 @@ func (e *entry) dial() (*connection, error) {
 		return nil, err
 	}
 	l.Authority = e.authorityFor(l)
+	known.NoDiscovery = known.NoDiscovery || cfg.Legacy
 	limit := cfg.Start.or(DefaultStart)
 	ctx, cancel := context.WithTimeout(e.ctx, limit)
 	defer cancel()
-	c := newConnection()
-	c.secrets = l.Secrets
-	c.Conn, err = mcpclient.Open(&l.Target, e.pool.spawner, mcpclient.Options{
-		ClientInfo: e.pool.client, Now: e.pool.now, AskLimit: e.askLimit, Stderr: e.log.Writer(l.Secrets),
-		Changed: c.setChanged, Memory: e.pool.memory, Name: e.name,
-		Updated: func(params []byte) { e.pool.subs.updated(e.name, params) }, Missed: func() { e.pool.subs.missed(e.name) },
-	})
-	if err != nil {
-		return nil, redactError(l.Secrets, err)
+	c, err := e.open(ctx, l, known)
+	if mcpclient.IsBroken(err) && ctx.Err() == nil {
+		c.Close(cfg.Stop.or(DefaultStop))
+		c, err = e.open(ctx, l, catalog.About{NoDiscovery: true})
 	}
-	err = c.Handshake(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
+	if c != nil && errors.Is(err, context.DeadlineExceeded) {
 		err = c.Explain(fmt.Sprintf("it was not ready within %v", limit))
 	}
 	if err != nil {
 		return c, redactError(l.Secrets, err)
 	}
 	return c, nil
+}
+
+// open makes a connection and does the handshake. With an error it may return a connection that has to be closed.
+func (e *entry) open(ctx context.Context, l *launch, known catalog.About) (*connection, error) {
+	c := newConnection()
+	c.secrets = l.Secrets
+	var err error
+	c.Conn, err = mcpclient.Open(&l.Target, e.pool.spawner, mcpclient.Options{
+		ClientInfo: e.pool.client, Now: e.pool.now, AskLimit: e.askLimit, Stderr: e.log.Writer(l.Secrets),
+		Changed: c.setChanged, Memory: e.pool.memory, Name: e.name,
+		Updated: func(params []byte) { e.pool.subs.updated(e.name, params) }, Missed: func() { e.pool.subs.missed(e.name) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c, c.Handshake(ctx, known)
 }
 
 // askLimit is how long a client may take for the answer to a request of this server.

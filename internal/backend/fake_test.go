@@ -54,7 +54,7 @@ func playFake(args []string) error {
 		if f.mode == "silent-stubborn" {
 			signal.Ignore(syscall.SIGTERM)
 		}
-		select {}
+		hang()
 	case "not-a-server":
 		fmt.Println("Usage: frobnicate FILE")
 		fmt.Fprintln(os.Stderr, "frobnicate: no file, and secret", os.Getenv("TOKEN"))
@@ -73,6 +73,12 @@ func playFake(args []string) error {
 		f.take(m)
 		f.out.Flush()
 	}
+}
+
+// hang waits for its end by a signal. Without a goroutine that waits for signals, the runtime of Go would end the process as a deadlock.
+func hang() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGUSR1)
+	select {}
 }
 
 func (f *fake) line(format string, a ...any) { fmt.Fprintf(f.out, format+"\n", a...) }
@@ -108,7 +114,7 @@ func (f *fake) take(m rpc.Message) {
 		f.result(m.ID, fakeInit)
 		if f.mode == "deaf" {
 			f.out.Flush()
-			select {}
+			hang()
 		}
 	case m.Method == "tools/list":
 		f.list(m)
@@ -161,7 +167,7 @@ func (f *fake) call(m rpc.Message) {
 	case "mute":
 		f.out.Flush()
 		os.Stdout.Close()
-		select {}
+		hang()
 	case "garbage":
 		for i := range 5000 {
 			f.line("%d: debug output %s", i, strings.Repeat("x", 100))

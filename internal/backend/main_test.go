@@ -24,6 +24,7 @@ var programs = map[string]func(args []string) error{
 	"play-sdk":    playSDK,
 	"play-owner":  playOwner,
 	"play-fake":   playFake,
+	"play-era":    playEra,
 	"play-env":    playEnv,
 }
 

@@ -43,7 +43,7 @@ func TestSDKServerOverStdio(t *testing.T) {
 			}
 			want := version
 			if want == "" {
-				want = mcpclient.LatestLegacy
+				want = mcpclient.ModernVersion
 			}
 			if got := p.entry("s").conn.Version(); got != want {
 				t.Errorf("it speaks %s", got)

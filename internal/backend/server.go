@@ -28,6 +28,7 @@ type Server struct {
 	Stop     Duration          `yaml:"stopTimeout" json:"stopTimeout,omitzero"`   // 0: 5 s
 	Ask      Duration          `yaml:"askTimeout" json:"askTimeout,omitzero"`     // for a client's answer to a question; 0: 10 min
 	Ping     Duration          `yaml:"ping" json:"ping,omitzero"`                 // silence after which the server is pinged; 0: 60 s
+	Legacy   bool              `yaml:"legacy" json:"legacy,omitempty"`            // begin with initialize, whatever else it knows
 	Trust    bool              `yaml:"trust" json:"trust,omitempty"`              // believe the server's annotations
 	Category string            `yaml:"category" json:"category,omitempty"`
 	Disabled bool              `yaml:"disabled" json:"disabled,omitempty"`
@@ -90,7 +91,7 @@ func (s *Server) check() error {
 func (s *Server) digest() string {
 	b, err := json.Marshal(Server{
 		Name: s.Name, Type: s.Type, Command: s.Command, Args: s.Args, Env: s.Env, Cwd: s.Cwd, URL: s.URL, Headers: s.Headers, OAuth: s.OAuth,
-		Sandbox: s.Sandbox,
+		Legacy: s.Legacy, Sandbox: s.Sandbox,
 	}, json.Deterministic(true))
 	if err != nil { // not UTF-8: the entry has no stored catalog
 		return ""

@@ -56,7 +56,7 @@ func TestMaskedText(t *testing.T) {
 		// A server's own names, made like names.
 		{"fs", "DEPRECATED: Use read_text_file instead.", "DEPRECATED: Use another tool instead."},
 		{"fs", "`read_text_file` 'get-sum' moveFile()", "`another tool` 'another tool' another tool()"},
-		{"fs", "read_text_file_now, get-summary, moveFiles, read_file_v2", "read_text_file_now, get-summary, moveFiles, read_file_v2"},
+		{"fs", "read_text_file_now, get-summary, moveFiles, read_file_v2", "read_text_file_now, get-summary, moveFiles, fs__read_file_v2"},
 		{"other", "read_text_file and get-sum are another server's", "read_text_file and get-sum are another server's"},
 		// Common words count only where they are meant as names.
 		{"fs", "Search the files; a search finds search results.", "Search the files; a search finds search results."},
@@ -69,9 +69,30 @@ func TestMaskedText(t *testing.T) {
 		if got := maskedFor(guest, c.server, c.text); got != c.want {
 			t.Errorf("%s: %q\n  is masked %q\n  want      %q", c.server, c.text, got, c.want)
 		}
-		if got := maskedFor(developer, c.server, c.text); got != c.text {
+		if got := maskedFor(developer, c.server, c.text); strings.Contains(got, "another tool") {
 			t.Errorf("%s: %q, of which all is in view, is masked %q", c.server, c.text, got)
 		}
+	}
+}
+
+// TestServersTextsNameToolsAsClientsDo: the instructions of a server name its own tools as the client knows them, whole words only, and
+// hidden ones not at all.
+func TestServersTextsNameToolsAsClientsDo(t *testing.T) {
+	h := tellTale(t, "")
+	for _, c := range []struct{ role, text, want string }{
+		{"guest", "Call read_file_v2, then read_text_file.", "Call fs__read_file_v2, then another tool."},
+		{"developer", "Call `search`, read_text_file, read_text_files and fs__search; search well.",
+			"Call `fs__search`, fs__read_text_file, read_text_files and fs__search; search well."},
+		{"developer", "", ""},
+	} {
+		sc := h.enter(c.role).Snapshot()
+		if got := sc.World.Masked("fs", c.text, sc.View()); got != c.want {
+			t.Errorf("%s reads %q, want %q", c.role, got, c.want)
+		}
+	}
+	sc := tellTale(t, "fs").enter("developer").Snapshot()
+	if got := sc.World.Masked("fs", "read_text_file", sc.View()); got != "read_text_file" {
+		t.Errorf("without a prefix it is %q", got)
 	}
 }
 

@@ -24,7 +24,11 @@ func (g *Gate) Subscribe(ctx context.Context, s *session.Session, r Request, tel
 			if it.Name == "" || !g.MayRead(s, it) {
 				return
 			}
-			if told, err := view.SetString(params, "uri", g.Sessions.Catalog().ClientName(it)); err == nil {
+			named := g.Sessions.Catalog().ClientName(it)
+			if r.Asked == r.Item.Name { // the client has the URI from a result
+				named = it.Name
+			}
+			if told, err := view.SetString(params, "uri", named); err == nil {
 				tell(told)
 			}
 		})

@@ -153,7 +153,7 @@ func TestHeldNamesAreMasked(t *testing.T) {
 	w.Held = []policy.Item{{Server: "files", Name: "evil_tool"}}
 	h.Swap(w)
 	if got := maskedFor(h.enter("admin"), "files",
-		"see evil_tool, files__evil_tool and read_file"); got != "see another tool, another tool and read_file" {
+		"see evil_tool, files__evil_tool and read_file"); got != "see another tool, another tool and files__read_file" {
 		t.Errorf("masked %q", got)
 	}
 }

@@ -173,7 +173,7 @@ func testSDKRest(t *testing.T, cs *mcp.ClientSession, version string) {
 	if version >= v20260728 {
 		code = -32602
 	}
-	for _, uri := range []string{"secret+file:///s.md", "absent+file:///s.md", "file:///a.md"} {
+	for _, uri := range []string{"secret+file:///s.md", "absent+file:///s.md", "file:///z.md"} {
 		_, err := cs.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
 		var we *jsonrpc.Error
 		if !errors.As(err, &we) || we.Code != code || we.Message != "Resource not found" {

@@ -232,6 +232,8 @@ func (b *world) Do(
 		return b.ask(ctx, params, peer)
 	case "input":
 		return input(params), nil, nil
+	case "link":
+		return []byte(linksResult), nil, nil
 	}
 	switch method {
 	case "resources/read":
@@ -243,6 +245,10 @@ func (b *world) Do(
 	}
 	return fmt.Appendf(nil, `{"content":[{"type":"text","text":%s}], "unknown":{"n":1.50}}`, rawjson.Quote(string(params))), nil, nil
 }
+
+// linksResult is a result with links of every kind.
+const linksResult = `{"content":[{"type":"resource_link","uri":"file:///b.md","name":"b"},` +
+	`{"type":"resource","resource":{"uri":"file:///deep/c.md","text":"c"}},{"type":"resource_link","uri":"demo://y","name":"y"}]}`
 
 // ask is a server of the era with a handshake that asks its client, as its arguments say, one request after the other.
 func (b *world) ask(ctx context.Context, params []byte, peer gate.Peer) (result, rpcErr []byte, err error) {

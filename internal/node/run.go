@@ -3,14 +3,13 @@ package node
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
 	"sync"
 	"time"
 
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/heap"
+	"mycelium/internal/node/port"
 	"mycelium/internal/node/taught"
 )
 
@@ -77,10 +76,10 @@ func (n *Node) withOrderlyEnd(outer context.Context) (context.Context, context.C
 }
 
 // Listen opens the TCP listener. Run serves it.
-func (n *Node) Listen(addr string) error {
-	l, err := net.Listen("tcp", addr)
+func (n *Node) Listen(ctx context.Context, addr string) error {
+	l, err := port.Listen(ctx, addr)
 	if err != nil {
-		return failure.Hint(fmt.Errorf("listen on %s: %w", addr, err), "choose another address with --addr or server.addr in mycelium.yaml")
+		return failure.Hint(err, "choose another address with --addr or server.addr in mycelium.yaml")
 	}
 	n.listener = l
 	n.onClose(func() { _ = l.Close() })

@@ -192,14 +192,16 @@ func (s *Sessions) attach(ctx context.Context, c daemon.Caller, p api.SessionPar
 	return answer, live, done, nil
 }
 
-// Serve serves MCP to one client in this process, until in ends.
-func (s *Sessions) Serve(ctx context.Context, p api.SessionParams, in io.Reader, out io.Writer) error {
+// Attach opens the session of a client of this process. serve serves it MCP until in ends, and has to be called.
+func (s *Sessions) Attach(ctx context.Context, p api.SessionParams) (serve func(in io.Reader, out io.Writer) error, err error) {
 	_, live, done, err := s.attach(ctx, daemon.Caller{PID: os.Getpid(), UID: os.Getuid()}, p)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer done()
-	return s.gateway().Stdio(ctx, live, p.Only, in, out)
+	return func(in io.Reader, out io.Writer) error {
+		defer done()
+		return s.gateway().Stdio(ctx, live, p.Only, in, out)
+	}, nil
 }
 
 // end ends a session whose client has gone. When the daemon itself ends, the session stays, so that the client finds it again.

@@ -65,7 +65,7 @@ func (t *passage) markup() {
 	f := t.folded
 	for _, tag := range []string{"important", "system", "instructions", "instruction", "secret", "hidden", "critical", "admin", "override",
 		"priority"} {
-		if i := strings.Index(f, "<"+tag+">"); i >= 0 && len(strings.Fields(f[i:])) >= 4 {
+		if i := strings.Index(f, "<"+tag+">"); i >= 0 && len(strings.Fields(f[i:])) >= 4 && !t.state(tag, f[i:]) {
 			t.add(Instruction, Hard, t.where, f[i:], "a tag marks a text as an order")
 		}
 	}
@@ -76,7 +76,7 @@ func (t *passage) markup() {
 }
 
 // roles are forms of address to the model.
-var roles = []string{"system:", "assistant:", "model:", "ai:", "note to the model", "note for the ai", "note for the model", "hidden note",
+var roles = []string{"system:", "assistant:", "model:", "ai:", "note to the model", "note for the ai", "note for the model", "hidden note:",
 	"note to ai", "llm:", "as the ai", "as an ai", "developer mode", "maintenance mode",
 	"admin mode", "god mode", "assistant,", "the assistant must", "assistant must", "the model must", "the ai must", "the model should",
 	"the assistant should"}
@@ -106,10 +106,11 @@ func (t *passage) orders(s *sentence) {
 		t.hit(Instruction, s, s.wordAt(m), "the text gives the model another role")
 	}
 	if m, ok := containsAny(line, "note to the ai", "note to ai", "note for the ai", "note to the model", "note for the model",
-		"note to the assistant", "hidden note", "message to the model", "message to the ai"); ok {
+		"note to the assistant", "hidden note:", "hidden note to", "hidden note for", "hidden note,", "hidden note -",
+		"message to the model", "message to the ai"); ok {
 		t.hit(Instruction, s, s.wordAt(m), "the text addresses the model behind the user's back")
 	}
-	if role, ok := containsAny(line, roles...); ok && contains(line[strings.Index(line, role)+len(role)-5:], directives...) {
+	if role, ok := t.address(s); ok {
 		t.hit(Instruction, s, s.wordAt(role), "the text pretends to be a message of the system or the model")
 	}
 	t.secrecy(s)
@@ -125,6 +126,9 @@ func (t *passage) secrecy(s *sentence) {
 	line := s.text
 	why := "the text tells the model to keep something from the user"
 	if i, ok := s.near(cNot, cTell, 1); ok && !strings.Contains(s.text[s.words[i].end:min(len(s.text), s.words[i].end+3)], ",") {
+		if s.others(i) {
+			return
+		}
 		if s.has&cUser != 0 && s.after(i, cUser, 7) {
 			t.hit(Instruction, s, i, why)
 		} else if contains(line, "не сообщай", "не говори", "n'en parle", "never tell", "never mention", "do not mention this",
@@ -134,7 +138,7 @@ func (t *passage) secrecy(s *sentence) {
 	} else if i, ok := s.either(cTell, cNot, 4); ok && s.has&cUser != 0 && foreign(line) {
 		t.hit(Instruction, s, i, why)
 	}
-	if i, ok := s.near(cStill, cSend|cPut|cHarm|cCall|cRead, 2); ok {
+	if i, ok := s.near(cStill, cSend|cPut|cHarm|cCall|cRead, 2); ok && !s.sendsNothing(i) {
 		t.hit(Instruction, s, i, "the text tells the model to do something silently")
 	}
 	if m, ok := containsAny(line, "keep this secret", "keep it secret", "keep this hidden", "keep it hidden", "keep this from",

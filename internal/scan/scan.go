@@ -19,7 +19,7 @@ import (
 )
 
 // Version is the version of the rules. It changes when a definition may have other findings than before.
-const Version = 2
+const Version = 3
 
 // Severity says what a finding does: a Hard one keeps the item in quarantine until a person accepts it, a Soft one is shown.
 type Severity string
@@ -101,7 +101,7 @@ func (r *Rules) Server(c Context) *Scanner {
 
 // Definition scans a raw definition.
 func (s *Scanner) Definition(raw []byte) []Finding {
-	w := &walk{Scanner: s, params: map[string]bool{}}
+	w := &walk{Scanner: s, params: map[string]bool{}, values: map[string]bool{}}
 	w.collect(raw)
 	d := jsontext.NewDecoder(strings.NewReader(string(raw)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err := w.value(d, "", "", 0); err != nil {
@@ -120,6 +120,7 @@ func HasHard(found []Finding) bool {
 type walk struct {
 	*Scanner
 	params map[string]bool // names that the definition itself declares
+	values map[string]bool // values that it declares: those of its enums
 	found  []Finding
 }
 
@@ -140,7 +141,7 @@ func (w *walk) add(family string, severity Severity, where, excerpt, why string)
 	}
 }
 
-// collect records the names of members, which are not references to tools.
+// collect records the names of members, which are not references to tools, and the values of enums.
 func (w *walk) collect(raw []byte) {
 	d := jsontext.NewDecoder(strings.NewReader(string(raw)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {
@@ -150,6 +151,8 @@ func (w *walk) collect(raw []byte) {
 		}
 		if k, n := d.StackIndex(d.StackDepth()); k == '{' && n%2 == 1 && t.Kind() == '"' {
 			w.params[strings.ToLower(t.String())] = true
+		} else if k == '[' && t.Kind() == '"' && strings.Contains(string(d.StackPointer()), "/enum/") {
+			w.values[strings.ToLower(t.String())] = true
 		}
 		if d.StackDepth() > maxDepth+1 {
 			return

@@ -15,6 +15,7 @@ import (
 
 	"mycelium/internal/config/pages"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/port"
 	"mycelium/internal/web/certificate"
 	"mycelium/internal/web/site"
 )
@@ -106,9 +107,9 @@ func machineNames(host string) (out []string) {
 
 // listen opens the socket, with TLS if there is a certificate.
 func (a access) listen(ctx context.Context) (net.Listener, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.conf.Addr)
+	l, err := port.Listen(ctx, a.conf.Addr)
 	if err != nil {
-		return nil, failure.Hint(fmt.Errorf("web: listen on %s: %w", a.conf.Addr, err),
+		return nil, failure.Hint(fmt.Errorf("web: %w", err),
 			"another program listens there, or the address is not of this machine; --addr HOST:PORT, DASHBOARD_PORT or web.addr chooses another one")
 	}
 	if a.cert == nil {

@@ -13,6 +13,7 @@ type About struct {
 	Capabilities []byte // raw JSON object, byte for byte; nil: none
 	Instructions string
 	Info         []byte // name and version (serverInfo), a raw JSON object; nil: none
+	NoDiscovery  bool   // it was asked with server/discover, and does not speak the modern revision
 }
 
 // Declares reports whether the server declared a capability: Declares("resources", "subscribe"), Declares("extensions",

@@ -99,6 +99,7 @@ func (l *Listing) parse(b []byte, server, digest string) (info About, known bool
 	info.Instructions = rawjson.TextAt(b, "about", "instructions")
 	info.Capabilities = Object(rawjson.Path(b, "about", "capabilities"))
 	info.Info = Object(rawjson.Path(b, "about", "serverInfo"))
+	info.NoDiscovery = string(rawjson.Path(b, "about", "noDiscovery")) == "true"
 	return info, true, nil
 }
 
@@ -111,6 +112,9 @@ func (s About) append(b []byte) []byte {
 	}
 	if s.Info != nil {
 		b = append(append(b, `,"serverInfo":`...), s.Info...)
+	}
+	if s.NoDiscovery {
+		b = append(b, `,"noDiscovery":true`...)
 	}
 	return append(b, '}')
 }

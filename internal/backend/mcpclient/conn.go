@@ -250,7 +250,7 @@ func (c *Conn) giveUp(p *pending, why error) (result, rpcErr []byte, err error) 
 	if p.stop != nil {
 		defer p.stop()
 	}
-	if p.Method != "initialize" { // the protocol forbids to cancel it
+	if p.Method != methodInitialize && p.Method != methodDiscover { // the protocol forbids to cancel the first; both are over soon
 		c.transport.cancel(p, "the caller went away")
 	}
 	_, _, _ = c.finish(p, answer{})
@@ -273,7 +273,8 @@ func (c *Conn) finish(p *pending, a answer) (result, rpcErr []byte, err error) {
 // rewriteMeta puts our progress token into a caller's params, and sets or removes the fields of the modern revision. What a client says
 // of itself never reaches a server, except its capabilities.
 func (c *Conn) rewriteMeta(p *pending, meta []byte) []byte {
-	if meta == nil && !c.modern {
+	modern := c.modern || p.Method == methodDiscover
+	if meta == nil && !modern {
 		return p.Params
 	}
 	if meta != nil && meta[0] != '{' { // not an object: the server decides what that means
@@ -282,9 +283,13 @@ func (c *Conn) rewriteMeta(p *pending, meta []byte) []byte {
 	if p.token != nil {
 		meta = rawjson.Set(meta, "progressToken", strconv.AppendInt(nil, p.id, 10))
 	}
-	if c.modern {
+	if modern {
 		declared := catalog.Object(p.declared)
-		if declared == nil {
+		switch {
+		case declared != nil:
+		case p.describes():
+			declared = []byte(clientCapabilities)
+		default:
 			declared = []byte("{}")
 		}
 		meta = rawjson.Set(meta, metaVersion, []byte(`"`+ModernVersion+`"`))

@@ -2,18 +2,12 @@ package mcpclient
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net/http"
-	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"mycelium/internal/backend/catalog"
-	"mycelium/internal/backend/redact"
 	"mycelium/internal/rawjson"
 )
 
@@ -26,111 +20,16 @@ const noticeUpdated = "notifications/resources/updated"
 // methodListen is the request whose answer comes when its stream ends.
 const methodListen = "subscriptions/listen"
 
-// Handshake finds the revision that a server speaks. It tries initialize first, because nearly every server knows it, and many do not
-// answer a method that they do not know. After any error answer to initialize it tries the discovery of the modern revision.
-func (c *Conn) Handshake(ctx context.Context) error {
-	version := LatestLegacy
-	bad, err := c.initialize(ctx, version)
-	if bad != nil {
-		next := supported(bad)
-		i := slices.IndexFunc(LegacyVersions, func(v string) bool { return v != version && slices.Contains(next, v) })
-		if i >= 0 && !slices.Contains(next, ModernVersion) {
-			bad, err = c.initialize(ctx, LegacyVersions[i])
-		}
-	}
-	if bad != nil {
-		err = &refusedError{"it answers initialize with error " + redact.Excerpt(bad)}
-	}
-	var refused *refusedError
-	if !errors.As(err, &refused) {
-		return err
-	}
-	if derr := c.discover(ctx); derr != nil {
-		return fmt.Errorf("%w (and server/discover failed: %w)", err, derr)
-	}
-	return nil
-}
-
-// refusedError is a failed handshake of the legacy revisions. The server may be of the modern revision.
-type refusedError struct{ text string }
-
-func (e *refusedError) Error() string { return e.text }
-
-// supported reads the versions that an unsupported-version error offers.
-func supported(raw []byte) []string {
-	var e struct {
-		Data struct {
-			Supported []string `json:"supported"`
-		} `json:"data"`
-	}
-	if json.Unmarshal(raw, &e) != nil {
-		return nil
-	}
-	return e.Data.Supported
-}
-
-// initialize does the handshake of the legacy revisions. bad is an error answer of the server, raw.
-func (c *Conn) initialize(ctx context.Context, version string) (bad []byte, err error) {
-	params := []byte(`{"protocolVersion":"` + version + `","capabilities":` + clientCapabilities +
-		`,"clientInfo":` + string(c.ClientInfo) + `}`)
-	result, bad, err := c.Request(ctx, Call{Method: "initialize", Params: params})
-	if err != nil || bad != nil {
-		return bad, err
-	}
-	var r struct {
-		Version      string       `json:"protocolVersion"`
-		Capabilities capabilities `json:"capabilities"`
-	}
-	if err := json.Unmarshal(result, &r); err != nil {
-		return nil, fmt.Errorf("its answer to initialize is not understood: %w", err)
-	}
-	if !slices.Contains(LegacyVersions, r.Version) {
-		return nil, &refusedError{fmt.Sprintf("it answers initialize with the protocol revision %.20q; we speak %s and %v",
-			r.Version, ModernVersion, LegacyVersions)}
-	}
-	c.version, c.caps = r.Version, r.Capabilities
-	c.setAbout(result, rawjson.Member(result, "serverInfo"))
-	c.transport.setVersion(c.version)
-	err = c.transport.notify(ctx, "notifications/initialized", nil)
-	var status *statusError
-	if errors.As(err, &status) && status.code == http.StatusBadRequest {
-		// A server that knows only the modern revision answers initialize with a version that it then refuses.
-		return nil, &refusedError{"it refuses the protocol revision " + r.Version + " that it answered initialize with"}
-	}
-	return nil, err
-}
-
-// clientCapabilities are the capabilities that we declare in the legacy revisions. One connection serves clients with different
-// capabilities, so we declare all that we can pass on. A question that its client cannot answer gets the error of a client without the
-// capability. The extension is MCP Apps: its servers decide in the handshake whether to offer apps.
+// clientCapabilities are the capabilities that we declare in the handshake of the legacy revisions, and in the modern one with the requests
+// by which a server describes itself. Clients with different capabilities share a connection and a catalog, so we declare all that we can
+// pass on. A question that its client cannot answer gets the error of a client without the capability. The extension is MCP Apps: its
+// servers decide by it whether to offer apps.
 const clientCapabilities = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{},"context":{}},"roots":{},` +
 	`"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}}`
 
-// discover asks a server of the modern revision what it is.
-func (c *Conn) discover(ctx context.Context) error {
-	c.version, c.modern = ModernVersion, true
-	c.calls.modern.Store(true)
-	c.transport.setVersion(c.version)
-	result, bad, err := c.Request(ctx, Call{Method: "server/discover"})
-	if err != nil {
-		return err
-	}
-	if bad != nil {
-		return fmt.Errorf("error %s", redact.Excerpt(bad))
-	}
-	var r struct {
-		Versions     []string     `json:"supportedVersions"`
-		Capabilities capabilities `json:"capabilities"`
-	}
-	if err := json.Unmarshal(result, &r); err != nil {
-		return fmt.Errorf("its answer is not understood: %w", err)
-	}
-	if !slices.Contains(r.Versions, ModernVersion) {
-		return fmt.Errorf("it speaks %.200q only", r.Versions)
-	}
-	c.caps = r.Capabilities
-	c.setAbout(result, rawjson.Path(result, "_meta", metaServer))
-	return nil
+// describes reports whether a request asks a server what it is and has, for all clients.
+func (r Call) describes() bool {
+	return r.Peer == nil && (r.Method == methodDiscover || strings.HasSuffix(r.Method, "/list"))
 }
 
 // setAbout keeps what a server said of itself.

@@ -71,6 +71,9 @@ func (h *httpTransport) request(ctx context.Context, method string, body []byte,
 		address = h.endpoint
 	}
 	h.mu.Unlock()
+	if rpcMethod == methodDiscover { // asks with the modern revision, whatever was agreed on
+		session, version = "", ModernVersion
+	}
 	req, err := http.NewRequestWithContext(ctx, method, address.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, errors.New("make request: " + h.target.Secrets.Text(err.Error()))
@@ -152,7 +155,7 @@ func (h *httpTransport) exchange(req *http.Request, p *pending) error {
 	if res.StatusCode != http.StatusOK {
 		return h.refusal(res, kind, p)
 	}
-	h.remember(res)
+	h.remember(res, p.Method)
 	if kind == "text/event-stream" {
 		return h.stream(req.Context(), res, p)
 	}
@@ -169,9 +172,9 @@ func (h *httpTransport) exchange(req *http.Request, p *pending) error {
 	return nil
 }
 
-// remember keeps the session id of the answer to initialize.
-func (h *httpTransport) remember(res *http.Response) {
-	if id := res.Header.Get("Mcp-Session-Id"); id != "" {
+// remember keeps the session id of the answer to initialize. Some servers name a session in their refusal of server/discover too.
+func (h *httpTransport) remember(res *http.Response, method string) {
+	if id := res.Header.Get("Mcp-Session-Id"); id != "" && method != methodDiscover {
 		h.mu.Lock()
 		if h.session == "" && h.version != ModernVersion {
 			h.session = id

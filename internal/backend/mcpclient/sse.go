@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"mycelium/internal/backend/flow"
 	"mycelium/internal/backend/httpclient"
 	"mycelium/internal/backend/redact"
 	"mycelium/internal/rpc"
@@ -44,7 +45,7 @@ func (s *sseTransport) read() {
 		return
 	}
 	defer res.Body.Close()
-	throttle := newThrottle(res.Body, s.dead, unaskedRate, unaskedBurst)
+	throttle := flow.New(res.Body, s.dead, flow.UnaskedRate, flow.UnaskedBurst)
 	body := s.claim().Meter(s.ctx, struct {
 		io.Reader
 		io.Closer
@@ -56,7 +57,7 @@ func (s *sseTransport) read() {
 			return s.setEndpoint(string(e.Data)) == nil
 		case "", "message":
 			if len(e.Data) > 0 {
-				throttle.account(s.in.handle(e.Data, nil), len(e.Data))
+				throttle.Account(s.in.handle(e.Data, nil), len(e.Data))
 			}
 		}
 		body.Reset()

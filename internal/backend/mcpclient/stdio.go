@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"mycelium/internal/backend/flow"
 	"mycelium/internal/backend/redact"
 	"mycelium/internal/keeper"
 	"mycelium/internal/rawjson"
@@ -52,7 +53,7 @@ func newStdio(proc *keeper.Process, c *Conn, o Options) *stdioTransport {
 			defer o.Stderr.Close()
 			to = io.MultiWriter(l.stderr, o.Stderr)
 		}
-		_, _ = io.Copy(to, newThrottle(proc.Stderr, l.dead, stderrRate, stderrBurst))
+		_, _ = io.Copy(to, flow.New(proc.Stderr, l.dead, flow.StderrRate, flow.StderrBurst))
 	})
 	l.wg.Go(func() { l.read(o.Memory, "server "+o.Name) })
 	l.wg.Go(l.drain)
@@ -76,7 +77,7 @@ func (l *stdioTransport) watch() {
 
 // read handles lines until the stream ends. The memory of a line counts as the holder's until it is known whose it is.
 func (l *stdioTransport) read(memory *rpc.Memory, holder string) {
-	throttle := newThrottle(l.proc.Stdout, l.dead, unaskedRate, unaskedBurst)
+	throttle := flow.New(l.proc.Stdout, l.dead, flow.UnaskedRate, flow.UnaskedBurst)
 	lines := rpc.NewLines(throttle, MaxAnswer)
 	lines.Charge(memory, holder)
 	for {
@@ -90,7 +91,7 @@ func (l *stdioTransport) read(memory *rpc.Memory, holder string) {
 			l.fail(l.exitError())
 			return
 		default:
-			throttle.account(l.in.handle(line, nil), len(line))
+			throttle.Account(l.in.handle(line, nil), len(line))
 			held.Release() // the call that it answers holds it now
 		}
 	}

@@ -34,6 +34,7 @@ type Session struct {
 	Counters  limit.Counters
 	Written   *facts.Written
 	Calls     calls                          // those that can be continued
+	Links     links                          // the URIs in results of servers
 	Thinking  atomic.Pointer[audit.Thinking] // for the next call
 	Denied    atomic.Int64                   // calls of its client in a row that were denied
 

@@ -54,6 +54,12 @@ func (w *Catalog) Resolve(k policy.Kind, asked string) policy.Item {
 	return policy.Item{Kind: k}
 }
 
+// HasPrefix reports whether a URI begins with the name of a known server, as clients write the URIs of resources.
+func (w *Catalog) HasPrefix(uri string) bool {
+	it, ok := prefixed(policy.Resource, uri)
+	return ok && w.known(it.Server)
+}
+
 // prefixed reads a name that begins with a server's name.
 func prefixed(k policy.Kind, asked string) (policy.Item, bool) {
 	if k != policy.Resource {

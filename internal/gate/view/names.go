@@ -231,8 +231,27 @@ func (c *catalogNames) mask(s, server string, prose bool, view nameBits) (string
 	return b.String(), true
 }
 
-// Masked returns a text of a server with the names masked that a view does not show.
+// Masked returns a text of a server with the names masked that a view does not show, and with the server's own names in the form that
+// clients use: a text that says `use search first` is of no use to who knows the tool as docs__search.
 func (w *Catalog) Masked(server, text string, v *Lists) string {
-	out, _ := w.names.mask(text, server, true, v.seen)
-	return out
+	var buf [8]mention
+	var b strings.Builder
+	own := w.names.own[server]
+	copied := 0
+	for _, m := range w.names.mentions(buf[:0], text, server, true) {
+		word := text[m.from:m.to]
+		switch {
+		case !v.seen.has(m.number):
+			word = anotherTool
+		case own.find(word) == m.number && own != w.names.bare:
+			word = server + "__" + word
+		default:
+			continue
+		}
+		b.WriteString(text[copied:m.from])
+		b.WriteString(word)
+		copied = m.to
+	}
+	b.WriteString(text[copied:])
+	return b.String()
 }

@@ -47,11 +47,15 @@ func (s *Server) use(ctx context.Context, l Link, m rpc.Message, kind policy.Kin
 	case reply.Open != "":
 		return s.forwardInput(ctx, l, r, reply)
 	}
+	noteLinks(l.session, r.Item.Server, reply.Result)
 	if kind == policy.Tool {
 		reply.Result = s.sealTasks(l, r.Item, reply.Result)
 	}
 	return completed(l, reply.Result, kind == policy.Resource), nil
 }
+
+// errAnswers says what is wrong with answers that are no object.
+const errAnswers = "inputResponses must be an object"
 
 // call makes the call, or continues the one of which this is a retry. asked is the result that puts the questions of a parked call to a
 // modern client.
@@ -70,7 +74,7 @@ func (s *Server) call(ctx context.Context, l Link, r gate.Request) (reply gate.R
 		answers := rawjson.Member(r.Params, "inputResponses")
 		switch {
 		case r.Invalid == "" && answers != nil && !isObject(answers):
-			r.Invalid = "inputResponses must be an object"
+			r.Invalid = errAnswers
 		case r.Invalid == "" && st.Round > 0:
 			return s.continueParked(ctx, l, r, st, answers)
 		case r.Invalid == "":
@@ -79,7 +83,10 @@ func (s *Server) call(ctx context.Context, l Link, r gate.Request) (reply gate.R
 		reply, err = s.gate.Call(ctx, l.session, r)
 		return reply, nil, err
 	}
-	r.Params = rawjson.Set(r.Params, "inputResponses", nil) // answers without a state of ours belong to no question
+	// Answers without a state of ours belong to no question of ours. A server may take them with the first request: it knows what it asks.
+	if answers := rawjson.Member(r.Params, "inputResponses"); answers != nil && !isObject(answers) {
+		r.Invalid = errAnswers
+	}
 	if canBeAsked(l.capabilities) {
 		return s.callAskable(ctx, l, r)
 	}

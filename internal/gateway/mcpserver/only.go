@@ -9,6 +9,11 @@ import (
 func (s *Server) resolve(l Link, kind policy.Kind, asked string) policy.Item {
 	switch {
 	case l.Only == "":
+		if kind == policy.Resource {
+			if it, ok := l.session.Linked(asked); ok {
+				return it
+			}
+		}
 		return s.gate.Resolve(kind, asked)
 	case kind == policy.Tool:
 		return policy.Item{Server: l.Only, Name: asked}

@@ -97,5 +97,6 @@ func (s *Server) task(ctx context.Context, l Link, m rpc.Message) (result, refus
 		s.gate.Abandon(ctx, l.session, r, errNobody)
 		return refused(l, r, errNobody)
 	}
+	noteLinks(l.session, r.Item.Server, reply.Result)
 	return completed(l, s.sealTasks(l, r.Item, reply.Result), false), nil
 }

@@ -16,6 +16,7 @@ import (
 	"mycelium/cmd/myc/internal/relay"
 	"mycelium/internal/agent"
 	"mycelium/internal/audit"
+	"mycelium/internal/backend/catalog"
 	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/daemon"
 	"mycelium/internal/keeper"
@@ -53,7 +54,7 @@ func OpenDoor(ctx context.Context, a *base.App, p api.SessionParams) (*Door, err
 		return nil, err
 	}
 	process := keeper.Inside(func(ctx context.Context, in io.Reader, out io.Writer) error {
-		return daemon.Relay(ctx, in, out, once(first, dial))
+		return daemon.Relay(ctx, in, out, relay.Once(first, dial))
 	})
 	info, err := json.Marshal(map[string]string{"name": "myc", "version": a.Version}, json.Deterministic(true))
 	if err != nil {
@@ -66,7 +67,8 @@ func OpenDoor(ctx context.Context, a *base.App, p api.SessionParams) (*Door, err
 		_ = first.Close()
 		return nil, err
 	}
-	if err := d.conn.Handshake(ctx); err != nil {
+	// Our own gateway knows both eras. The door stays with a session, because notices of changed lists come to it unasked.
+	if err := d.conn.Handshake(ctx, catalog.About{NoDiscovery: true}); err != nil {
 		d.Close()
 		return nil, fmt.Errorf("open a session at the gateway: %w", err)
 	}

@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"context"
 	"errors"
-	"net"
 	"slices"
 	"strings"
 
@@ -83,17 +81,6 @@ func textResult(s string) []byte {
 }
 
 func asRPC(err error, to **rpc.Error) bool { return errors.As(err, to) }
-
-// once returns a dial that has the first connection already.
-func once(first net.Conn, dial func(context.Context) (net.Conn, error)) func(context.Context) (net.Conn, error) {
-	return func(ctx context.Context) (net.Conn, error) {
-		if c := first; c != nil {
-			first = nil
-			return c, nil
-		}
-		return dial(ctx)
-	}
-}
 
 // denied begins the result of a call that the gateway refused.
 const denied = "Denied by policy: "

@@ -33,3 +33,14 @@ func Dial(a *base.App, p api.SessionParams, told func(api.Attached)) func(contex
 		return conn, nil
 	}
 }
+
+// Once returns a dial that has the first connection already.
+func Once(first net.Conn, dial func(context.Context) (net.Conn, error)) func(context.Context) (net.Conn, error) {
+	return func(ctx context.Context) (net.Conn, error) {
+		if c := first; c != nil {
+			first = nil
+			return c, nil
+		}
+		return dial(ctx)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/serve"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
@@ -19,7 +20,7 @@ func find(a *base.App, c *cobra.Command, args []string) error {
 		return nil
 	}
 	if !tells(path(c)) {
-		return a.Find(needOf(c, args))
+		return serve.Unserved(a, c, a.Find(needOf(c, args)))
 	}
 	refused := a.NeedPerson("tell what governs agents")
 	if refused != nil && (a.Getenv(hook.TokenVar) == "" || !mayBeTold(path(c))) {

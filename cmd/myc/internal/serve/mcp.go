@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -43,6 +44,7 @@ func sessionFlags(c *cobra.Command, p *api.SessionParams) {
 func (a *app) mcpCmd() *cobra.Command {
 	var p api.SessionParams
 	var alone, dev, background bool
+	var addr string
 	run := func(c *cobra.Command, _ []string) error {
 		if dev {
 			a.Verbose = true
@@ -51,8 +53,13 @@ func (a *app) mcpCmd() *cobra.Command {
 		if transport != "" && transport != "stdio" && transport != "http" {
 			return failure.Usagef("MCP_TRANSPORT: %q is neither stdio nor http", transport)
 		}
-		if background || transport == "http" {
-			return a.serve(c.Context(), serveOptions{background: background})
+		if addr != "" {
+			if err := noSession(c); err != nil {
+				return err
+			}
+		}
+		if background || addr != "" || transport == "http" {
+			return a.serve(c.Context(), serveOptions{addr: addr, background: background})
 		}
 		return a.mcp(c.Context(), p, alone)
 	}
@@ -68,13 +75,27 @@ func (a *app) mcpCmd() *cobra.Command {
 		Example: "  myc mcp --role guest --may developer",
 		Args:    base.NoArgs, RunE: run,
 	})
-	start := flags(&cobra.Command{Use: "start", Short: "The same as myc mcp", Example: "  myc mcp start --background",
-		Args: base.NoArgs, RunE: run})
+	start := flags(&cobra.Command{Use: "start", Short: "The same as myc mcp, or with --addr the same as myc serve",
+		Example: "  myc mcp start --background\n  myc mcp start --addr 127.0.0.1:8420", Args: base.NoArgs, RunE: run})
+	start.Flags().StringVar(&addr, "addr", "", "serve MCP over HTTP on this HOST:PORT (as myc serve --addr)")
 	start.Flags().BoolVar(&background, "background", false, "run the daemon in the background (as myc serve --background)")
 	start.Flags().BoolVar(&dev, "dev", false, "log more; files are always reloaded when they change")
 	cmd.AddCommand(start, a.stopCmd(), a.installCmd(), a.loginCmd(), a.logoutCmd())
 	return cmd
 }
+
+// noSession refuses the flags that describe the session of one client, where many are served over HTTP: none would have that session.
+func noSession(c *cobra.Command) error {
+	for _, name := range []string{"role", "may", "skill", "token", "alone"} {
+		if c.Flags().Changed(name) {
+			return failure.Usagef("--%s: with --addr, each client over HTTP brings its own session; myc session new mints one", name)
+		}
+	}
+	return nil
+}
+
+// roleVar names the first role of a session where --role does not.
+const roleVar = "MYCELIUM_CURRENT_ROLE"
 
 // mcp serves one client on stdin and stdout.
 func (a *app) mcp(ctx context.Context, p api.SessionParams, alone bool) error {
@@ -82,12 +103,12 @@ func (a *app) mcp(ctx context.Context, p api.SessionParams, alone bool) error {
 	if p.Token == "" {
 		p.Token = a.Getenv(hook.TokenVar)
 	}
-	if role := a.Getenv("MYCELIUM_CURRENT_ROLE"); p.Role == "" && role != "" {
+	if role := a.Getenv(roleVar); p.Role == "" && role != "" {
 		p.Role, p.Narrow = role, true // an environment may be somebody else's, so it gives no role that session: does not name
 	}
 	p.Environ = hook.Places(a.Environ)
 	if err := a.CheckTrust(); err != nil {
-		return err
+		return a.refuse(ctx, p, err)
 	}
 	if !alone {
 		return a.relay(ctx, p)
@@ -102,15 +123,27 @@ func (a *app) mcp(ctx context.Context, p api.SessionParams, alone bool) error {
 // alone runs the node in this process and serves the client directly. Other clients may attach to its socket meanwhile.
 func (a *app) alone(ctx context.Context, p api.SessionParams) error {
 	n, end, err := node.Own(ctx, node.Options{Loader: &a.Loader})
-	if err != nil {
+	if errors.Is(err, daemon.ErrOwned) {
 		return err
 	}
+	if err != nil {
+		return a.refuse(ctx, p, err)
+	}
 	defer end()
-	return n.Sessions.Serve(ctx, p, a.In, a.Out)
+	serve, err := n.Sessions.Attach(ctx, p)
+	if err != nil {
+		return a.refuse(ctx, p, err)
+	}
+	return serve(a.In, a.Out)
 }
 
 // relay carries lines between the client and the daemon, which it starts if none runs. When the daemon dies, relay finds or starts another
 // one, with the same session.
 func (a *app) relay(ctx context.Context, p api.SessionParams) error {
-	return daemon.Relay(ctx, a.In, a.Out, relay.Dial(a.App, p, func(api.Attached) {}))
+	dial := relay.Dial(a.App, p, func(api.Attached) {})
+	first, err := dial(ctx)
+	if err != nil {
+		return a.refuse(ctx, p, fmt.Errorf("attach to the daemon: %w", err))
+	}
+	return daemon.Relay(ctx, a.In, a.Out, relay.Once(first, dial))
 }

@@ -86,7 +86,7 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	}
 	defer n.Close()
 	if !o.auto {
-		if err := n.Listen(cmp.Or(o.addr, n.View().Project.File.Server.Addr, defaultAddr)); err != nil {
+		if err := n.Listen(ctx, cmp.Or(o.addr, n.View().Project.File.Server.Addr, defaultAddr)); err != nil {
 			return err
 		}
 		a.announce(n)

@@ -1,4 +1,4 @@
-package mcpclient
+package flow
 
 import (
 	"io"
@@ -15,7 +15,7 @@ func (endless) Read(p []byte) (int, error) { return len(p), nil }
 func TestFlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
-		f := newThrottle(endless{}, nil, 1<<20, 4<<20)
+		f := New(endless{}, nil, 1<<20, 4<<20)
 		read := func(n int64) {
 			t.Helper()
 			if _, err := io.CopyN(io.Discard, f, n); err != nil {
@@ -33,7 +33,7 @@ func TestFlow(t *testing.T) {
 		begin = time.Now()
 		for range 100 { // answers cost nothing
 			read(32 << 10)
-			f.account(true, 32<<10)
+			f.Account(true, 32<<10)
 		}
 		if d := time.Since(begin); d > 2*time.Second {
 			t.Errorf("what was asked for took %v", d)

@@ -1,4 +1,5 @@
-package mcpclient
+// Package flow limits how much a server may send unasked.
+package flow
 
 import (
 	"io"
@@ -8,15 +9,15 @@ import (
 // How much a server may send unasked, in bytes a second and at once. More stays in its pipe, so that a flood slows its sender down and
 // costs nobody else memory or processor time. Answers, and progress that a caller asked for, are not counted.
 const (
-	unaskedRate  = 4 << 20
-	unaskedBurst = 32 << 20 // more than one message of the largest size
+	UnaskedRate  = 4 << 20
+	UnaskedBurst = 32 << 20 // more than one message of the largest size
 	noteCost     = 512      // the cost of handling one message, in bytes
-	stderrRate   = 4 << 20
-	stderrBurst  = 16 << 20
+	StderrRate   = 4 << 20
+	StderrBurst  = 16 << 20
 )
 
-// throttle limits the rate at which a stream is read (a token bucket). It belongs to the goroutine that reads.
-type throttle struct {
+// Throttle limits the rate at which a stream is read (a token bucket). It belongs to the goroutine that reads.
+type Throttle struct {
 	r     io.Reader
 	dead  <-chan struct{} // ends every wait
 	rate  float64         // bytes a second
@@ -25,12 +26,13 @@ type throttle struct {
 	at    time.Time
 }
 
-func newThrottle(r io.Reader, dead <-chan struct{}, rate, burst int) *throttle {
-	return &throttle{r: r, dead: dead, rate: float64(rate), burst: float64(burst), left: float64(burst)}
+// New returns a reader of a stream that gives rate bytes a second, and burst at once. The end of dead ends every wait.
+func New(r io.Reader, dead <-chan struct{}, rate, burst int) *Throttle {
+	return &Throttle{r: r, dead: dead, rate: float64(rate), burst: float64(burst), left: float64(burst)}
 }
 
 // Read reads from the stream. It waits first if too much was read.
-func (f *throttle) Read(p []byte) (int, error) {
+func (f *Throttle) Read(p []byte) (int, error) {
 	if f.left < 0 {
 		f.wait()
 	}
@@ -40,7 +42,7 @@ func (f *throttle) Read(p []byte) (int, error) {
 }
 
 // wait waits until the reader is within its rate again.
-func (f *throttle) wait() {
+func (f *Throttle) wait() {
 	now := time.Now()
 	if !f.at.IsZero() {
 		f.left = min(f.burst, f.left+now.Sub(f.at).Seconds()*f.rate)
@@ -59,8 +61,8 @@ func (f *throttle) wait() {
 	}
 }
 
-// account refunds the cost of a message that somebody waited for. Other messages cost more than their bytes.
-func (f *throttle) account(yes bool, size int) {
+// Account refunds the cost of a message that somebody waited for. Other messages cost more than their bytes.
+func (f *Throttle) Account(yes bool, size int) {
 	if yes {
 		f.left = min(f.burst, f.left+float64(size)+1)
 	} else {
