@@ -82,8 +82,6 @@ func meaningOf(name string) meaning {
 		"GEM_HOST", "HOSTALIASES", "VAULT_ADDR", "HELM_KUBEAPISERVER", "CONTAINER_HOST", "RUBYGEMS_HOST", "BUN_CONFIG_REGISTRY",
 		"COREPACK_NPM_REGISTRY", "RUSTUP_DIST_SERVER", "RUSTUP_UPDATE_ROOT", "HEX_MIRROR", "HEX_API_URL", "UV_INSECURE_HOST":
 		return elsewhereVariable
-	case "PS0", "PS1", "PS2", "PS4":
-		return promptVariable
 	case "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "GIT_SSL_KEY", "NETRC",
 		"GIT_GRAFT_FILE", "GIT_SHALLOW_FILE", "AWS_CA_BUNDLE", "PGPASSFILE", "COMPOSE_ENV_FILES":
 		return readVariable
@@ -96,6 +94,8 @@ func familyOf(name string) meaning {
 	switch {
 	case strings.HasPrefix(name, "MYCELIUM_"):
 		return ourVariable
+	case Named("PS0|PS1|PS2|PS4", name):
+		return promptVariable
 	case strings.HasPrefix(name, "GIT_CONFIG"), strings.HasPrefix(name, "DYLD_"), strings.HasPrefix(name, "BASH_FUNC_"),
 		strings.HasPrefix(name, "TF_CLI_ARGS"):
 		return codeVariable
