@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/netip"
 	"os/exec"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -19,4 +21,20 @@ func holderOf(ctx context.Context, ours netip.AddrPort) (holder, bool) {
 		return holder{}, false
 	}
 	return parseFields(string(out))
+}
+
+// parseFields reads what lsof -F pc prints: one field a line, p for the pid and c for the program.
+func parseFields(out string) (h holder, ok bool) {
+	for line := range strings.SplitSeq(out, "\n") {
+		switch {
+		case len(line) < 2:
+		case line[0] == 'p' && h.pid != 0:
+			return h, h.program != ""
+		case line[0] == 'p':
+			h.pid, _ = strconv.Atoi(line[1:])
+		case line[0] == 'c' && h.program == "":
+			h.program = line[1:]
+		}
+	}
+	return h, h.pid != 0 && h.program != ""
 }

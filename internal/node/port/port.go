@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"mycelium/internal/text"
@@ -53,20 +51,4 @@ func findHolder(ctx context.Context, addr string) (holder, bool) {
 func collides(theirs, ours netip.AddrPort) bool {
 	a, b := theirs.Addr().Unmap(), ours.Addr().Unmap()
 	return theirs.Port() == ours.Port() && (a == b || !a.IsValid() || !b.IsValid() || a.IsUnspecified() || b.IsUnspecified())
-}
-
-// parseFields reads what lsof -F pc prints: one field a line, p for the pid and c for the program.
-func parseFields(out string) (h holder, ok bool) {
-	for line := range strings.SplitSeq(out, "\n") {
-		switch {
-		case len(line) < 2:
-		case line[0] == 'p' && h.pid != 0:
-			return h, h.program != ""
-		case line[0] == 'p':
-			h.pid, _ = strconv.Atoi(line[1:])
-		case line[0] == 'c' && h.program == "":
-			h.program = line[1:]
-		}
-	}
-	return h, h.pid != 0 && h.program != ""
 }
