@@ -4,7 +4,7 @@ package system
 // without what the rows name; what is missing in both asks.
 const (
 	plainDate  = "j n v=v debug resolution universal help version"
-	plainId    = "A a c F G g M n P p r u Z z context group groups name real user zero help version"
+	plainID    = "A a c F G g M n P p r u Z z context group groups name real user zero help version"
 	plainUname = "a i m n o p r s v all hardware-platform kernel-name kernel-release kernel-version machine nodename operating-system " +
 		"processor help version"
 	plainWho = "a b d H l m p q r s T t u w all boot count dead heading ips login lookup mesg message process runlevel short time " +

@@ -98,7 +98,7 @@ var Rows = []program.Row{
 	{Name: "hostnamectl", Options: "H|host=h M|machine=v j json=v static transient pretty", Rest: effect.Privilege,
 		Subs: []program.Row{{Name: "status", Does: effect.Read}}},
 	{Name: "htop", Operands: "v*"},
-	{Name: "id", Plain: plainId, Operands: "v*"},
+	{Name: "id", Plain: plainID, Operands: "v*"},
 	{Name: "info", Options: "o|output=w f|file=r restore=x dribble=w d|directory=r n|node=v k|apropos=v", Operands: "v*", Does: effect.Read},
 	{Name: "initctl", Does: effect.Process | effect.Privilege},
 	{Name: "insmod", Operands: "x*", Does: effect.Privilege},
