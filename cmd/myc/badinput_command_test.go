@@ -98,6 +98,12 @@ func (w *badWorld) play(row *badRow) {
 				}
 			}
 		default:
+			// A daemon must not load a part of a file: the lines of one are written together.
+			for name, _, some := strings.Cut(text, "| "); some && i+1 < len(row.lines) && strings.HasPrefix(row.lines[i+1], name+"|"); i++ {
+				next := strings.TrimPrefix(strings.TrimPrefix(expandBad(w.t, row.lines[i+1], w.vars), name+"|"), " ")
+				out = append(out, row.lines[i+1])
+				text += "\n" + next
+			}
 			w.prepare(text, begun, mine)
 		}
 	}
@@ -136,7 +142,7 @@ func (w *badWorld) prepare(line string, begun map[string]bool, mine map[string]s
 			old = string(b)
 		}
 		begun[name] = true
-		w.write(name, old+text+"\n")
+		w.replace(name, old+text+"\n")
 		mine[w.path(name)] = old + text + "\n"
 		return
 	}
@@ -154,6 +160,19 @@ func (w *badWorld) prepare(line string, begun map[string]bool, mine map[string]s
 		}
 		b, _ := os.ReadFile(path)
 		mine[path] = string(b)
+	}
+}
+
+// replace writes a file of the project whole: nobody sees a part of it.
+func (w *badWorld) replace(name, text string) {
+	w.t.Helper()
+	fresh := filepath.Join(w.root, "fresh")
+	path := w.path(name)
+	for _, err := range []error{os.WriteFile(fresh, []byte(strings.ReplaceAll(text, "DIR", w.dir)), 0o600),
+		os.MkdirAll(filepath.Dir(path), 0o700), os.Rename(fresh, path)} {
+		if err != nil {
+			w.t.Fatal(err)
+		}
 	}
 }
 
