@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"mycelium/internal/config/servers"
 	"mycelium/internal/config/source"
+	"mycelium/internal/lazy"
 )
 
 // OAuth is the server.oauth section: whose access tokens clients may bring, and what roles they allow.
@@ -49,9 +49,9 @@ const (
 var oauthAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 
 var (
-	scopeToken = regexp.MustCompile(`^[\x21\x23-\x5B\x5D-\x7E]+$`) // RFC 6749, 3.3
-	portNumber = regexp.MustCompile(`^[0-9]{1,5}$`)
-	hostName   = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
+	scopeToken = lazy.Regexp(`^[\x21\x23-\x5B\x5D-\x7E]+$`) // RFC 6749, 3.3
+	portNumber = lazy.Regexp(`^[0-9]{1,5}$`)
+	hostName   = lazy.Regexp(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
 )
 
 // fill sets the defaults.
@@ -75,7 +75,7 @@ func checkHosts(hosts []string, bad source.Report) {
 			name, port = h, "1"
 		}
 		_, ip := netip.ParseAddr(strings.Trim(name, "[]"))
-		if ip != nil && !hostName.MatchString(name) || !portNumber.MatchString(port) {
+		if ip != nil && !hostName().MatchString(name) || !portNumber().MatchString(port) {
 			bad(fmt.Sprintf("server.hosts[%d]", i), "server.hosts names "+strconv.Quote(h),
 				"write a name such as mcp.example.com, without scheme and path; wildcards are not read")
 		}
@@ -120,7 +120,7 @@ func (o *OAuth) check(bad source.Report) {
 		bad(key("algorithms"), "server.oauth.algorithms is empty: no token could be good", "leave it out, or name one")
 	}
 	for i, s := range o.Scopes {
-		if !scopeToken.MatchString(s) {
+		if !scopeToken().MatchString(s) {
 			bad(fmt.Sprintf("server.oauth.scopes[%d]", i), "server.oauth.scopes names "+strconv.Quote(s),
 				"one entry is one scope, without spaces and quotes")
 		}

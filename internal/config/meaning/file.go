@@ -4,15 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
+	"mycelium/internal/lazy"
 	"mycelium/internal/sandbox/jail"
 )
 
 // wordSkills finds the variable skills in a condition.
-var wordSkills = regexp.MustCompile(`\bskills\b`)
+var wordSkills = lazy.Regexp(`\bskills\b`)
 
 // file compares the merged mycelium.yaml, key by key. A key without a rule of its own is unclear, so that none can be forgotten.
 func (d *diff) file() { d.walk("", reflect.ValueOf(d.old.File), reflect.ValueOf(d.new.File)) }

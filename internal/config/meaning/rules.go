@@ -190,7 +190,7 @@ func (d *diff) reasons() {
 func (d *diff) sensitive(name string) bool {
 	return d.anyRule(func(r *policy.Rule) bool {
 		refuses := r.Action != policy.Allow.String() || r.Result != (policy.Guard{})
-		return wordSkills.MatchString(r.When) || refuses && len(r.Skill) > 0 && (name == "" || r.Skill.Cover(policy.Names{name}))
+		return wordSkills().MatchString(r.When) || refuses && len(r.Skill) > 0 && (name == "" || r.Skill.Cover(policy.Names{name}))
 	})
 }
 
