@@ -276,7 +276,7 @@ func TestCancelIsToldAndTheLateAnswerIgnored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return strings.Contains(textOf(t, got), `notifications/cancelled{"requestId":4,"reason":"the caller went away"}`)
+		return strings.Contains(textOf(t, got), `notifications/cancelled{"requestId":3,"reason":"the caller went away"}`)
 	})
 }
 

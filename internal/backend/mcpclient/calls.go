@@ -108,7 +108,10 @@ func (c *calls) add(r Call, token []byte, level int) (*pending, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	c.last++
+	// initialize has the id 1 whether or not server/discover came before it: some small servers answer with numbers of their own.
+	if c.last > 0 || r.Method != methodDiscover {
+		c.last++
+	}
 	p.id = c.last
 	c.open[p.id] = p
 	return p, nil
