@@ -16,25 +16,25 @@ import (
 )
 
 // helped are programs whose --help names their options.
-const helped = "base64 basename batcat cat chgrp chmod chown cksum cmp comm cp csplit cut date df diff diff3 dirname du expand fdfind fmt fold " +
-	"grep gzip head iconv id install ip join ln ls mkdir mkfifo mktemp mv nl nm numfmt objdump od paste patch pr ps readlink " +
-	"realpath rg rm rmdir rsync sdiff sed seq sha256sum shred shuf sort split stat strings tac tail tar tee touch tr tree " +
-	"truncate uname uniq unexpand wc wget who xz yamllint zstd file cpio sync lsof pgrep ss uptime free vmstat pstree getent lsblk column rev " +
-	"hexdump env nice nohup timeout xargs stdbuf nproc tty make journalctl systemctl dmesg findmnt"
+const helped = "base64 basename batcat cat chgrp chmod chown cksum cmp comm cp csplit cut date df diff diff3 dirname du " +
+	"expand fdfind fmt fold grep gzip head iconv id install ip join ln ls mkdir mkfifo mktemp mv nl nm numfmt " +
+	"objdump od paste patch pr ps readlink realpath rg rm rmdir rsync sdiff sed seq sha256sum shred shuf sort " +
+	"split stat strings tac tail tar tee touch tr tree truncate uname uniq unexpand wc wget who xz yamllint zstd " +
+	"file cpio sync lsof pgrep ss uptime free vmstat pstree getent lsblk column rev hexdump env nice nohup timeout " +
+	"xargs stdbuf nproc tty make journalctl systemctl dmesg findmnt"
 
 // gitCommands are the subcommands of git whose options git itself lists.
-const gitCommands = "add am apply blame branch checkout cherry-pick clean clone commit config describe diff fetch for-each-ref format-patch grep " +
-	"init log ls-files ls-remote ls-tree merge mv notes pull push rebase remote reset restore revert rm shortlog show show-branch " +
-	"show-ref stash status switch symbolic-ref tag worktree"
+const gitCommands = "add am apply blame branch checkout cherry-pick clean clone commit config describe diff fetch for-each-ref " +
+	"format-patch grep init log ls-files ls-remote ls-tree merge mv notes pull push rebase remote reset restore " +
+	"revert rm shortlog show show-branch show-ref stash status switch symbolic-ref tag worktree"
 
 func main() {
 	for name := range strings.FieldsSeq(helped) {
-		args := []string{"--help"}
-		print1(name, ofHelp(output(name, args...)))
+		writeLine(name, ofHelp(output(name, "--help")))
 	}
-	print1("curl", ofHelp(output("curl", "--help", "all")))
+	writeLine("curl", ofHelp(output("curl", "--help", "all")))
 	for name := range strings.FieldsSeq(gitCommands) {
-		print1("git "+name, ofGit(name))
+		writeLine("git "+name, ofGit(name))
 	}
 }
 
@@ -62,8 +62,8 @@ func output(name string, args ...string) string {
 	return out.String()
 }
 
-// print1 writes the line of one program: its options, sorted. One with a value ends with "=", one whose value may be left out with "[=".
-func print1(name string, options []string) {
+// writeLine writes the line of one program: its options, sorted. One with a value ends with "=", one whose value may be left out with "[=".
+func writeLine(name string, options []string) {
 	for i, o := range options {
 		options[i] = strings.TrimSuffix(o, "...")
 	}

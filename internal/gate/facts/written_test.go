@@ -137,7 +137,11 @@ func TestCompiled(t *testing.T) {
 			}
 		}
 	}
-	for _, command := range []string{"gcc -o build/a /tmp/a.c", "gcc -E -o build/a a.c", "gcc -o build/a a.c -x c - <<< 'int x;'"} {
+	for _, command := range []string{"gcc -o build/a /tmp/a.c", "gcc -E -o build/a a.c", "gcc -o build/a a.c -x c - <<< 'int x;'",
+		"gcc -include /tmp/x.h -o build/a a.c", "gcc -I/tmp -o build/a a.c", "gcc -L/tmp -lx -o build/a a.c",
+		"gcc '-DF=\"/tmp/x\"' -o build/a a.c",
+		"gcc -Wl,/tmp/x.o -o build/a a.c", "rustc --extern x=/tmp/libx.rlib -o build/a a.c", "go build -ldflags=-extld=/tmp/x -o build/a ./cmd/x",
+		"go build -gccgoflags=-B/tmp -o build/a ./cmd/x"} {
 		w := NewWritten("", "s1", dir)
 		if !runsWritten(t, w, dir, command+" && ./build/a") {
 			t.Errorf("%s && ./build/a: not what the session wrote", command)

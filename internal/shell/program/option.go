@@ -84,7 +84,7 @@ func (c *Call) long(w Word, next []Word) int {
 	return used
 }
 
-// plain finds an option among those that do nothing. What --no-name negates does nothing either, if the row names it.
+// plain finds an option among those that do nothing. --no-NAME does nothing either, if the row has NAME. takes is the role of its value.
 func (r *Row) plain(name string, mayBeShort bool) (known bool, takes byte, exact bool) {
 	found, takes, exact := findOption(r.Plain, name, mayBeShort)
 	if positive, ok := strings.CutPrefix(name, "no-"); ok && found == "" && r.Plain != "" {
@@ -205,8 +205,8 @@ func (c *Call) take(o Option, role byte) {
 	}
 }
 
-// findOption finds an option in the options of a row. exact is whether the name is not abbreviated. findOption
-// works byte by byte, because it runs for each letter of each option.
+// findOption finds an option in the options of a row. A name that mayBeShort may also be the beginning of one; exact reports that it is a
+// whole one. findOption works byte by byte, because it runs for each letter of each option.
 func findOption(options, name string, mayBeShort bool) (canonical string, role byte, exact bool) {
 	if name == "" {
 		return "", 0, false
