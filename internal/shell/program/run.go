@@ -63,6 +63,10 @@ func (c *Call) run(text Word, args []Word) {
 		c.Unclear("the text that is run as a command is not known")
 		return
 	}
+	if text.Pattern && text.Expanded {
+		c.Does |= effect.InlineCode
+		c.Unclear("the name of a file becomes part of a command, and a name may be a command too")
+	}
 	s := c.Inside()
 	if !inShell(c) {
 		s = Child(c, path.Base(c.Words[0].Text) == "bash").WithArguments(args)
@@ -92,6 +96,9 @@ func (c *Call) RunWords(words []Word) {
 		line.Text += w.Text
 		line.Unknown = line.Unknown || w.Unknown
 		line.From |= w.From
+		if w.Pattern && w.Expanded {
+			line.Pattern, line.Expanded = true, true
+		}
 	}
 	if len(words) == 0 {
 		c.Finish()
