@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -17,24 +16,9 @@ import (
 // pushPages serves the pages of a project's user, with a push service on this machine.
 func (p *project) pushPages(push *webtest.PushService) *web.Server {
 	p.t.Helper()
-	s, stop := p.pagesWith(push)
+	s, stop := p.servePages(push.Host)
 	p.t.Cleanup(stop)
 	return s
-}
-
-// pagesWith is pushPages until stop is called.
-func (p *project) pagesWith(push *webtest.PushService) (s *web.Server, stop func()) {
-	p.t.Helper()
-	s = p.pageServer("127.0.0.1:0", push.Host)
-	ctx, cancel := context.WithCancel(p.ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	return s, func() {
-		cancel()
-		if err := <-ended; err != nil {
-			p.t.Error(err)
-		}
-	}
 }
 
 // pushed is what a browser is told.

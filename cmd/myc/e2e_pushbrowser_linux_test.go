@@ -75,7 +75,7 @@ func TestPushInBrowser(t *testing.T) {
 	p := newProject(t, asking(nil))
 	p.serve()
 	service := webtest.NewPushService(t)
-	s, stop := p.pagesWith(service)
+	s, stop := p.servePages(service.Host)
 	b := browser.Open(t, "http://"+s.Note().Addr)
 	b.Notifiable()
 	link, err := web.Link(p.state().Root, s.Note().Addr)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"html"
 	"net/http"
 	"net/url"
@@ -13,22 +12,6 @@ import (
 
 	"mycelium/internal/audit"
 )
-
-// pagesOf serves the pages of a project whose daemon runs, and returns a browser that is signed in.
-func (p *project) pagesOf() *signIn {
-	p.t.Helper()
-	s := p.pageServer("127.0.0.1:0")
-	ctx, cancel := context.WithCancel(p.ctx)
-	served := make(chan error, 1)
-	go func() { served <- s.Run(ctx) }()
-	p.t.Cleanup(func() {
-		cancel()
-		if err := <-served; err != nil {
-			p.t.Error(err)
-		}
-	})
-	return signedIn(p.t, s, p.state().Root)
-}
 
 // fields are the hidden fields of the editor, with another text.
 func fields(page, text, do string) url.Values {
@@ -48,7 +31,7 @@ func TestWebFiles(t *testing.T) {
 		"    tool: files__list_directory\n    reason: People decide about lists.\n"
 	p := newProject(t, world(map[string]string{"rules.yaml": rules}))
 	p.serve()
-	b := p.pagesOf()
+	b := p.browser()
 	file := filepath.Join(p.dir, "rules.yaml")
 	says := func(want string) {
 		t.Helper()
@@ -160,7 +143,7 @@ func TestWebFilesOfOthers(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, world(nil))
 	p.serve()
-	b := p.pagesOf()
+	b := p.browser()
 	list := b.get("/skills", http.StatusOK)
 	for _, want := range []string{"looking", "files__list_directory", "skills/writing/SKILL.md"} {
 		if !strings.Contains(list, want) {

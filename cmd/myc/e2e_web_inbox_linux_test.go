@@ -21,17 +21,6 @@ import (
 	"mycelium/internal/web/site"
 )
 
-// pages serves the pages for the user of a project, and signs so many browsers in.
-func (p *project) browsersOf(browsers int) (list []*signIn) {
-	p.t.Helper()
-	s := p.pageServer("127.0.0.1:0")
-	go func() { _ = s.Run(p.ctx) }()
-	for range browsers {
-		list = append(list, signedIn(p.t, s, p.state().Root))
-	}
-	return list
-}
-
 // key is how addresses name the project.
 func (p *project) key() string { return site.Key(p.state()) }
 
@@ -79,7 +68,7 @@ func TestWebInboxRule(t *testing.T) {
 		"rules.yaml": "version: 1\nrules:\n" +
 			"  - {name: ask-q, action: ask, tool: files__list_directory, match: {path: [{glob: \"./docs/q/**\"}]}}\n"}))
 	p.serve()
-	b := p.browsersOf(1)[0]
+	b := p.browser()
 	// Of a call about which a rule asks: where that stands, what was answered before, and that no rule that allows overrules it.
 	for i := range 2 {
 		call, r := p.lists("docs/q", 1)
@@ -176,7 +165,7 @@ func TestWebInboxSeveral(t *testing.T) {
 		"rules.yaml": "version: 1\nrules:\n  - {name: ask-lists, action: ask, tool: files__list_directory}\n" +
 			"  - {name: ask-reads, action: ask, tool: files__read_file}\n"}))
 	p.serve()
-	b := p.browsersOf(1)[0]
+	b := p.browser()
 	first, one := p.lists(".", 1)
 	second, two := p.lists("docs", 2)
 	third := p.start("", "call", "--ask", "wait", "files__read_file", "--args", `{"path":"notes.md"}`)
@@ -215,7 +204,7 @@ func TestWebInboxFiles(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, world(nil))
 	p.serve()
-	b := p.browsersOf(1)[0]
+	b := p.browser()
 	events := b.events()
 	b.until(events, "inbox", p.key()) // what waits was looked at for the first time
 	p.write("rules.yaml", "version: 1\nrules:\n  - {name: no-lists, action: deny, tool: files__list_directory}\n")
@@ -272,7 +261,7 @@ func TestWebInboxDefinitions(t *testing.T) {
 	p.must("tools", "sync")
 	p.must("call", "fix__rewrite")
 	p.must("tools", "sync")
-	b := p.browsersOf(1)[0]
+	b := p.browser()
 	digest := p.digestOf(b, "held")
 	contains(t, b.get("/inbox", http.StatusOK), "fix__echo", "its definition changed since it was accepted", "&lt;b&gt;Twice.&lt;/b&gt;",
 		"fix.refunds", "nobody has approved it")
@@ -307,7 +296,7 @@ func TestWebInboxSwarm(t *testing.T) {
 	p := swarmWorld(t)
 	p.must("swarm", "init", "plan.yaml", "--no-reviews", "--runner", "command", "--command", "true")
 	p.serve()
-	b := p.browsersOf(1)[0]
+	b := p.browser()
 	db, err := store.Open(p.ctx, "sqlite://"+p.state().Database())
 	if err != nil {
 		t.Fatal(err)

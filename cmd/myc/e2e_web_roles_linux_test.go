@@ -30,13 +30,34 @@ func (p *project) pageServer(addr string, pushHosts ...string) *web.Server {
 	return s
 }
 
-// pagesOf serves the pages of a project's user and returns a browser that is signed in.
-func pagesOf(t *testing.T, p *project) *signIn {
-	t.Helper()
-	s := p.pageServer("127.0.0.1:0")
-	go func() { _ = s.Run(p.ctx) }()
-	return signedIn(t, s, p.state().Root)
+// servePages serves the pages of a project's user until stop is called.
+func (p *project) servePages(pushHosts ...string) (s *web.Server, stop func()) {
+	p.t.Helper()
+	s = p.pageServer("127.0.0.1:0", pushHosts...)
+	ctx, cancel := context.WithCancel(p.ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	return s, func() {
+		cancel()
+		if err := <-ended; err != nil {
+			p.t.Error(err)
+		}
+	}
 }
+
+// browsersOf serves the pages of a project's user until the test ends, and signs so many browsers in.
+func (p *project) browsersOf(browsers int) (list []*signIn) {
+	p.t.Helper()
+	s, stop := p.servePages()
+	p.t.Cleanup(stop)
+	for range browsers {
+		list = append(list, signedIn(p.t, s, p.state().Root))
+	}
+	return list
+}
+
+// browser is browsersOf for a single one.
+func (p *project) browser() *signIn { return p.browsersOf(1)[0] }
 
 // TestWebTools: every tool stands on the page with its parameters, what it does and the roles that see it, and Sync writes what
 // myc tools sync writes.
@@ -44,7 +65,7 @@ func TestWebTools(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, asking(nil))
 	p.serve()
-	b := pagesOf(t, p)
+	b := p.browser()
 	page := b.get("/tools", http.StatusOK)
 	for _, want := range []string{"files__read_file", "Filesystem", "Version Control", "<b>required</b>", "mutates", ">guest</a>"} {
 		if !strings.Contains(page, want) {
@@ -95,7 +116,7 @@ func TestWebRoles(t *testing.T) {
 	}
 	p := newProject(t, files)
 	p.serve()
-	b := pagesOf(t, p)
+	b := p.browser()
 	list := b.get("/roles", http.StatusOK)
 	for _, want := range []string{"Researcher", "Read-only access for exploration and analysis", "Tools that do not exist", "chain:status"} {
 		if !strings.Contains(list, want) {
