@@ -29,6 +29,10 @@ const gitCommands = "add am apply blame branch checkout cherry-pick clean clone 
 	"revert rm shortlog show show-branch show-ref stash status switch symbolic-ref tag worktree"
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "cloud" {
+		askAll()
+		return
+	}
 	for name := range strings.FieldsSeq(helped) {
 		writeLine(name, ofHelp(output(name, "--help")))
 	}

@@ -5,65 +5,6 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// dockerCommands are the subcommands of docker and podman.
-var dockerCommands = []program.Row{
-	{Name: "ps|images|logs|version|info|stats|top|port|history|diff|search|events|df",
-		Options: "f|filter=v n|tail=v format=v since=v until=v", Does: effect.Read},
-	{Name: "inspect", Options: inspectOptions, Does: effect.Read, Handle: inspected},
-	{Name: "run|create", Style: program.First, Options: dockerRun, Parse: container},
-	{Name: "exec", Style: program.First, Options: dockerRun, Parse: container},
-	{Name: "buildx", Rest: effect.Container, Subs: []program.Row{
-		{Name: "ls|inspect|version|du", Operands: "v*"},
-		{Name: "imagetools", Rest: effect.Container | effect.Publish, Subs: []program.Row{{Name: "inspect", Does: effect.Read | effect.Network}}},
-		{Name: "build|b", Options: buildOptions, Operands: "u*", Does: effect.ProjectCode | effect.Network, Handle: buildImage},
-		{Name: "bake", Options: "f|file=u set=v push load print allow=v builder=v metadata-file=w no-cache pull provenance=v sbom=v " +
-			"list=v var=v", Operands: "v*", Does: effect.ProjectCode | effect.Network, Handle: buildImage},
-	}},
-	{Name: "build|bake", Options: buildOptions, Operands: "u*", Does: effect.ProjectCode | effect.Network, Handle: buildImage},
-	{Name: "compose", Options: "f|file=x p|project-name=v env-file=r profile=v project-directory=k", Handle: composeFiles,
-		Subs: composeCommands},
-	{Name: "pull|login|logout", Does: effect.Container | effect.Network},
-	{Name: "push", Does: effect.Publish | effect.Network | effect.Container},
-	{Name: "rm|rmi|stop|kill|start|restart|pause|unpause|tag|rename|wait|update|commit|attach", Does: effect.Container},
-	{Name: "cp", Operands: "b*", Does: effect.Container},
-	{Name: "save|export", Options: "o|output=w", Does: effect.Container},
-	{Name: "load|import", Options: "i|input=r", Operands: "r*", Does: effect.Container},
-	{Name: "system|volume|network|image|container|builder|context", Rest: effect.Container, Subs: []program.Row{
-		{Name: "ls|list|inspect|df|info|history|logs|top|stats|port|events|diff|show", Options: inspectOptions, Does: effect.Read,
-			Handle: inspected},
-		{Name: "prune|rm|remove", Does: effect.Container | effect.Destructive},
-		{Name: "run|exec|create", Style: program.First, Options: dockerRun, Parse: container},
-	}},
-	{Name: "stack|service|node|plugin|trust", Rest: effect.Container | effect.Cloud, Subs: []program.Row{
-		{Name: "ls|list|ps|logs|inspect|services", Options: inspectOptions, Does: effect.Read, Handle: inspected},
-	}},
-	{Name: "secret|config", Rest: effect.Container | effect.Cloud, Subs: []program.Row{
-		{Name: "ls|list", Options: inspectOptions, Does: effect.Read},
-	}},
-	{Name: "manifest", Rest: effect.Container | effect.Cloud, Subs: []program.Row{{Name: "inspect", Does: effect.Read | effect.Network}}},
-	{Name: "swarm", Does: effect.Container | effect.Cloud},
-}
-
-// inspectOptions are the options of commands of docker that show something.
-const inspectOptions = "f|format=v s|size type=v filter=v n|tail=v since=v until=v no-trunc q|quiet a|all H|human"
-
-// buildOptions are the options of docker build.
-const buildOptions = "f|file=u t|tag=v build-arg=v target=v o|output=v secret=v ssh=v platform=v push load pull q|quiet no-cache " +
-	"cache-from=v cache-to=v iidfile=w metadata-file=w network=v progress=v builder=v build-context=v allow=v add-host=v label=v " +
-	"annotation=v attest=v provenance=v sbom=v no-cache-filter=v shm-size=v ulimit=v cgroup-parent=v call=v check"
-
-// composeCommands are the subcommands of docker compose.
-var composeCommands = []program.Row{
-	{Name: "ps|logs|images|top|version|ls|port|events", Does: effect.Read},
-	{Name: "config|convert", Options: "o|output=w services volumes images profiles q|quiet hash=v", Does: effect.Read,
-		Shows: "services volumes images profiles q", Handle: resolved},
-	{Name: "exec|run", Style: program.First, Options: dockerRun, Parse: container},
-	{Name: "down", Options: "v|volumes rmi=v remove-orphans t=v", Does: effect.Container},
-	{Name: "push|publish", Does: effect.Publish | effect.Network | effect.Container},
-	{Name: "build", Options: "build-arg=v progress=v", Here: "r", Does: effect.ProjectCode | effect.Network},
-	{Name: "up|pull|start|stop|restart|rm|kill|create|pause|unpause|cp|watch|scale|wait|attach", Does: effect.Container},
-}
-
 // kubeCommands are the subcommands of kubectl.
 var kubeCommands = []program.Row{
 	{Name: "get|describe|logs|top|version|explain|api-resources|api-versions|diff|wait|events",
@@ -158,9 +99,3 @@ var forgeCommands = []program.Row{
 	{Name: "copilot|models|agent-task|skill", Does: effect.Install | effect.Network | effect.Unknown},
 	{Name: "version|help|completion|--version", Operands: "v*"},
 }
-
-// dockerRun are the options of docker run and docker exec that matter: what is mounted is read and written.
-const dockerRun = "v|volume=v mount=v e|env=v env-file=r u|user=v w|workdir=v p|publish=v name=v network|net=v entrypoint=v rm " +
-	"i|interactive t|tty d|detach privileged cap-add=v device=b pid=v ipc=v userns=v security-opt=v h|hostname=v l|label=v " +
-	"m|memory=v cpus=v restart=v platform=v pull=v add-host=v tmpfs=v ulimit=v gpus=v init cidfile=w label-file=r log-driver=v " +
-	"log-opt=v dns=v link=v volumes-from=v shm-size=v stop-signal=v detach-keys=v group-add=v runtime=v a|attach=v"

@@ -15,9 +15,9 @@ func container(c *program.Call, args []program.Word) {
 	c.Does |= effect.Container
 	for _, o := range c.Options {
 		switch o.Name {
-		case "privileged", "cap-add", "device":
+		case "privileged", "cap-add", "device", "device-cgroup-rule", "use-api-socket":
 			c.Does |= effect.Privilege
-		case "pid", "ipc", "userns", "network":
+		case "pid", "ipc", "userns", "network", "uts", "cgroupns":
 			if o.Value.Text == "host" {
 				c.Does |= effect.Privilege
 			}

@@ -32,9 +32,9 @@ var Rows = []program.Row{
 	}},
 	{Name: "createdb", Does: effect.Database},
 	{Name: "docker", Options: "H|host=h c|context=v config=r l|log-level=v D|debug tls tlsverify tlscacert=r tlscert=r " +
-		"tlskey=r v|version", Handle: dockerOptions, Subs: dockerCommands},
-	{Name: "docker-compose", Options: "f|file=x p|project-name=v env-file=r profile=v project-directory=k",
-		Handle: composeFiles, Subs: composeCommands},
+		"tlskey=r v|version", Plain: "help", Handle: dockerOptions, Subs: dockerCommands},
+	{Name: "docker-compose", Options: composeOptions + " H|host=h c|context=v log-level=v tlscacert=r tlscert=r tlskey=r",
+		Plain: plainCompose + " tls tlsverify skip-hostname-check no-ansi verbose", Handle: composeFiles, Subs: composeCommands},
 	{Name: "doctl", Does: effect.Cloud | effect.Network},
 	{Name: "dropdb", Does: effect.Database | effect.Destructive},
 	{Name: "eksctl", Does: effect.Cloud | effect.Network},

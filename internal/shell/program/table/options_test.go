@@ -1,7 +1,8 @@
 package table
 
 import (
-	_ "embed"
+	"embed"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,34 @@ import (
 //
 //go:embed testdata/options.txt
 var manuals string
+
+// written are lists for programs that Debian lacks, or whose help does not show their options, written from their manuals. A comment
+// names the source.
+//
+//go:embed testdata/manuals-*.txt
+var written embed.FS
+
+// allManuals returns the lines of all lists.
+func allManuals(t *testing.T) (lines []string) {
+	t.Helper()
+	lines = strings.Split(strings.TrimSpace(manuals), "\n")
+	files, err := written.ReadDir("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		text, err := written.ReadFile("testdata/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
+}
 
 // roleOf returns the role of an option's value, and whether the row names the option.
 func roleOf(row *program.Row, name string) (role string, named bool) {
@@ -26,19 +55,21 @@ func roleOf(row *program.Row, name string) (role string, named bool) {
 	return "", false
 }
 
-// rowOf returns the row of "PROGRAM" or "PROGRAM SUBCOMMAND".
+// rowOf returns the row of "PROGRAM", or of "PROGRAM SUBCOMMAND …".
 func rowOf(command string) *program.Row {
-	name, sub, _ := strings.Cut(command, " ")
-	row := Find(name)
-	if row == nil || sub == "" {
-		return row
-	}
-	for i := range row.Subs {
-		if program.Named(row.Subs[i].Name, sub) {
-			return &row.Subs[i]
+	words := strings.Fields(command)
+	row := Find(words[0])
+	for _, word := range words[1:] {
+		if row == nil || row.Subs == nil {
+			return row
 		}
+		i := slices.IndexFunc(row.Subs, func(sub program.Row) bool { return program.Named(sub.Name, word) })
+		if i < 0 {
+			return nil
+		}
+		row = &row.Subs[i]
 	}
-	return nil
+	return row
 }
 
 // otherwise are options that take a value although the help text of this machine does not show it, or takes it in another place: tree
@@ -57,9 +88,9 @@ var leftOut string
 // TestRowsNameTheOptionsOfManuals: a row that names the options of its manual names all but those of left-out.txt, and it knows which of
 // them take a value. What the other rows do not name is logged.
 func TestRowsNameTheOptionsOfManuals(t *testing.T) {
-	whole, left := 0, ""
-	for line := range strings.Lines(manuals) {
-		command, options, _ := strings.Cut(strings.TrimSpace(line), ": ")
+	whole, left := 0, []string{}
+	for _, line := range allManuals(t) {
+		command, options, _ := strings.Cut(line, ": ")
 		row := rowOf(command)
 		if row == nil {
 			t.Logf("%s has no row", command)
@@ -86,13 +117,20 @@ func TestRowsNameTheOptionsOfManuals(t *testing.T) {
 		}
 		switch said := command + ": " + strings.Join(unnamed, " ") + "\n"; {
 		case len(unnamed) > 0 && row.Plain != "":
-			left += said
+			left = append(left, said)
 		case len(unnamed) > 0:
 			t.Log(said)
 		}
 	}
-	if left != leftOut {
-		t.Errorf("the rows leave out\n%s\nwant\n%s", left, leftOut)
+	for _, said := range left {
+		if !strings.Contains(leftOut, said) {
+			t.Errorf("a row leaves out what left-out.txt does not have: %s", said)
+		}
+	}
+	for said := range strings.Lines(leftOut) {
+		if !slices.Contains(left, said) {
+			t.Errorf("no row leaves out what left-out.txt has: %s", said)
+		}
 	}
 	if whole < 60 {
 		t.Errorf("%d programs and subcommands name all their options, want 60", whole)
