@@ -24,7 +24,7 @@ var asked = []struct {
 		"cluster-info cluster-info/dump config/view config/get-contexts config/current-context config/get-clusters auth/can-i " +
 		"auth/whoami rollout/status rollout/history kustomize apply create replace patch delete drain cordon attach debug run " +
 		"port-forward proxy exec cp"},
-	{"terraform", "-help", ofHelp, " output show validate version get metadata/functions providers providers/mirror providers/lock providers/schema " +
+	{"terraform", "-help", ofTerraform, " output show validate version get metadata/functions providers providers/mirror providers/lock providers/schema " +
 		"state/list state/show state/pull workspace/list workspace/show plan console test graph fmt init destroy"},
 	{"gh", "--help", ofCobra, " pr/list pr/view pr/status pr/diff pr/checks pr/checkout issue/list issue/view issue/status run/list run/view " +
 		"run/watch run/download workflow/list workflow/view repo/view repo/list repo/clone repo/deploy-key/list release/list " +
@@ -112,6 +112,24 @@ func ofKubectl(text string) (list []string) {
 		}
 		for name := range strings.SplitSeq(names, ", ") {
 			list = append(list, name+mark)
+		}
+	}
+	return list
+}
+
+// single is an option in the help of a program that writes its options with one hyphen: -name, -name=value, -name 'value'.
+var single = regexp.MustCompile(`^\s{1,12}(-[a-z][\w-]*)(=\S+| '\S+)?`)
+
+// ofTerraform reads the options in the help of terraform, which shows the other value of a switch.
+func ofTerraform(text string) (list []string) {
+	for one := range strings.Lines(text) {
+		m := single.FindStringSubmatch(one)
+		switch {
+		case m == nil:
+		case m[2] == "" || m[2] == "=true" || m[2] == "=false":
+			list = append(list, m[1])
+		default:
+			list = append(list, m[1]+"=")
 		}
 	}
 	return list

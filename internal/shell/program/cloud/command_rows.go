@@ -5,46 +5,6 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// kubeCommands are the subcommands of kubectl.
-var kubeCommands = []program.Row{
-	{Name: "get|describe|logs|top|version|explain|api-resources|api-versions|diff|wait|events",
-		Options: "raw=v f|filename=u k|kustomize=r tail=v since=v c|container=v sort-by=v for=v timeout=v template=v " + kubeOptions,
-		Does:    effect.Read | effect.Network, Handle: kubeQuery},
-	{Name: "cluster-info", Options: "output-directory=w namespaces=v " + kubeOptions, Does: effect.Read | effect.Network,
-		Handle: kubeIdentity},
-	{Name: "config", Rest: effect.Container | effect.Cloud, Subs: []program.Row{
-		{Name: "view|get-contexts|current-context|get-clusters", Options: "raw flatten minify " + kubeOptions, Does: effect.Read,
-			Handle: showSecrets},
-	}},
-	{Name: "auth", Rest: effect.Container | effect.Cloud | effect.Network, Subs: []program.Row{
-		{Name: "can-i|whoami", Options: "list subresource=v q|quiet " + kubeOptions, Does: effect.Read | effect.Network},
-	}},
-	{Name: "rollout", Rest: effect.Container | effect.Cloud | effect.Network, Subs: []program.Row{
-		{Name: "status|history", Options: "revision=v timeout=v w|watch f|filename=u " + kubeOptions, Does: effect.Read | effect.Network,
-			Handle: kubeIdentity},
-	}},
-	{Name: "plugin", Subs: []program.Row{{Name: "list", Options: "name-only", Does: effect.Read}}},
-	{Name: "completion|options|help", Operands: "v*"},
-	{Name: "exec|cp|rsh|rsync", Options: "c|container=v i|stdin t|tty image=v",
-		Does: effect.Container | effect.Cloud | effect.Network | effect.EnterCluster},
-	{Name: "attach|debug|run|port-forward|proxy", Options: "c|container=v i|stdin t|tty image=v",
-		Does: effect.Container | effect.Cloud | effect.Network},
-	{Name: "delete|drain|cordon", Options: "f|filename=r k=r all force grace-period=v",
-		Does: effect.Container | effect.Cloud | effect.Destructive | effect.Network},
-	{Name: "apply|create|replace|patch", Options: "f|filename=u k|kustomize=r dry-run=? p=v type=v",
-		Does: effect.Container | effect.Cloud | effect.Network},
-	{Name: "kustomize", Options: kustomizeOptions, Operands: "g*", Does: effect.Read, Handle: overlays},
-}
-
-// kustomizeOptions are the options of kustomize.
-const kustomizeOptions = "o|output=w load-restrictor=v enable-exec enable-alpha-plugins enable-helm enable-star helm-command=c " +
-	"mount=b e|env=v network network-name=v as-current-user reorder=v"
-
-// kubeOptions are the options of every subcommand of kubectl.
-const kubeOptions = "n|namespace=v context=v kubeconfig=x l|selector=v o|output=v A|all-namespaces cluster=v user=v s|server=h token=v " +
-	"as=v as-group=v as-uid=v cache-dir=w certificate-authority=r client-certificate=r client-key=r request-timeout=v " +
-	"tls-server-name=v v=v insecure-skip-tls-verify username=v password=v profile-output=w log-file=w"
-
 // forgeCommands are the subcommands of gh and glab, by two words.
 var forgeCommands = []program.Row{
 	{Name: "pr|mr|issue", Rest: effect.Network | effect.Publish, Subs: []program.Row{

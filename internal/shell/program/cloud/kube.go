@@ -8,22 +8,15 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// kubeQuery handles kubectl get, describe and diff.
+// kubeQuery handles what of kubectl shows something: get, describe, diff, logs, config view.
 func kubeQuery(c *program.Call) {
 	showSecrets(c)
 	kubeIdentity(c)
 	if c.Has("k") {
 		overlays(c)
 	}
+	templateFiles(c)
 	out, _ := c.Value("o")
-	template, _ := c.Value("template")
-	for _, w := range [...]program.Word{out, template} { // a template in a file is shown
-		if _, file, ok := strings.Cut(w.Text, "-file="); ok {
-			c.Role('r', w.Tail(len(w.Text)-len(file)))
-		} else if strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "..") {
-			c.Role('r', w)
-		}
-	}
 	for i, t := range c.Operands {
 		for kind := range strings.SplitSeq(strings.ToLower(t.Text), ",") {
 			kind, _, named := strings.Cut(kind, "/")
@@ -32,6 +25,19 @@ func kubeQuery(c *program.Call) {
 				kind == "all" && !program.Named("|wide|name", strings.TrimPrefix(out.Text, "="))) {
 				c.Does |= effect.Secrets
 			}
+		}
+	}
+}
+
+// templateFiles handles options that name a file with a template. A template may only hold a text, and kubectl shows it.
+func templateFiles(c *program.Call) {
+	out, _ := c.Value("o")
+	template, _ := c.Value("template")
+	for _, w := range [...]program.Word{out, template} {
+		if _, file, ok := strings.Cut(w.Text, "-file="); ok {
+			c.Role('r', w.Tail(len(w.Text)-len(file)))
+		} else if strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "..") {
+			c.Role('r', w)
 		}
 	}
 }
@@ -52,6 +58,13 @@ func showSecrets(c *program.Call) {
 		if strings.HasPrefix(t.Text, "secret") || t.Unknown {
 			c.Does |= effect.Secrets
 		}
+	}
+}
+
+// stateMoves handles terraform init: with some options the state goes to another place, and it has secrets.
+func stateMoves(c *program.Call) {
+	if c.HasAny("migrate-state", "force-copy") {
+		c.Does |= effect.Cloud
 	}
 }
 

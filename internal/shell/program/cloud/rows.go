@@ -64,9 +64,9 @@ var Rows = []program.Row{
 		{Name: "get", Rest: effect.Container | effect.Secrets, Subs: []program.Row{{Name: "clusters|nodes", Does: effect.Read}}},
 		{Name: "version|help", Operands: "v*"},
 	}},
-	{Name: "kubectl", Options: kubeOptions, Handle: kubeIdentity, Subs: kubeCommands},
+	{Name: "kubectl", Options: kubeOptions, Plain: plainKube, Handle: kubeIdentity, Subs: kubeCommands},
 	{Name: "kubectx", Options: "d=v c|current u|unset", Handle: kubeContext},
-	{Name: "kustomize", Options: kustomizeOptions, Operands: "g*", Does: effect.Read, Handle: overlays},
+	{Name: "kustomize", Options: kustomizeOptions, Plain: plainKustomize, Operands: "g*", Does: effect.Read, Handle: overlays},
 	{Name: "mariadb", Same: "mysql"},
 	{Name: "minikube", Options: "p|profile=v", Rest: effect.Container, Subs: []program.Row{
 		{Name: "status|ip|version|help", Does: effect.Read},
@@ -124,7 +124,8 @@ var Rows = []program.Row{
 		"interactive A append zip deserialize memtrace=? version", Operands: "bs*",
 		Does: effect.Database, Shows: "version", Handle: inputStatement},
 	{Name: "supabase", Does: effect.Cloud | effect.Database | effect.Network},
-	{Name: "terraform", Style: program.Single, Options: "chdir=k", Rest: effect.Cloud | effect.Network, Subs: terraformCommands},
+	{Name: "terraform", Style: program.Single, Options: "chdir=k", Plain: "version help", Rest: effect.Cloud | effect.Network,
+		Subs: terraformCommands},
 	{Name: "tofu", Same: "terraform"},
 	{Name: "vagrant", Rest: effect.Container, Subs: []program.Row{{Name: "status|version|global-status", Operands: "v*"}}},
 	{Name: "vault", Rest: effect.Secrets | effect.Network, Subs: []program.Row{{Name: "version", Operands: "v*"}}},
@@ -132,31 +133,4 @@ var Rows = []program.Row{
 	{Name: "wrangler", Rest: effect.Cloud | effect.Network | effect.Publish, Subs: []program.Row{
 		{Name: "dev|types|whoami", Does: effect.ProjectCode | effect.Network},
 	}},
-}
-
-// terraformCommands are the subcommands of terraform.
-var terraformCommands = []program.Row{
-	{Name: "output", Style: program.Single, Options: "json raw no-color state=r", Here: "r", Does: effect.Read | effect.Network,
-		Handle: outputs},
-	{Name: "show", Style: program.Single, Options: "json no-color", Operands: "r*", Here: "r", Does: effect.Network, Handle: showSecrets},
-	{Name: "validate|version|get|metadata", Style: program.Single, Options: "var=v var-file=r no-color", Operands: "g*", Here: "r",
-		Does: effect.Network},
-	{Name: "providers", Rest: effect.Network | effect.Deps, Alone: effect.Network, Subs: []program.Row{
-		{Name: "mirror", Style: program.Single, Options: "platform=v", Operands: "w", Does: effect.Deps | effect.Network},
-		{Name: "lock|schema", Style: program.Single, Options: "fs-mirror=r net-mirror=h platform=v json", Here: "rw",
-			Does: effect.Deps | effect.Network},
-	}},
-	{Name: "state", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
-		{Name: "list|show", Style: program.Single, Options: "state=r id=v", Here: "r", Does: effect.Read | effect.Network},
-		{Name: "pull", Does: effect.Secrets | effect.Network},
-	}},
-	{Name: "workspace", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
-		{Name: "list|show", Here: "r", Does: effect.Read | effect.Network},
-	}},
-	{Name: "plan|console|test|graph", Style: program.Single, Options: "out=w state=r plan=r var=v var-file=r target=v cloud-run=v " +
-		"generate-config-out=w", Operands: "g*", Here: "r", Does: effect.Network, Handle: evaluate},
-	{Name: "fmt", Style: program.Single, Operands: "b*", Here: "rw"},
-	{Name: "init", Style: program.Single, Options: "backend-config=g from-module=u plugin-dir=x", Here: "rw",
-		Does: effect.Deps | effect.Network},
-	{Name: "destroy", Style: program.Single, Does: effect.Cloud | effect.Destructive | effect.Network},
 }
