@@ -22,6 +22,21 @@ func forgeOptions(c *program.Call) {
 // checkoutRequest handles pr checkout: another machine has the files.
 func checkoutRequest(c *program.Call) { c.Part.Trees = append(c.Part.Trees, policy.TreeUnknown) }
 
+// cloneForge handles repo clone: behind two hyphens stand options of git clone.
+func cloneForge(c *program.Call) {
+	for i, w := range c.Words {
+		if w.Text != "--" {
+			continue
+		}
+		for _, option := range c.Words[i+1:] {
+			name, _, _ := strings.Cut(option.Text, "=")
+			if strings.HasPrefix(name, "-") && !program.Named("--depth|--single-branch|--branch|-b|--quiet|-q|--no-tags|--bare", name) {
+				c.Unclear("what an option of git clone does is not known here")
+			}
+		}
+	}
+}
+
 // download handles run download and release download: another machine says the names, unless they come into a folder of their own.
 func download(c *program.Call) {
 	if _, one := c.Value("O"); one {
