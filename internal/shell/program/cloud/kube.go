@@ -78,6 +78,13 @@ func outputs(c *program.Call) {
 	}
 }
 
+// helmIdentity looks for options with which helm asks as somebody else.
+func helmIdentity(c *program.Call) {
+	if c.HasAny("kube-token", "kube-as-user", "kube-as-group") {
+		c.Does |= effect.Privilege
+	}
+}
+
 // chart handles helm template: files that its options name behind an equals sign.
 func chart(c *program.Call) {
 	for _, o := range c.Options {
@@ -92,6 +99,10 @@ func chart(c *program.Call) {
 	if c.Has("post-renderer") {
 		c.Does |= effect.ProjectCode
 	}
+	if v, ok := c.Value("dry-run"); ok && v.Text != "client" { // a template may look up secrets of the cluster
+		c.Does |= effect.Secrets
+	}
+	helmIdentity(c)
 }
 
 // signed handles helm package, which may use a key of the user.

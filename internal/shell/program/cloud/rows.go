@@ -53,7 +53,8 @@ var Rows = []program.Row{
 	{Name: "gh", Options: "R|repo=v", Plain: "version help", Handle: forgeOptions, Subs: forgeCommands},
 	{Name: "glab", Options: "R|repo=v", Plain: "version help", Handle: forgeOptions, Subs: forgeCommands},
 	{Name: "gsutil", Does: effect.Cloud | effect.Network},
-	{Name: "helm", Options: helmOptions, Rest: effect.Cloud | effect.Container | effect.Network, Subs: helmCommands},
+	{Name: "helm", Options: helmOptions, Plain: "h|help", Handle: helmIdentity,
+		Rest: effect.Cloud | effect.Container | effect.Network, Subs: helmCommands},
 	{Name: "heroku", Does: effect.Cloud | effect.Network},
 	{Name: "k3d", Rest: effect.Container, Subs: []program.Row{
 		{Name: "cluster|node|registry", Rest: effect.Container, Subs: []program.Row{{Name: "list|ls", Does: effect.Read}}},
