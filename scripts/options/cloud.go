@@ -34,7 +34,7 @@ var asked = []struct {
 	{"helm", "--help", ofCobra, " list status history version env search/repo search/hub get/notes get/metadata show/values show/all show/chart " +
 		"template lint dependency/list dependency/update dependency/build create package repo/list repo/update plugin/list completion push"},
 	{"psql", "--help", ofHelp, ""}, {"pg_isready", "--help", ofHelp, ""}, {"sqlite3", "-help", ofHelp, ""}, {"mysql", "--help", ofHelp, ""},
-	{"mysqladmin", "--help", ofHelp, ""}, {"redis-cli", "--help", ofHelp, ""},
+	{"mysqladmin", "--help", ofHelp, ""},
 	{"xxd", "-h", ofHelp, ""}, {"gawk", "--help", ofHelp, ""}, {"mawk", "--help", ofHelp, ""}, {"bc", "--help", ofHelp, ""},
 	{"shasum", "--help", ofHelp, ""}, {"base32", "--help", ofHelp, ""}, {"dpkg", "--help", ofHelp, ""},
 	{"dpkg-query", "--help", ofHelp, ""}, {"man", "--help", ofHelp, ""}, {"whatis", "--help", ofHelp, ""}, {"apropos", "--help", ofHelp, ""},

@@ -76,18 +76,15 @@ var Rows = []program.Row{
 	{Name: "mongo", Same: "mongosh"},
 	{Name: "mongodump", Options: "o|out=w uri=h h|host=h", Does: effect.Database | effect.Network},
 	{Name: "mongorestore", Options: "uri=h h|host=h", Operands: "r*", Does: effect.Database | effect.Network | effect.Destructive},
-	{Name: "mongosh", Options: "eval=s f|file=x host=h port=v u|username=v p|password=? quiet norc nodb json=? tls tlsCAFile=r " +
-		"tlsCertificateKeyFile=r authenticationDatabase=v", Does: effect.Database | effect.Network, Handle: inputStatement},
-	{Name: "mysql",
-		Options: "e|execute=s h|host=h u|user=v p|password=? P|port=v D|database=v defaults-file=x defaults-extra-file=x init-command=s " +
-			"tee=w pager=c login-path=v S|socket=v plugin-dir=e ssl-ca=r ssl-cert=r ssl-key=r protocol=v default-character-set=v " +
-			"N|skip-column-names B|batch t|table s|silent r|raw E|vertical X|xml H|html",
-		Does: effect.Database, Handle: inputStatement},
+	{Name: "mongosh", Options: mongoOptions, Plain: plainMongo, Does: effect.Database | effect.Network, Handle: inputStatement},
+	{Name: "mysql", Options: mysqlOptions, Plain: plainMysql, Does: effect.Database, Handle: inputStatement},
 	{Name: "mysqladmin", Style: program.First, Options: "h|host=h u|user=v p|password=? P|port=v S|socket=v defaults-file=x r|relative " +
-		"i|sleep=v c|count=v v|verbose", Rest: effect.Database | effect.Process, Subs: []program.Row{
-		{Name: "status|extended-status|processlist|version|ping|variables", Does: effect.Read, Handle: onlyOne},
-		{Name: "drop", Does: effect.Database | effect.Destructive},
-	}},
+		"i|sleep=v c|count=v defaults-extra-file=x plugin-dir=e ssl-ca=r ssl-cert=r ssl-key=r ssl-capath=r ssl-crl=r ssl-crlpath=r " +
+		"character-sets-dir=r protocol=v default-character-set=v", Plain: plainMysqladmin, Rest: effect.Database | effect.Process,
+		Subs: []program.Row{
+			{Name: "status|extended-status|processlist|version|ping|variables", Does: effect.Read, Handle: onlyOne},
+			{Name: "drop", Does: effect.Database | effect.Destructive},
+		}},
 	{Name: "mysqldump", Options: "h|host=h u|user=v p|password=? P|port=v r|result-file=w", Does: effect.Database},
 	{Name: "nerdctl", Operands: "g*", Does: effect.Unknown, Handle: privileged},
 	{Name: "netlify", Does: effect.Cloud | effect.Network | effect.Publish},
@@ -98,31 +95,23 @@ var Rows = []program.Row{
 	}},
 	{Name: "pg_dump", Options: "f|file=w h|host=h U|username=v d|dbname=v p|port=v t|table=v", Does: effect.Database},
 	{Name: "pg_dumpall", Same: "pg_dump"},
-	{Name: "pg_isready", Options: "h|host=h p|port=v d|dbname=v U|username=v t|timeout=v", Operands: "v*"},
+	{Name: "pg_isready", Options: "h|host=h p|port=v d|dbname=v U|username=v t|timeout=v", Plain: "q|quiet V|version help",
+		Operands: "v*"},
 	{Name: "pg_restore", Options: "d|dbname=v h|host=h c|clean", Operands: "r*", Does: effect.Database | effect.Destructive},
 	{Name: "podman", Options: "url=h c|connection=v identity=r r|remote ssh=v log-level=v runtime=x conmon=x root=w runroot=w tmpdir=w " +
 		"hooks-dir=e module=x config=r storage-driver=v storage-opt=v", Handle: podmanOptions, Subs: dockerCommands},
 	{Name: "podman-compose", Operands: "g*", Does: effect.Unknown, Handle: privileged},
-	{Name: "psql",
-		Options: "c|command=s f|file=x h|host=h U|username=v d|dbname=v p|port=v o|output=w L|log-file=w v|set|variable=v l|list " +
-			"t|tuples-only A|no-align q|quiet X|no-psqlrc a|echo-all b|echo-errors e|echo-queries E|echo-hidden n|no-readline " +
-			"s|single-step S|single-line 1|single-transaction w|no-password W|password H|html F|field-separator=v P|pset=v " +
-			"R|record-separator=v T|table-attr=v x|expanded z|field-separator-zero 0|record-separator-zero csv",
-		Does: effect.Database, Shows: "l", Handle: inputStatement},
+	{Name: "psql", Options: psqlOptions, Plain: "V|version help=?", Does: effect.Database, Shows: "l", Handle: inputStatement},
 	{Name: "pulumi", Rest: effect.Cloud | effect.Network | effect.ProjectCode, Subs: []program.Row{
 		{Name: "version|about|whoami", Operands: "v*"},
 		{Name: "preview", Does: effect.ProjectCode | effect.Network},
 	}},
-	{Name: "redis-cli", Options: "h=h p=v a|pass=v user=v n=v u=h s=v r=v i=v eval=x rdb|functions-rdb=w scan pattern=v count=v bigkeys " +
-		"memkeys stat latency pipe cluster=v d=v D=v t=v x X=v raw no-raw csv json tls cacert=r cert=r key=r cacertdir=r c",
-		Does: effect.Database, Handle: redis},
+	{Name: "redis-cli", Style: program.First, Options: redisOptions, Plain: plainRedis, Does: effect.Database, Handle: redis},
 	{Name: "serverless", Does: effect.Cloud | effect.Network | effect.Publish},
 	{Name: "sls", Same: "serverless"},
 	{Name: "sqlcmd", Options: "Q=s q=s i=x S=h o=w", Does: effect.Database, Handle: inputStatement},
 	{Name: "sqlite", Same: "sqlite3"},
-	{Name: "sqlite3", Style: program.Single, Options: "cmd=s init=x separator=v nullvalue=v newline=v mmap=v vfs=v maxsize=v nonce=v " +
-		"header noheader column json csv line list box table markdown html quote tabs ascii batch bail readonly safe echo stats " +
-		"interactive A append zip deserialize memtrace=? version", Operands: "bs*",
+	{Name: "sqlite3", Style: program.Single, Options: sqliteOptions, Plain: "help nofollow", Operands: "bs*",
 		Does: effect.Database, Shows: "version", Handle: inputStatement},
 	{Name: "supabase", Does: effect.Cloud | effect.Database | effect.Network},
 	{Name: "terraform", Style: program.Single, Options: "chdir=k", Plain: "version help", Rest: effect.Cloud | effect.Network,

@@ -78,7 +78,8 @@ var otherwise = "base64 -i, du --time, rg --max-columns, stat -f, yamllint -f, z
 	"file --parameter, ss -N, ss --net, curl -x, curl --proxy, curl --preproxy, git diff --unified, " +
 	"git format-patch -n, cpio -I, cpio -O, lsof -c, lsof -p, lsof -u, xargs -I, tree --charset, " +
 	"tree --filelimit, tree --gitfile, tree --infofile, tree --sort, tree -H, tree -I, tree -L, tree -P, " +
-	"tree -T, tree -o, terraform init -plugin-dir, "
+	"tree -T, tree -o, terraform init -plugin-dir, sqlite3 -A, sqlite3 -maxsize, " +
+	"sqlite3 -mmap, "
 
 // leftOut are the options that rows with Plain leave out on purpose, so that they ask: a line for each program, as in manuals.
 //
