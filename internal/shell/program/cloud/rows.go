@@ -15,16 +15,17 @@ var Rows = []program.Row{
 	{Name: "argocd", Rest: effect.Cloud | effect.Network, Subs: []program.Row{{Name: "version|context", Operands: "v*"}}},
 	{Name: "aws", Options: "profile=v region=v output=v query=v endpoint-url=h ca-bundle=r color=v cli-read-timeout=v cli-connect-timeout=v " +
 		"cli-binary-format=v cli-error-format=v no-cli-pager no-paginate no-verify-ssl no-sign-request debug v|version",
-		Other: providerCommand, Subs: []program.Row{
+		Plain: "cli-auto-prompt no-cli-auto-prompt help", Other: providerCommand, Subs: []program.Row{
 			{Name: "configure", Alone: effect.Secrets | effect.Cloud, Rest: effect.Secrets | effect.Cloud, Subs: []program.Row{
-				{Name: "list|list-profiles", Does: effect.Read},
-				{Name: "get", Options: "profile=v region=v", Does: effect.Read, Handle: awsSetting},
+				{Name: "list|list-profiles", Options: "profile=v region=v", Plain: "help", Does: effect.Read},
+				{Name: "get", Options: "profile=v region=v", Plain: "help", Does: effect.Read, Handle: awsSetting},
 			}},
 			{Name: "help", Operands: "v*"},
 		}},
-	{Name: "az", Options: "subscription=v o|output=v query=v g|resource-group=v n|name=v", Other: providerCommand, Subs: []program.Row{
-		{Name: "version|help", Operands: "v*"},
-	}},
+	{Name: "az", Options: "subscription=v o|output=v query=v g|resource-group=v n|name=v",
+		Plain: "debug h|help only-show-errors verbose version", Other: providerCommand, Subs: []program.Row{
+			{Name: "version|help", Operands: "v*"},
+		}},
 	{Name: "bq", Does: effect.Cloud | effect.Network | effect.Database},
 	{Name: "cdk", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
 		{Name: "ls|list|diff|doctor|version", Options: "o|output=w a|app=c c|context=v", Does: effect.ProjectCode},
@@ -44,12 +45,13 @@ var Rows = []program.Row{
 	{Name: "fly", Same: "flyctl"},
 	{Name: "flyctl", Does: effect.Cloud | effect.Network},
 	{Name: "gcloud", Options: "project=v region=v zone=v format=v filter=v account=v configuration=v flags-file=r access-token-file=r " +
-		"impersonate-service-account=v billing-project=v verbosity=v q|quiet", Other: providerCommand, Subs: []program.Row{
-		{Name: "version|help|info", Operands: "v*"},
-		{Name: "auth", Rest: effect.Secrets | effect.Cloud | effect.Network, Subs: []program.Row{
-			{Name: "list", Options: "format=v filter=v filter-account=v", Does: effect.Read},
+		"impersonate-service-account=v billing-project=v verbosity=v q|quiet",
+		Plain: "flatten=v h|help log-http trace-token=v user-output-enabled no-user-output-enabled version", Other: providerCommand, Subs: []program.Row{
+			{Name: "version|help|info", Operands: "v*"},
+			{Name: "auth", Rest: effect.Secrets | effect.Cloud | effect.Network, Subs: []program.Row{
+				{Name: "list", Options: "format=v filter=v filter-account=v project=v", Plain: "flatten=v limit=v sort-by=v h|help q|quiet", Does: effect.Read},
+			}},
 		}},
-	}},
 	{Name: "gh", Options: "R|repo=v", Plain: "version help", Handle: forgeOptions, Subs: forgeCommands},
 	{Name: "glab", Options: "R|repo=v", Plain: "version help", Handle: forgeOptions, Subs: forgeCommands},
 	{Name: "gsutil", Does: effect.Cloud | effect.Network},
