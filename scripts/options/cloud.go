@@ -33,14 +33,16 @@ var asked = []struct {
 		"alias/list extension/list extension/search completion version"},
 	{"helm", "--help", ofCobra, " list status history version env search/repo search/hub get/notes get/metadata show/values show/all show/chart " +
 		"template lint dependency/list dependency/update dependency/build create package repo/list repo/update plugin/list completion push"},
+	{"openssl", "-help", ofOpenssl, "version list ciphers speed rand prime passwd rsa pkey x509 req enc dgst genrsa genpkey pkcs12 pkcs8 ec " +
+		"ecparam verify crl pkeyutl rsautl asn1parse dhparam cms smime dsa pkcs7 ts"},
 	{"psql", "--help", ofHelp, ""}, {"pg_isready", "--help", ofHelp, ""}, {"sqlite3", "-help", ofHelp, ""}, {"mysql", "--help", ofHelp, ""},
 	{"mysqladmin", "--help", ofHelp, ""},
 	{"xxd", "-h", ofHelp, ""}, {"gawk", "--help", ofHelp, ""}, {"mawk", "--help", ofHelp, ""}, {"bc", "--help", ofHelp, ""},
 	{"shasum", "--help", ofHelp, ""}, {"base32", "--help", ofHelp, ""}, {"dpkg", "--help", ofHelp, ""},
 	{"dpkg-query", "--help", ofHelp, ""}, {"man", "--help", ofHelp, ""}, {"whatis", "--help", ofHelp, ""}, {"apropos", "--help", ofHelp, ""},
 	{"lscpu", "--help", ofHelp, ""}, {"lsns", "--help", ofHelp, ""}, {"lslocks", "--help", ofHelp, ""}, {"lsipc", "--help", ofHelp, ""},
-	{"lslogins", "--help", ofHelp, ""}, {"lsmem", "--help", ofHelp, ""}, {"w", "--help", ofHelp, ""}, {"top", "--help", ofHelp, ""},
-	{"pmap", "--help", ofHelp, ""}, {"pidof", "--help", ofHelp, ""}, {"netstat", "--help", ofHelp, ""}, {"arp", "--help", ofHelp, ""},
+	{"lslogins", "--help", ofHelp, ""}, {"lsmem", "--help", ofHelp, ""}, {"w", "--help", ofHelp, ""},
+	{"pmap", "--help", ofHelp, ""}, {"pidof", "--help", ofHelp, ""}, {"netstat", "--help", ofHelp, ""},
 	{"hostname", "--help", ofHelp, ""}, {"hostnamectl", "--help", ofHelp, ""}, {"timedatectl", "--help", ofHelp, ""},
 	{"localectl", "--help", ofHelp, ""}, {"loginctl", "--help", ofHelp, ""}, {"resolvectl", "--help", ofHelp, ""},
 	{"systemd-analyze", "--help", ofHelp, ""}, {"watch", "--help", ofHelp, ""}, {"setsid", "--help", ofHelp, ""},
@@ -52,7 +54,7 @@ var asked = []struct {
 	{"getfacl", "--help", ofHelp, ""}, {"stty", "--help", ofHelp, ""}, {"mount", "--help", ofHelp, ""}, {"umount", "--help", ofHelp, ""},
 	{"sysctl", "--help", ofHelp, ""}, {"kill", "--help", ofHelp, ""}, {"logger", "--help", ofHelp, ""}, {"dd", "--help", ofHelp, ""},
 	{"blkid", "--help", ofHelp, ""}, {"ldd", "--help", ofHelp, ""}, {"locale", "--help", ofHelp, ""}, {"xmllint", "--help", ofHelp, ""},
-	{"cloc", "--help", ofHelp, ""}, {"tput", "--help", ofHelp, ""}, {"fuser", "--help", ofHelp, ""}, {"ps", "--help all", ofHelp, ""},
+	{"cloc", "--help", ofHelp, ""}, {"tput", "--help", ofHelp, ""}, {"fuser", "--help", ofHelp, ""},
 	{"systemctl status", "--help", ofHelp, ""}, {"ncal", "--help", ofHelp, ""}, {"numastat", "--help", ofHelp, ""},
 	{"strace", "--help", ofHelp, ""}, {"time", "--help", ofHelp, ""}, {"zipinfo", "--help", ofHelp, ""}, {"lsusb", "--help", ofHelp, ""},
 }
@@ -127,6 +129,24 @@ func ofTerraform(text string) (list []string) {
 		switch {
 		case m == nil:
 		case m[2] == "" || m[2] == "=true" || m[2] == "=false":
+			list = append(list, m[1])
+		default:
+			list = append(list, m[1]+"=")
+		}
+	}
+	return list
+}
+
+// typed is an option in the help of openssl: one blank before the type of a value.
+var typed = regexp.MustCompile(`^ *(-[A-Za-z0-9_-]+) (val|infile|outfile|dir|uri|format|parm|[+]?int|intmax|PEM\S+)? `)
+
+// ofOpenssl reads the options in the help of a command of openssl.
+func ofOpenssl(text string) (list []string) {
+	for one := range strings.Lines(text) {
+		m := typed.FindStringSubmatch(one)
+		switch {
+		case m == nil:
+		case m[2] == "":
 			list = append(list, m[1])
 		default:
 			list = append(list, m[1]+"=")

@@ -13,7 +13,8 @@ var Rows = []program.Row{
 	{Name: "ansible-playbook", Options: "i|inventory=r e|extra-vars=v check syntax-check", Operands: "x*",
 		Does: effect.Cloud | effect.Network, Shows: "syntax-check"},
 	{Name: "argocd", Rest: effect.Cloud | effect.Network, Subs: []program.Row{{Name: "version|context", Operands: "v*"}}},
-	{Name: "aws", Options: "profile=v region=v output=v query=v endpoint-url=h ca-bundle=r color=v cli-read-timeout=v cli-connect-timeout=v " +
+	{Name: "aws", Options: "profile=v region=v output=v query=v endpoint-url=h ca-bundle=r color=v cli-read-timeout=v " +
+		"cli-connect-timeout=v " +
 		"cli-binary-format=v cli-error-format=v no-cli-pager no-paginate no-verify-ssl no-sign-request debug v|version",
 		Plain: "cli-auto-prompt no-cli-auto-prompt help", Other: providerCommand, Subs: []program.Row{
 			{Name: "configure", Alone: effect.Secrets | effect.Cloud, Rest: effect.Secrets | effect.Cloud, Subs: []program.Row{
@@ -46,10 +47,12 @@ var Rows = []program.Row{
 	{Name: "flyctl", Does: effect.Cloud | effect.Network},
 	{Name: "gcloud", Options: "project=v region=v zone=v format=v filter=v account=v configuration=v flags-file=r access-token-file=r " +
 		"impersonate-service-account=v billing-project=v verbosity=v q|quiet",
-		Plain: "flatten=v h|help log-http trace-token=v user-output-enabled no-user-output-enabled version", Other: providerCommand, Subs: []program.Row{
+		Plain: "flatten=v h|help log-http trace-token=v user-output-enabled no-user-output-enabled version", Other: providerCommand,
+		Subs: []program.Row{
 			{Name: "version|help|info", Operands: "v*"},
 			{Name: "auth", Rest: effect.Secrets | effect.Cloud | effect.Network, Subs: []program.Row{
-				{Name: "list", Options: "format=v filter=v filter-account=v project=v", Plain: "flatten=v limit=v sort-by=v h|help q|quiet", Does: effect.Read},
+				{Name: "list", Options: "format=v filter=v filter-account=v project=v",
+					Plain: "flatten=v limit=v sort-by=v h|help q|quiet", Does: effect.Read},
 			}},
 		}},
 	{Name: "gh", Options: "R|repo=v", Plain: "version help", Handle: forgeOptions, Subs: forgeCommands},
@@ -93,7 +96,8 @@ var Rows = []program.Row{
 	{Name: "nomad", Does: effect.Cloud | effect.Network},
 	{Name: "oc", Same: "kubectl"},
 	{Name: "packer", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
-		{Name: "validate|fmt|inspect|version", Style: program.Single, Options: "var=v var-file=r only=v except=v", Operands: "g*", Here: "r"},
+		{Name: "validate|fmt|inspect|version", Style: program.Single, Options: "var=v var-file=r only=v except=v", Operands: "g*",
+			Here: "r"},
 	}},
 	{Name: "pg_dump", Options: "f|file=w h|host=h U|username=v d|dbname=v p|port=v t|table=v", Does: effect.Database},
 	{Name: "pg_dumpall", Same: "pg_dump"},

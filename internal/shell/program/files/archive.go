@@ -281,9 +281,13 @@ func zip(c *program.Call) {
 		switch {
 		case strings.HasPrefix(w.Text, "-lf") && len(w.Text) > 3:
 			c.File(policy.Write, w.Tail(3))
+		case strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && strings.Contains(w.Text, "TT"):
+			if _, command, _ := strings.Cut(w.Text, "TT"); command != "" {
+				c.RunNested(w.Tail(len(w.Text) - len(strings.TrimPrefix(command, "="))))
+			} else if i+1 < len(c.Words) {
+				c.RunNested(c.Words[i+1])
+			}
 		case i+1 == len(c.Words):
-		case w.Text == "-TT":
-			c.RunNested(c.Words[i+1])
 		case w.Text == "-lf":
 			c.File(policy.Write, c.Words[i+1])
 		}

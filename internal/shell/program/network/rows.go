@@ -32,21 +32,12 @@ var Rows = []program.Row{
 	{Name: "nmap", Style: program.Single, Options: "p=v oN=w oX=w oG=w oA=w iL=r script=x T=v", Operands: "h*",
 		Does: effect.Network},
 	{Name: "nslookup", Does: effect.Network},
-	{Name: "openssl", Subs: []program.Row{
-		{Name: "version|list|ciphers|help|speed|rand|prime|errstr|passwd", Style: program.Single, Options: "out=w", Operands: "v*"},
-		{Name: "s_client", Style: program.Single, Options: "connect=h cert=r key=r CAfile=r servername=v",
-			Does: effect.Network | effect.Upload},
-		{Name: "s_server", Style: program.Single, Options: "accept=v cert=r key=r", Does: effect.Listen | effect.Network},
-		{Name: "rsa|pkey|x509|req|enc|dgst|genrsa|genpkey|pkcs12|pkcs8|ec|ecparam|verify|crl|pkeyutl|rsautl|asn1parse|dhparam|" +
-			"sha256|md5|base64|cms|smime|ca|dsa|pkcs7|ts", Style: program.Single,
-			Options: "in=r out=w inkey=r key=r CA=r CAkey=r CAfile=r certfile=r signkey=r config=r keyout=w passin=v passout=v " +
-				"pass=v k=v K=v iv=v days=v subj=v sign=r verify=r signature=r addext=v newkey=v extfile=r extensions=v " +
-				"CAcreateserial name=v rand=r engine=x provider=x provider-path=x", Operands: "r*"},
-	}},
+	{Name: "openssl", Plain: "help", Subs: sslCommands},
 	{Name: "ping", Options: "c=v i=v w=v W=v t=v s=v I=v", Operands: "h", Does: effect.Network},
 	{Name: "rsync", Plain: plainRsync,
 		Options: "b|backup e|rsh=c rsync-path=v f|filter=v exclude=v include=v exclude-from=r include-from=r " +
-			"files-from=n B|block-size=v T|temp-dir=w link-dest=r compare-dest=r copy-dest=r log-file=w partial-dir=w backup-dir=w suffix=v " +
+			"files-from=n B|block-size=v T|temp-dir=w link-dest=r compare-dest=r copy-dest=r log-file=w partial-dir=w backup-dir=w " +
+			"suffix=v " +
 			"M|remote-option=v port=v bwlimit=v chmod=v chown=v password-file=r max-size=v min-size=v timeout=v out-format=v " +
 			"delete|delete-before|delete-during|delete-delay|delete-after|delete-excluded|delete-missing-args del " +
 			"early-input=r only-write-batch=w remove-source-files write-batch=w read-batch=r", Handle: transfer},

@@ -79,7 +79,8 @@ var otherwise = "base64 -i, du --time, rg --max-columns, stat -f, yamllint -f, z
 	"git format-patch -n, cpio -I, cpio -O, lsof -c, lsof -p, lsof -u, xargs -I, tree --charset, " +
 	"tree --filelimit, tree --gitfile, tree --infofile, tree --sort, tree -H, tree -I, tree -L, tree -P, " +
 	"tree -T, tree -o, terraform init -plugin-dir, sqlite3 -A, sqlite3 -maxsize, " +
-	"sqlite3 -mmap, "
+	"sqlite3 -mmap, lsof -a, lsof -b, lsof -d, lsof -h, dpkg --compare-versions, dpkg --install, dpkg -i, dpkg --listfiles, dpkg --search, " +
+	"objdump -EB, objdump -EL, shasum -a, shasum --algorithm, dpkg -L, dpkg -S, hostname -F, hostname --file, tput -S, "
 
 // leftOut are the options that rows with Plain leave out on purpose, so that they ask: a line for each program, as in manuals.
 //
