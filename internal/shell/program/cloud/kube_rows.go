@@ -33,7 +33,7 @@ var kubeCommands = []program.Row{
 		"pod-running-timeout=v no-preserve retries=v " + plainKube,
 		Does: effect.Container | effect.Cloud | effect.Network | effect.EnterCluster},
 	{Name: "attach|run|port-forward", Options: "c|container=v f|filename=u k|kustomize=r image=v overrides=v template=v privileged " +
-		"l|labels=v " + kubeOptions, Plain: plainKubeRun + plainKube, Does: effect.Container | effect.Cloud | effect.Network},
+		kubeOptions, Plain: "labels=v " + plainKubeRun + plainKube, Does: effect.Container | effect.Cloud | effect.Network},
 	{Name: "debug", Options: "c|container=v f|filename=u image=v custom=r profile=v copy-to=v " + kubeOptions,
 		Plain: "arguments-only attach env=v image-pull-policy=v keep-annotations keep-init-containers keep-labels keep-liveness " +
 			"keep-readiness keep-startup q|quiet replace same-node set-image=v share-processes i|stdin target=v t|tty " + plainKube,
@@ -60,17 +60,21 @@ const (
 	plainKube = "disable-compression log-flush-frequency=v match-server-version profile=v vmodule=v warnings-as-errors h|help " +
 		"alsologtostderr logtostderr stderrthreshold=v log-backtrace-at=v"
 	plainKubeQuery = "w|watch R|recursive L|label-columns=v allow-missing-template-keys chunk-size=v ignore-not-found no-headers " +
-		"output-watch-events server-print show-kind show-labels show-managed-fields subresource=v watch-only show-events containers sum " +
+		"output-watch-events server-print show-kind show-labels show-managed-fields subresource=v watch-only show-events containers " +
+		"sum " +
 		"use-protocol-buffers show-capacity client short recursive api-version=v output-version=v api-group=v cached categories=v " +
 		"namespaced verbs=v concurrency=v field-manager=v force-conflicts prune prune-allowlist=v server-side all local types=v "
 	plainKubeLogs = "f|follow p|previous all-containers all-pods ignore-errors insecure-skip-tls-verify-backend limit-bytes=v " +
 		"max-log-requests=v pod-running-timeout=v prefix timestamps "
-	plainKubeRun = "i|stdin t|tty q|quiet pod-running-timeout=v address=v allow-missing-template-keys annotations=v attach cascade=? command " +
+	plainKubeRun = "i|stdin t|tty q|quiet pod-running-timeout=v address=v allow-missing-template-keys annotations=v attach cascade=? " +
+		"command " +
 		"dry-run=? env=v expose field-manager=v force grace-period=v image-pull-policy=v leave-stdin-open override-type=v port=v " +
 		"R|recursive restart=v rm save-config show-managed-fields timeout=v wait "
-	plainKubeDelete = "cascade=? dry-run=? ignore-not-found i|interactive now R|recursive timeout=v wait chunk-size=v delete-emptydir-data " +
+	plainKubeDelete = "cascade=? dry-run=? ignore-not-found i|interactive now R|recursive timeout=v wait chunk-size=v " +
+		"delete-emptydir-data " +
 		"disable-eviction ignore-daemonsets skip-wait-for-delete-timeout=v "
-	plainKubeApply = "all allow-missing-template-keys cascade=? field-manager=v force force-conflicts grace-period=v openapi-patch overwrite " +
+	plainKubeApply = "all allow-missing-template-keys cascade=? field-manager=v force force-conflicts grace-period=v openapi-patch " +
+		"overwrite " +
 		"R|recursive server-side show-managed-fields subresource=v timeout=v validate=? wait edit save-config windows-line-endings local "
 	plainKustomize = "helm-api-versions=v helm-debug helm-kube-version=v stack-trace " + plainKube
 )

@@ -21,7 +21,8 @@ var terraformCommands = []program.Row{
 				Plain: "enable-plugin-cache help", Here: "rw", Does: effect.Deps | effect.Network},
 		}},
 	{Name: "state", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
-		{Name: "list|show", Style: program.Single, Options: "state=r id=v", Plain: "no-color help", Here: "r", Does: effect.Read | effect.Network},
+		{Name: "list|show", Style: program.Single, Options: "state=r id=v", Plain: "no-color help", Here: "r",
+			Does: effect.Read | effect.Network},
 		{Name: "pull", Plain: "no-color help", Does: effect.Secrets | effect.Network},
 	}},
 	{Name: "workspace", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
@@ -34,8 +35,9 @@ var terraformCommands = []program.Row{
 	{Name: "console", Style: program.Single, Options: "state=r plan var=v var-file=r", Plain: "help", Operands: "g*", Here: "r",
 		Does: effect.Network, Handle: evaluate},
 	{Name: "fmt", Style: program.Single, Plain: "check diff list no-color recursive write help", Operands: "b*", Here: "rw"},
-	{Name: "init", Style: program.Single, Options: "backend-config=g from-module=u plugin-dir=x migrate-state force-copy test-directory=r",
-		Plain: "backend get ignore-remote-version input json lock lock-timeout=v lockfile=v no-color reconfigure upgrade help",
-		Here:  "rw", Does: effect.Deps | effect.Network, Handle: stateMoves},
+	{Name: "init", Style: program.Single,
+		Options: "backend-config=g from-module=u plugin-dir=x migrate-state force-copy test-directory=r",
+		Plain:   "backend get ignore-remote-version input json lock lock-timeout=v lockfile=v no-color reconfigure upgrade help",
+		Here:    "rw", Does: effect.Deps | effect.Network, Handle: stateMoves},
 	{Name: "destroy", Style: program.Single, Does: effect.Cloud | effect.Destructive | effect.Network},
 }

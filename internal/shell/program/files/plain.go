@@ -99,7 +99,8 @@ const (
 	plainSync = "d f data file-system help version"
 	// A pair of letters is one option for zip and unzip. Both letters stand here.
 	plainUnzip = "a aa b B C D DD f h hh i L LL M n N o q qq R s S T u U UU V W X z"
-	plainZip   = "# A|adjust-sfx a J|junk-sfx M S|system-hidden c|entry-comments d|delete D|no-dir-entries DF|difference-archive e|encrypt F|fix FF|fixfix " +
+	plainZip   = "# A|adjust-sfx a J|junk-sfx M S|system-hidden c|entry-comments d|delete D|no-dir-entries DF|difference-archive " +
+		"e|encrypt F|fix FF|fixfix " +
 		"f|freshen " +
 		"FS|filesync g|grow h|help h2|more-help j|junk-paths k|DOS-names l|to-crlf ll|from-crlf L|license la|log-append li|log-info " +
 		"MM|must-match n|suffixes=v nw|no-wild o|latest-time p|paths q|quiet r s|split-size=v sp|split-pause sb|split-bell " +

@@ -206,7 +206,9 @@ func hasWord(s, word string) bool {
 func hexDump(c *program.Call, args []program.Word) {
 	words := make([]program.Word, 0, len(args))
 	for _, w := range args {
-		if !w.Unknown && len(w.Text) > 2 && program.Named("-c|-g|-l|-o|-s", w.Text[:2]) && strings.Trim(w.Text[2:], "0123456789abcdefxABCDEF+-") == "" {
+		counts := len(w.Text) > 2 && program.Named("-c|-g|-l|-o|-s", w.Text[:2]) &&
+			strings.Trim(w.Text[2:], "0123456789abcdefxABCDEF+-") == ""
+		if counts && !w.Unknown {
 			words = append(words, program.Known(w.Text[:2]), w.Tail(2))
 			continue
 		}

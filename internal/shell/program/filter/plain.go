@@ -113,5 +113,14 @@ const (
 		"prefix-addresses prefix-strip=v prefix=v p|private-headers P|private=v L|process-links r|reloc sframe=? show-all-symbols " +
 		"S|source source-comment=? special-syms G|stabs start-address=v stop-address=v t|syms b|target=v U=? unicode=v v|V|version " +
 		"visualize-jumps=? w|wide h|section-headers|headers show-raw-insn no-show-raw-insn"
-	plainXxd = "a|autoskip b|bits C|capitalize d decimal E|EBCDIC e h|help i|include ps|postscript|plain|p r|revert u|uppercase v|version"
+	plainXxd  = "a|autoskip b|bits C|capitalize d decimal E|EBCDIC e h|help i|include ps|postscript|plain|p r|revert u|uppercase v|version"
+	plainCloc = "by-file by-file-by-lang by-percent=v csv csv-delimiter=v json md yaml xml quiet exclude-ext=v exclude-lang=v " +
+		"include-ext=v " +
+		"include-lang=v include-content=v exclude-content=v match-f=v match-d=v not-match-f=v not-match-d=v fullpath hide-rate " +
+		"progress-rate=v sum-one processes=v skip-uniqueness no-autogen no-recurse max-file-size=v timeout=v follow-links " +
+		"docstring-as-code summary-cutoff=v show-ext=? show-lang=? show-os v|verbose=? 3 h help version"
+	plainXmllint = "noout format recover huge nonet debug copy noblanks nocdata html xmlout push memory timing repeat insert c14n " +
+		"c14n11 " +
+		"exc-c14n encode=v noenc nodict nodefdtd nsclean auto dropdtd nowarning oldxml10 pedantic stats pretty=v walker stream " +
+		"chkregister sax sax1 quiet help version maxmem=v max-ampl=v"
 )

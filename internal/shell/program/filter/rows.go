@@ -22,7 +22,8 @@ var Rows = []program.Row{
 	{Name: "cal", Plain: "3 1 y Y n|months=v s|sunday m|monday j|julian A=v B=v S|span w|week=? color=? C N h|help V|version e H=v J " +
 		"d=v p", Operands: "v*"},
 	{Name: "cksum", Plain: plainCksum, Operands: "r*"},
-	{Name: "cloc", Options: "exclude-dir=v out|report-file=w", Operands: "r*", Here: "r"},
+	{Name: "cloc", Options: "exclude-dir=v out|report-file=w list-file=n exclude-list-file=r ignored=w counted=w found=w categorized=w " +
+		"sql=w extract-with=c read-lang-def=r force-lang-def=r write-lang-def=w config=r", Plain: plainCloc, Operands: "r*", Here: "r"},
 	{Name: "column", Plain: plainColumn, Options: "s|separator=v o|output-separator=v N=v c=v", Operands: "r*"},
 	{Name: "cut", Plain: plainCut, Options: "d|delimiter=v f|fields=v c|characters=v b|bytes=v output-delimiter=v", Operands: "r*"},
 	{Name: "dirname", Plain: plainDirname, Operands: "v*"},
@@ -38,7 +39,10 @@ var Rows = []program.Row{
 		Options: "e|regexp=v f|file=r A|after-context=v B|before-context=v C|context=v m|max-count=v include=v " +
 			"exclude=v exclude-from=r exclude-dir=v color=? colour=? r|recursive R|dereference-recursive l|files-with-matches " +
 			"label=v d|directories=v D=v ignore-dir=v", Operands: "vr*", Instead: "e r* f r*", Handle: grep},
-	{Name: "hadolint", Options: "c|config=r f|format=v", Operands: "r*"},
+	{Name: "hadolint", Options: "c|config=r f|format=v",
+		Plain: "no-fail no-color V|verbose v|version h|help t|failure-threshold=v ignore=v " +
+			"error=v warning=v info=v style=v trusted-registry=v require-label=v strict-labels disable-ignore-pragma file-path-in-report=v",
+		Operands: "r*"},
 	{Name: "head", Plain: plainHead, Options: "n|lines=v c|bytes=v", Operands: "r*"},
 	{Name: "hexdump", Plain: plainHexdump, Options: "n=v s=v e=v f=r", Operands: "r*"},
 	{Name: "iconv", Plain: plainIconv, Options: "f|from-code=v t|to-code=v o|output=w", Operands: "r*"},
@@ -47,7 +51,9 @@ var Rows = []program.Row{
 		Options: "arg=2 argjson=2 slurpfile=3 rawfile=3 argfile=3 f|from-file=r L=r indent=v args jsonargs", Operands: "vr*",
 		Instead: "f r*", Handle: query},
 	{Name: "look", Plain: "a|alternative b d|alphanum f|ignore-case h|help V|version", Options: "t|terminate=v", Operands: "vr*"},
-	{Name: "markdownlint", Options: "c|config=r i|ignore=v f|fix o|output=w", Operands: "f*"},
+	{Name: "markdownlint", Options: "c|config=r i|ignore=v f|fix o|output=w p|ignore-path=r r|rules=x",
+		Plain: "d|dot j|json q|quiet s|stdin enable=v " +
+			"disable=v configPointer=v h|help V|version", Operands: "f*"},
 	{Name: "mawk", Same: "awk"},
 	{Name: "nawk", Same: "awk"},
 	{Name: "nl", Plain: plainNl, Options: "b=v s=v w=v", Operands: "r*"},
@@ -80,12 +86,16 @@ var Rows = []program.Row{
 	{Name: "strings", Plain: plainStrings, Listed: true, Options: "n|bytes=v", Operands: "r*"},
 	{Name: "tac", Plain: plainTac, Options: "s=v", Operands: "r*"},
 	{Name: "tail", Plain: plainTail, Options: "n|lines=v c|bytes=v s|sleep-interval=v pid=v", Operands: "r*"},
-	{Name: "tokei", Options: "e|exclude=v t|type=v o|output=v", Operands: "r*", Here: "r"},
+	{Name: "tokei", Options: "e|exclude=v t|type=v o|output=v i|input=r",
+		Plain: "C|compact f|files hidden l|languages no-ignore no-ignore-dot " +
+			"no-ignore-parent no-ignore-vcs s|sort=v r|rsort=v c|columns=v n|num-format=v v|verbose h|help V|version", Operands: "r*",
+		Here: "r"},
 	{Name: "tr", Plain: plainTr, Operands: "v*"},
 	{Name: "unexpand", Plain: plainUnexpand, Operands: "r*"},
 	{Name: "uniq", Plain: plainUniq, Options: "f|skip-fields=v s|skip-chars=v w|check-chars=v", Operands: "rw"},
 	{Name: "wc", Plain: plainWc, Options: "files0-from=r", Operands: "r*"},
-	{Name: "xmllint", Options: "o|output=w xpath=v schema=r dtdvalid=r path=v", Operands: "r*"},
+	{Name: "xmllint", Options: "o|output=w xpath=v schema=r dtdvalid=r path=v relaxng=r schematron=r", Plain: plainXmllint,
+		Operands: "r*"},
 	{Name: "xxd", Plain: plainXxd, Style: program.Single, Options: "c|cols=v g|groupsize=v l|len=v s|seek|skip=v o|offset=v n|name=v R=v",
 		Operands: "rw", Parse: hexDump},
 	{Name: "yamllint", Plain: plainYamllint, Options: "c|config-file=r d=v f=v", Operands: "r*"},

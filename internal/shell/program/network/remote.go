@@ -74,6 +74,9 @@ func ssh(c *program.Call, args []program.Word) {
 		return
 	}
 	c.Does |= effect.Network
+	if c.HasAny("L", "R", "D", "w") { // ports of this machine are open to another one
+		c.Does |= effect.Listen
+	}
 	rest := c.Operands
 	if len(rest) > 0 {
 		c.Host(rest[0])
