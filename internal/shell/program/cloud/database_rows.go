@@ -2,7 +2,8 @@ package cloud
 
 // The options of clients of databases. Those that load a program, send files or change how statements are read stand in neither list.
 const (
-	mysqlOptions = "e|execute=s h|host=h u|user=v p|password=? P|port=v D|database=v defaults-file=x defaults-extra-file=x init-command=s " +
+	mysqlOptions = "e|execute=s h|host=h u|user=v p|password=? P|port=v D|database=v defaults-file=x defaults-extra-file=x " +
+		"init-command=s " +
 		"tee=w pager=c login-path=v S|socket=v plugin-dir=e ssl-ca=r ssl-cert=r ssl-key=r ssl-capath=r ssl-crl=r ssl-crlpath=r " +
 		"server-public-key-path=r character-sets-dir=r protocol=v default-character-set=v N|skip-column-names B|batch t|table s|silent " +
 		"r|raw E|vertical X|xml H|html"
@@ -10,10 +11,16 @@ const (
 		"c|comments C|compress connect-expired-password connect-timeout=v debug-check T|debug-info f|force I|help i|ignore-spaces " +
 		"line-numbers L|skip-line-numbers max-allowed-packet=v max-join-size=v net-buffer-length=v A|no-auto-rehash b|no-beep " +
 		"no-defaults o|one-database print-query-on-error progress-reports prompt=v q|quick quick-max-column-width=v reconnect " +
-		"U|safe-updates|i-am-a-dummy sandbox secure-auth select-limit=v show-warnings sigint-ignore ssl ssl-cipher=v ssl-mode=v skip-ssl " +
-		"get-server-public-key compression-algorithms=v zstd-compression-level=v tls-ciphersuites=v tls-version=v ssl-verify-server-cert " +
+		"U|safe-updates|i-am-a-dummy sandbox secure-auth select-limit=v show-warnings sigint-ignore ssl ssl-cipher=v ssl-mode=v " +
+		"skip-ssl " +
+		"get-server-public-key compression-algorithms=v zstd-compression-level=v tls-ciphersuites=v tls-version=v " +
+		"ssl-verify-server-cert " +
 		"n|unbuffered v|verbose V|version w|wait"
-	plainMysqladmin = "C|compress connect-timeout=v debug-check debug-info f|force help l|local b|no-beep no-defaults shutdown-timeout=v " +
+	mysqladminOptions = "h|host=h u|user=v p|password=? P|port=v S|socket=v defaults-file=x r|relative " +
+		"i|sleep=v c|count=v defaults-extra-file=x plugin-dir=e ssl-ca=r ssl-cert=r ssl-key=r ssl-capath=r ssl-crl=r ssl-crlpath=r " +
+		"character-sets-dir=r protocol=v default-character-set=v"
+	plainMysqladmin = "C|compress connect-timeout=v debug-check debug-info f|force help l|local b|no-beep no-defaults " +
+		"shutdown-timeout=v " +
 		"s|silent ssl ssl-cipher=v ssl-mode=v skip-ssl tls-version=v ssl-verify-server-cert v|verbose V|version E|vertical w|wait=? " +
 		"wait-for-all-slaves get-server-public-key"
 
@@ -28,7 +35,8 @@ const (
 
 	redisOptions = "h=h p=v a|pass=v user=v n=v u=h s=v r=v i=v eval=x rdb|functions-rdb=w scan pattern=v count=v bigkeys " +
 		"memkeys stat latency pipe cluster=v d=v D=v t=v x X=v raw no-raw csv json tls cacert=r cert=r key=r cacertdir=r c"
-	plainRedis = "2 3 4 6 e askpass sni=v insecure tls-ciphers=v tls-ciphersuites=v quoted-input quoted-json show-pushes=v latency-history " +
+	plainRedis = "2 3 4 6 e askpass sni=v insecure tls-ciphers=v tls-ciphersuites=v quoted-input quoted-json show-pushes=v " +
+		"latency-history " +
 		"latency-dist pipe-timeout=v memkeys-samples=v hotkeys quoted-pattern=v intrinsic-latency=v ldb ldb-sync-mode verbose " +
 		"no-auth-warning help version"
 
@@ -39,3 +47,8 @@ const (
 		"tlsAllowInvalidCertificates tlsCertificateSelector=v tlsDisabledProtocols=v tlsFIPSMode tlsUseSystemCA apiVersion=v apiStrict " +
 		"apiDeprecationErrors verbose deepInspect=? skipStartupWarnings"
 )
+
+// plainMinikube are the options of minikube, before and behind a subcommand.
+const plainMinikube = "l|layout=v w|watch=? n|node|namespace=v short components d|docs light l=v alsologtostderr logtostderr v=v " +
+	"b|bootstrapper=v " +
+	"rootless skip-audit user=v h|help"

@@ -17,16 +17,20 @@ var dockerCommands = []program.Row{
 	{Name: "run|create", Style: program.First, Options: dockerRun, Plain: plainRun, Parse: container},
 	{Name: "exec", Style: program.First, Options: dockerRun, Plain: plainRun, Parse: container},
 	{Name: "buildx", Options: "builder=v", Plain: "D|debug help", Handle: builder, Rest: effect.Container, Subs: []program.Row{
-		{Name: "ls|inspect|version|du", Options: "builder=v filter=v format=v timeout=v", Plain: "bootstrap no-trunc verbose D|debug help",
+		{Name: "ls|inspect|version|du", Options: "builder=v filter=v format=v timeout=v",
+			Plain:    "bootstrap no-trunc verbose D|debug help",
 			Operands: "v*"},
-		{Name: "imagetools", Rest: effect.Container | effect.Publish, Subs: []program.Row{
-			{Name: "inspect", Options: "builder=v format=v", Plain: "raw D|debug help", Does: effect.Read | effect.Network},
-		}},
+		{Name: "imagetools", Options: "builder=v", Plain: "D|debug help", Handle: builder, Rest: effect.Container | effect.Publish,
+			Subs: []program.Row{
+				{Name: "inspect", Options: "builder=v format=v", Plain: "raw D|debug help", Does: effect.Read | effect.Network},
+			}},
 		{Name: "build|b", Options: buildOptions, Plain: plainBuild, Operands: "u*", Does: effect.ProjectCode | effect.Network,
 			Handle: buildImage},
-		{Name: "bake", Options: bakeOptions, Plain: plainBake, Operands: "v*", Does: effect.ProjectCode | effect.Network, Handle: buildImage},
+		{Name: "bake", Options: bakeOptions, Plain: plainBake, Operands: "v*", Does: effect.ProjectCode | effect.Network,
+			Handle: buildImage},
 	}},
-	{Name: "build", Options: buildOptions, Plain: plainBuild, Operands: "u*", Does: effect.ProjectCode | effect.Network, Handle: buildImage},
+	{Name: "build", Options: buildOptions, Plain: plainBuild, Operands: "u*", Does: effect.ProjectCode | effect.Network,
+		Handle: buildImage},
 	{Name: "bake", Options: bakeOptions, Plain: plainBake, Operands: "v*", Does: effect.ProjectCode | effect.Network, Handle: buildImage},
 	{Name: "compose", Options: composeOptions, Plain: plainCompose, Handle: composeFiles, Subs: composeCommands},
 	{Name: "pull|login|logout", Options: "platform=v p|password=v u|username=v", Plain: "a|all-tags q|quiet disable-content-trust " +
@@ -34,9 +38,11 @@ var dockerCommands = []program.Row{
 	{Name: "push", Options: "platform=v", Plain: "a|all-tags q|quiet disable-content-trust help",
 		Does: effect.Publish | effect.Network | effect.Container},
 	{Name: "rm|rmi", Options: "platform=v", Plain: "f|force l|link v|volumes no-prune help", Does: effect.Container},
-	{Name: "stop|kill|restart|rename|pause|unpause|tag|wait", Options: "s|signal=v t|timeout|time=v", Plain: "help", Does: effect.Container},
-	{Name: "start|attach", Options: "detach-keys=v checkpoint=v checkpoint-dir=r", Plain: "a|attach i|interactive no-stdin sig-proxy help",
+	{Name: "stop|kill|restart|rename|pause|unpause|tag|wait", Options: "s|signal=v t|timeout|time=v", Plain: "help",
 		Does: effect.Container},
+	{Name: "start|attach", Options: "detach-keys=v checkpoint=v checkpoint-dir=r",
+		Plain: "a|attach i|interactive no-stdin sig-proxy help",
+		Does:  effect.Container},
 	{Name: "update", Options: "blkio-weight=v cpu-period=v cpu-quota=v cpu-rt-period=v cpu-rt-runtime=v c|cpu-shares=v cpus=v " +
 		"cpuset-cpus=v cpuset-mems=v m|memory=v memory-reservation=v memory-swap=v pids-limit=v restart=v kernel-memory=v",
 		Plain: "help", Does: effect.Container},
@@ -45,16 +51,17 @@ var dockerCommands = []program.Row{
 	{Name: "save|export", Options: "o|output=w platform=v", Plain: "help", Does: effect.Container},
 	{Name: "load", Options: "i|input=r platform=v", Plain: "q|quiet help", Operands: "r*", Does: effect.Container},
 	{Name: "import", Options: "i|input=r platform=v c|change=v m|message=v", Plain: "help", Operands: "r*", Does: effect.Container},
-	{Name: "system|volume|network|image|container|builder|context", Rest: effect.Container, Subs: dockerKinds},
-	{Name: "stack|service|node|plugin|trust", Rest: effect.Container | effect.Cloud, Subs: []program.Row{
-		{Name: "ls|list|ps|services", Options: listOptions, Plain: plainList, Does: effect.Read},
-		{Name: "inspect", Options: inspectOptions, Plain: plainInspect, Does: effect.Read, Handle: inspected},
-		{Name: "logs", Options: logOptions, Plain: plainLogs, Does: effect.Read},
-	}},
-	{Name: "secret|config", Rest: effect.Container | effect.Cloud, Subs: []program.Row{
+	{Name: "system|volume|network|image|container|builder|context", Plain: "help", Rest: effect.Container, Subs: dockerKinds},
+	{Name: "stack|service|node|plugin|trust", Options: "orchestrator=v", Plain: "help", Rest: effect.Container | effect.Cloud,
+		Subs: []program.Row{
+			{Name: "ls|list|ps|services", Options: listOptions, Plain: plainList, Does: effect.Read},
+			{Name: "inspect", Options: inspectOptions, Plain: plainInspect, Does: effect.Read, Handle: inspected},
+			{Name: "logs", Options: logOptions, Plain: plainLogs, Does: effect.Read},
+		}},
+	{Name: "secret|config", Plain: "help", Rest: effect.Container | effect.Cloud, Subs: []program.Row{
 		{Name: "ls|list", Options: listOptions, Plain: plainList, Does: effect.Read},
 	}},
-	{Name: "manifest", Rest: effect.Container | effect.Cloud, Subs: []program.Row{
+	{Name: "manifest", Plain: "help", Rest: effect.Container | effect.Cloud, Subs: []program.Row{
 		{Name: "inspect", Plain: "insecure v|verbose help", Does: effect.Read | effect.Network},
 	}},
 	{Name: "swarm", Does: effect.Container | effect.Cloud},
@@ -73,7 +80,8 @@ var dockerKinds = []program.Row{
 	{Name: "rm|remove", Options: "platform=v", Plain: "f|force l|link v|volumes no-prune help",
 		Does: effect.Container | effect.Destructive},
 	{Name: "run|exec|create", Style: program.First, Options: dockerRun, Plain: plainRun, Parse: container},
-	{Name: "build", Options: buildOptions, Plain: plainBuild, Operands: "u*", Does: effect.ProjectCode | effect.Network, Handle: buildImage},
+	{Name: "build", Options: buildOptions, Plain: plainBuild, Operands: "u*", Does: effect.ProjectCode | effect.Network,
+		Handle: buildImage},
 }
 
 // The options of commands of docker and podman that list and show something.
@@ -96,7 +104,8 @@ const buildOptions = "f|file=u t|tag=v build-arg=v target=v o|output=v secret=v 
 	"cache-from=v cache-to=v iidfile=w metadata-file=w network=v progress=v builder=v build-context=v allow=v add-host=v label=v " +
 	"annotation=v attest=v provenance=v sbom=v no-cache-filter=v shm-size=v ulimit=v cgroup-parent=v call=v check"
 
-const plainBuild = "compress cpu-period=v cpu-quota=v c|cpu-shares=v cpuset-cpus=v cpuset-mems=v D|debug disable-content-trust force-rm " +
+const plainBuild = "compress cpu-period=v cpu-quota=v c|cpu-shares=v cpuset-cpus=v cpuset-mems=v D|debug disable-content-trust " +
+	"force-rm " +
 	"isolation=v m|memory=v memory-swap=v rm squash help"
 
 // bakeOptions are the options of docker buildx bake.
@@ -124,13 +133,16 @@ var composeCommands = []program.Row{
 		Does: effect.Read, Shows: "services volumes images profiles q", Handle: resolved},
 	{Name: "exec|run", Style: program.First, Options: dockerRun, Plain: plainRun, Parse: container},
 	{Name: "down", Options: "v|volumes rmi=v remove-orphans t|timeout=v", Plain: "dry-run help", Does: effect.Container},
-	{Name: "push|publish", Options: "oci-version=v", Plain: "ignore-push-failures include-deps q|quiet resolve-image-digests with-env app " +
-		"insecure-registry y|yes dry-run help", Does: effect.Publish | effect.Network | effect.Container},
+	{Name: "push|publish", Options: "oci-version=v",
+		Plain: "ignore-push-failures include-deps q|quiet resolve-image-digests with-env app " +
+			"insecure-registry y|yes dry-run help", Does: effect.Publish | effect.Network | effect.Container},
 	{Name: "build", Options: "build-arg=v builder=v ssh=v push m|memory=v progress=v provenance=v sbom=v", Plain: plainComposeBuild,
 		Here: "r", Does: effect.ProjectCode | effect.Network, Handle: buildImage},
 	{Name: "rm", Plain: "f|force s|stop v|volumes a dry-run help", Does: effect.Container},
-	{Name: "up|pull|start|stop|restart|kill|create|pause|unpause|cp|watch|scale|wait|attach", Options: "s|signal=v t|timeout=v policy=v " +
-		"scale=v pull=v index=v exit-code-from=v wait-timeout=v attach=v no-attach=v detach-keys=v", Plain: plainUp, Does: effect.Container},
+	{Name: "up|pull|start|stop|restart|kill|create|pause|unpause|cp|watch|scale|wait|attach",
+		Options: "s|signal=v t|timeout=v policy=v " +
+			"scale=v pull=v index=v exit-code-from=v wait-timeout=v attach=v no-attach=v detach-keys=v", Plain: plainUp,
+		Does: effect.Container},
 }
 
 const plainComposeBuild = "check compress force-rm no-cache no-rm parallel print pull q|quiet with-dependencies dry-run help"
@@ -148,7 +160,8 @@ const dockerRun = "v|volume=v mount=v e|env=v env-file=r u|user=v w|workdir=v p|
 	"device-cgroup-rule=v sysctl=v cgroup-parent=v use-api-socket volume-driver=v storage-opt=v env-from-file=r"
 
 const plainRun = "annotation=v blkio-weight=v blkio-weight-device=v cap-drop=v cpu-count=v cpu-percent=v cpu-period=v cpu-quota=v " +
-	"cpu-rt-period=v cpu-rt-runtime=v c|cpu-shares=v cpuset-cpus=v cpuset-mems=v device-read-bps=v device-read-iops=v device-write-bps=v " +
+	"cpu-rt-period=v cpu-rt-runtime=v c|cpu-shares=v cpuset-cpus=v cpuset-mems=v device-read-bps=v device-read-iops=v " +
+	"device-write-bps=v " +
 	"device-write-iops=v disable-content-trust dns-option=v dns-search=v domainname=v expose=v health-cmd=v health-interval=v " +
 	"health-retries=v health-start-interval=v health-start-period=v health-timeout=v io-maxbandwidth=v io-maxiops=v ip=v ip6=v " +
 	"isolation=v kernel-memory=v link-local-ip=v mac-address=v memory-reservation=v memory-swap=v memory-swappiness=v network-alias=v " +

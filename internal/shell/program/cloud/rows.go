@@ -9,10 +9,13 @@ import (
 // Rows are the programs of containers, clusters, clouds, forges and databases, sorted by name.
 var Rows = []program.Row{
 	{Name: "ansible", Options: "i|inventory=r m|module-name=v a|args=v", Does: effect.Cloud | effect.Network | effect.InlineCode},
-	{Name: "ansible-doc", Options: "M|module-path=e t|type=v playbook-dir=e", Does: effect.Read},
+	{Name: "ansible-doc", Options: "M|module-path=e t|type=v playbook-dir=e r|roles-path=e",
+		Plain: "F|list_files j|json l|list s|snippet v|verbose e|entry-point=v metadata-dump no-fail-on-errors version h|help",
+		Does:  effect.Read},
 	{Name: "ansible-playbook", Options: "i|inventory=r e|extra-vars=v check syntax-check", Operands: "x*",
 		Does: effect.Cloud | effect.Network, Shows: "syntax-check"},
-	{Name: "argocd", Rest: effect.Cloud | effect.Network, Subs: []program.Row{{Name: "version|context", Operands: "v*"}}},
+	{Name: "argocd", Plain: "h|help", Rest: effect.Cloud | effect.Network, Subs: []program.Row{{Name: "version|context",
+		Plain: "client short o|output=v h|help", Operands: "v*"}}},
 	{Name: "aws", Options: "profile=v region=v output=v query=v endpoint-url=h ca-bundle=r color=v cli-read-timeout=v " +
 		"cli-connect-timeout=v " +
 		"cli-binary-format=v cli-error-format=v no-cli-pager no-paginate no-verify-ssl no-sign-request debug v|version",
@@ -25,7 +28,7 @@ var Rows = []program.Row{
 		}},
 	{Name: "az", Options: "subscription=v o|output=v query=v g|resource-group=v n|name=v",
 		Plain: "debug h|help only-show-errors verbose version", Other: providerCommand, Subs: []program.Row{
-			{Name: "version|help", Operands: "v*"},
+			{Name: "version|help", Plain: "o|output=v query=v h|help debug verbose only-show-errors", Operands: "v*"},
 		}},
 	{Name: "bq", Does: effect.Cloud | effect.Network | effect.Database},
 	{Name: "cdk", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
@@ -40,7 +43,7 @@ var Rows = []program.Row{
 	{Name: "doctl", Does: effect.Cloud | effect.Network},
 	{Name: "dropdb", Does: effect.Database | effect.Destructive},
 	{Name: "eksctl", Does: effect.Cloud | effect.Network},
-	{Name: "firebase", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
+	{Name: "firebase", Plain: "h|help V|version", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
 		{Name: "help|--version|projects:list", Operands: "v*"},
 	}},
 	{Name: "fly", Same: "flyctl"},
@@ -49,7 +52,8 @@ var Rows = []program.Row{
 		"impersonate-service-account=v billing-project=v verbosity=v q|quiet",
 		Plain: "flatten=v h|help log-http trace-token=v user-output-enabled no-user-output-enabled version", Other: providerCommand,
 		Subs: []program.Row{
-			{Name: "version|help|info", Operands: "v*"},
+			{Name: "version|help|info", Plain: "format=v filter=v h|help q|quiet verbosity=v show-log anonymize run-diagnostics",
+				Operands: "v*"},
 			{Name: "auth", Rest: effect.Secrets | effect.Cloud | effect.Network, Subs: []program.Row{
 				{Name: "list", Options: "format=v filter=v filter-account=v project=v",
 					Plain: "flatten=v limit=v sort-by=v h|help q|quiet", Does: effect.Read},
@@ -61,33 +65,36 @@ var Rows = []program.Row{
 	{Name: "helm", Options: helmOptions, Plain: "h|help", Handle: helmIdentity,
 		Rest: effect.Cloud | effect.Container | effect.Network, Subs: helmCommands},
 	{Name: "heroku", Does: effect.Cloud | effect.Network},
-	{Name: "k3d", Rest: effect.Container, Subs: []program.Row{
-		{Name: "cluster|node|registry", Rest: effect.Container, Subs: []program.Row{{Name: "list|ls", Does: effect.Read}}},
-		{Name: "version|help", Operands: "v*"},
+	{Name: "k3d", Plain: "verbose trace timestamps h|help version", Rest: effect.Container, Subs: []program.Row{
+		{Name: "cluster|node|registry", Rest: effect.Container, Subs: []program.Row{{Name: "list|ls", Options: "o|output=v",
+			Plain: "no-headers verbose trace timestamps h|help", Does: effect.Read}}},
+		{Name: "version|help", Plain: "o|output=v h|help", Operands: "v*"},
 	}},
 	{Name: "k9s", Does: effect.Container | effect.Cloud},
-	{Name: "kind", Rest: effect.Container, Subs: []program.Row{
-		{Name: "get", Rest: effect.Container | effect.Secrets, Subs: []program.Row{{Name: "clusters|nodes", Does: effect.Read}}},
+	{Name: "kind", Plain: "q|quiet v|verbosity=v h|help version", Rest: effect.Container, Subs: []program.Row{
+		{Name: "get", Rest: effect.Container | effect.Secrets, Subs: []program.Row{{Name: "clusters|nodes", Options: "n|name=v",
+			Plain: "A|all-clusters q|quiet v|verbosity=v h|help", Does: effect.Read}}},
 		{Name: "version|help", Operands: "v*"},
 	}},
 	{Name: "kubectl", Options: kubeOptions, Plain: plainKube, Handle: kubeIdentity, Subs: kubeCommands},
-	{Name: "kubectx", Options: "d=v c|current u|unset", Handle: kubeContext},
+	{Name: "kubectx", Plain: "h|help V|version", Options: "d=v c|current u|unset", Handle: kubeContext},
 	{Name: "kustomize", Options: kustomizeOptions, Plain: plainKustomize, Operands: "g*", Does: effect.Read, Handle: overlays},
 	{Name: "mariadb", Same: "mysql"},
-	{Name: "minikube", Options: "p|profile=v", Rest: effect.Container, Subs: []program.Row{
-		{Name: "status|ip|version|help", Does: effect.Read},
-		{Name: "profile|addons|service|image", Rest: effect.Container, Subs: []program.Row{{Name: "list|ls", Does: effect.Read}}},
+	{Name: "minikube", Options: "p|profile=v", Plain: plainMinikube, Rest: effect.Container, Subs: []program.Row{
+		{Name: "status|ip|version|help", Options: "p|profile=v f|format=v o|output=v", Plain: plainMinikube, Does: effect.Read},
+		{Name: "profile|addons|service|image", Rest: effect.Container, Subs: []program.Row{
+			{Name: "list|ls", Options: "p|profile=v f|format=v o|output=v", Plain: plainMinikube, Does: effect.Read},
+		}},
 	}},
 	{Name: "mongo", Same: "mongosh"},
 	{Name: "mongodump", Options: "o|out=w uri=h h|host=h", Does: effect.Database | effect.Network},
 	{Name: "mongorestore", Options: "uri=h h|host=h", Operands: "r*", Does: effect.Database | effect.Network | effect.Destructive},
 	{Name: "mongosh", Options: mongoOptions, Plain: plainMongo, Does: effect.Database | effect.Network, Handle: inputStatement},
 	{Name: "mysql", Options: mysqlOptions, Plain: plainMysql, Does: effect.Database, Handle: inputStatement},
-	{Name: "mysqladmin", Style: program.First, Options: "h|host=h u|user=v p|password=? P|port=v S|socket=v defaults-file=x r|relative " +
-		"i|sleep=v c|count=v defaults-extra-file=x plugin-dir=e ssl-ca=r ssl-cert=r ssl-key=r ssl-capath=r ssl-crl=r ssl-crlpath=r " +
-		"character-sets-dir=r protocol=v default-character-set=v", Plain: plainMysqladmin, Rest: effect.Database | effect.Process,
+	{Name: "mysqladmin", Style: program.First, Options: mysqladminOptions, Plain: plainMysqladmin, Rest: effect.Database | effect.Process,
 		Subs: []program.Row{
-			{Name: "status|extended-status|processlist|version|ping|variables", Does: effect.Read, Handle: onlyOne},
+			{Name: "status|extended-status|processlist|version|ping|variables", Options: mysqladminOptions, Plain: plainMysqladmin,
+				Does: effect.Read, Handle: onlyOne},
 			{Name: "drop", Does: effect.Database | effect.Destructive},
 		}},
 	{Name: "mysqldump", Options: "h|host=h u|user=v p|password=? P|port=v r|result-file=w", Does: effect.Database},
@@ -95,8 +102,9 @@ var Rows = []program.Row{
 	{Name: "netlify", Does: effect.Cloud | effect.Network | effect.Publish},
 	{Name: "nomad", Does: effect.Cloud | effect.Network},
 	{Name: "oc", Same: "kubectl"},
-	{Name: "packer", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
-		{Name: "validate|fmt|inspect|version", Style: program.Single, Options: "var=v var-file=r only=v except=v", Operands: "g*",
+	{Name: "packer", Plain: "help version machine-readable", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
+		{Name: "validate|fmt|inspect|version", Style: program.Single, Options: "var=v var-file=r only=v except=v", Plain: "syntax-only no-warn-undeclared-var machine-readable " +
+			"check diff recursive write help", Operands: "g*",
 			Here: "r"},
 	}},
 	{Name: "pg_dump", Options: "f|file=w h|host=h U|username=v d|dbname=v p|port=v t|table=v", Does: effect.Database},
@@ -105,7 +113,10 @@ var Rows = []program.Row{
 		Operands: "v*"},
 	{Name: "pg_restore", Options: "d|dbname=v h|host=h c|clean", Operands: "r*", Does: effect.Database | effect.Destructive},
 	{Name: "podman", Options: "url=h c|connection=v identity=r r|remote ssh=v log-level=v runtime=x conmon=x root=w runroot=w tmpdir=w " +
-		"hooks-dir=e module=x config=r storage-driver=v storage-opt=v", Handle: podmanOptions, Subs: dockerCommands},
+		"hooks-dir=e module=x config=r storage-driver=v storage-opt=v " +
+		"network-cmd-path=x network-config-dir=r out=w imagestore=w volumepath=w cdi-spec-dir=r",
+		Plain: "cgroup-manager=v events-backend=v runtime-flag=v syslog transient-store noout v|version help", Handle: podmanOptions,
+		Subs: dockerCommands},
 	{Name: "podman-compose", Operands: "g*", Does: effect.Unknown, Handle: privileged},
 	{Name: "psql", Options: psqlOptions, Plain: "V|version help=?", Does: effect.Database, Shows: "l", Handle: inputStatement},
 	{Name: "pulumi", Rest: effect.Cloud | effect.Network | effect.ProjectCode, Subs: []program.Row{
@@ -123,8 +134,11 @@ var Rows = []program.Row{
 	{Name: "terraform", Style: program.Single, Options: "chdir=k", Plain: "version help", Rest: effect.Cloud | effect.Network,
 		Subs: terraformCommands},
 	{Name: "tofu", Same: "terraform"},
-	{Name: "vagrant", Rest: effect.Container, Subs: []program.Row{{Name: "status|version|global-status", Operands: "v*"}}},
-	{Name: "vault", Rest: effect.Secrets | effect.Network, Subs: []program.Row{{Name: "version", Operands: "v*"}}},
+	{Name: "vagrant", Plain: "help v|version color no-color machine-readable debug timestamp", Rest: effect.Container,
+		Subs: []program.Row{{Name: "status|version|global-status", Plain: "machine-readable prune color no-color h|help",
+			Operands: "v*"}}},
+	{Name: "vault", Plain: "h|help v|version", Rest: effect.Secrets | effect.Network, Subs: []program.Row{{Name: "version", Plain: "help",
+		Operands: "v*"}}},
 	{Name: "vercel", Does: effect.Cloud | effect.Network | effect.Publish},
 	{Name: "wrangler", Rest: effect.Cloud | effect.Network | effect.Publish, Subs: []program.Row{
 		{Name: "dev|types|whoami", Does: effect.ProjectCode | effect.Network},

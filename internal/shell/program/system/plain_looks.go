@@ -155,4 +155,12 @@ const (
 	plainLvm = "a|all o|options=v O|sort=v S|select=v v|verbose d|debug q|quiet h|help version noheadings nosuffix units=v separator=v " +
 		"aligned unbuffered rows segments H|history reportformat=v binary foreign shared readonly partial P ignorelockingfailure " +
 		"ignoreskippedcluster nameprefixes unquoted trustcache"
+
+	plainFzf = "x|extended no-sort tac disabled track tail=v ansi cycle keep-right no-hscroll hscroll-off=v filepath-word " +
+		"jump-labels=v " +
+		"border-label=v border-label-pos=v info=v no-info separator=v no-separator scrollbar=v no-scrollbar ellipsis=v tabstop=v " +
+		"preview-label=v preview-label-pos=v print0 read0 sync print-query 1|select-1 0|exit-0 no-mouse no-bold black no-unicode " +
+		"unicode " +
+		"reverse no-clear literal scheme=v algo=v no-extended ignore-case no-ignore-case smart-case no-multi wrap gap=? highlight-line " +
+		"tmux=? man version help bash zsh fish style=v ghost=v no-color header-lines=v header-first scroll-off=v wrap-sign=v"
 )

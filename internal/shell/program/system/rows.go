@@ -9,7 +9,7 @@ import (
 // Rows are the programs of the system, sorted by name.
 var Rows = []program.Row{
 	{Name: "alternatives", Same: "update-alternatives"},
-	{Name: "apk", Subs: []program.Row{
+	{Name: "apk", Plain: "h|help V|version q|quiet v|verbose no-network no-progress", Subs: []program.Row{
 		{Name: "list|info|search|version|policy", Options: "p|root=e X|repository=h keys-dir=r repositories-file=r cache-dir=w",
 			Plain: plainApk,
 			Does:  effect.Read},
@@ -17,15 +17,15 @@ var Rows = []program.Row{
 		{Name: "del", Does: effect.Privilege | effect.Delete},
 	}},
 	{Name: "apropos", Plain: plainApropos, Options: "C|config-file=x M|manpath=r", Operands: "v*"},
-	{Name: "apt", Subs: packageCommands},
+	{Name: "apt", Options: packageOptions, Plain: plainPackageLooks, Handle: packageSource, Subs: packageCommands},
 	{Name: "apt-cache", Plain: plainAptCache, Options: "p|pkg-cache=r s|src-cache=r with-source=r " + packageOptions, Does: effect.Read,
 		Handle: packageSource},
-	{Name: "apt-get", Subs: packageCommands},
+	{Name: "apt-get", Options: packageOptions, Plain: plainPackageLooks, Handle: packageSource, Subs: packageCommands},
 	{Name: "apt-mark", Options: packageOptions, Plain: "q|quiet=? h|help v|version", Rest: effect.Privilege, Subs: []program.Row{
 		{Name: "showauto|showmanual|showhold|showinstall|showremove|showpurge", Options: packageOptions, Plain: "q|quiet=? h|help",
 			Does: effect.Read, Handle: packageSource},
 	}},
-	{Name: "aptitude", Subs: packageCommands},
+	{Name: "aptitude", Options: packageOptions, Plain: plainPackageLooks, Handle: packageSource, Subs: packageCommands},
 	{Name: "arch", Style: program.SingleFirst, Options: "arch=v d=v e=v", Handle: arch},
 	{Name: "arp", Plain: plainArp, Options: "a n v e l d|delete s|set f|file=r i|device=v D S", Handle: arp},
 	{Name: "at", Options: "f=x q=v t=v l|list d=v", Does: effect.Process | effect.InlineCode, Shows: "l"},
@@ -41,12 +41,13 @@ var Rows = []program.Row{
 	{Name: "chroot", Operands: "kx", Does: effect.Privilege},
 	{Name: "chsh", Does: effect.Privilege},
 	{Name: "clear", Plain: plainClear, Operands: "v*"},
-	{Name: "codesign", Options: "d|display v|verbose verify s|sign=v f|force remove-signature r|requirements=v R|test-requirement=v " +
-		"entitlements=g deep strict=? o|options=v i|identifier=v keychain=r a|architecture=v p|pagesize=v timestamp=? " +
-		"extract-certificates=w",
+	{Name: "codesign", Plain: "all-architectures check-notarization ignore-resources continue h|help",
+		Options: "d|display v|verbose verify s|sign=v f|force remove-signature r|requirements=v R|test-requirement=v " +
+			"entitlements=g deep strict=? o|options=v i|identifier=v keychain=r a|architecture=v p|pagesize=v timestamp=? " +
+			"extract-certificates=w",
 		Operands: "r*", Handle: sign},
 	{Name: "crontab", Options: "l e r u=v i", Operands: "r", Does: effect.Process | effect.InlineCode},
-	{Name: "csrutil", Rest: effect.Privilege, Subs: []program.Row{{Name: "status", Does: effect.Read}}},
+	{Name: "csrutil", Plain: "help", Rest: effect.Privilege, Subs: []program.Row{{Name: "status", Does: effect.Read}}},
 	{Name: "date", Plain: plainDate,
 		Options: "d|date=v f|file=r r|reference=r s|set=v I|iso-8601=? rfc-3339=v u|utc R|rfc-email n j v=v", Handle: date},
 	{Name: "debugfs", Does: effect.Privilege | effect.Destructive},
@@ -67,7 +68,7 @@ var Rows = []program.Row{
 	{Name: "dmesg", Plain: plainDmesg,
 		Options: "C|clear c|read-clear D|console-off E|console-on n|console-level=v F|file=r K|kmsg-file=r l|level=v " +
 			"f|facility=v since=v until=v time-format=v", Operands: "v*", Handle: kernelLog},
-	{Name: "dnf", Subs: packageCommands},
+	{Name: "dnf", Options: packageOptions, Plain: plainPackageLooks, Handle: packageSource, Subs: packageCommands},
 	{Name: "dpkg", Options: "l|list L|listfiles s|status S|search i|install=r r|remove P|purge p|print-avail get-selections " +
 		"print-architecture print-foreign-architectures C|audit V|verify compare-versions I|info c|contents x|extract " +
 		"pre-invoke=c post-invoke=c status-logger=c root=e admindir=e instdir=w log=w",
@@ -84,17 +85,20 @@ var Rows = []program.Row{
 	{Name: "fdisk", Options: "l|list", Operands: "w*", Does: effect.Destructive | effect.Privilege, Shows: "l"},
 	{Name: "findmnt", Plain: plainFindmnt, Options: "F|tab-file=r", Operands: "v*"},
 	{Name: "firewall-cmd", Does: effect.Privilege, Handle: firewall},
-	{Name: "flatpak", Rest: effect.Install | effect.Network, Subs: []program.Row{
-		{Name: "list|info|remotes|history|ps|permissions", Options: "installation=v", Plain: plainFlatpak, Does: effect.Read},
-		{Name: "search|remote-ls|remote-info", Options: "installation=v", Plain: plainFlatpak, Does: effect.Read | effect.Network},
-	}},
+	{Name: "flatpak", Plain: "v|verbose ostree-verbose version h|help user system", Rest: effect.Install | effect.Network,
+		Subs: []program.Row{
+			{Name: "list|info|remotes|history|ps|permissions", Options: "installation=v", Plain: plainFlatpak, Does: effect.Read},
+			{Name: "search|remote-ls|remote-info", Options: "installation=v", Plain: plainFlatpak, Does: effect.Read | effect.Network},
+		}},
 	{Name: "free", Plain: plainFree, Operands: "v*"},
 	{Name: "fsck", Operands: "w*", Does: effect.Privilege},
-	{Name: "fuser", Options: "k|kill n=v", Handle: fuser},
-	{Name: "fzf", Options: "preview=c bind=v with-shell=c info-command=c history=w listen=? listen-unsafe=? f|filter=v q|query=v " +
-		"m|multi=? " +
-		"n|nth=v with-nth=v d|delimiter=v prompt=v header=v height=v min-height=v layout=v border=? margin=v padding=v color=v " +
-		"preview-window=v expect=v tiebreak=v walker=v walker-root=r walker-skip=v history-size=v pointer=v marker=v e|exact i",
+	{Name: "fuser", Plain: "a|all I|inode i|interactive 4|ipv4 6|ipv6 M|ismountpoint l|list-signals m|mount s|silent u|user V|version " +
+		"w|writeonly v|verbose", Options: "k|kill n=v", Handle: fuser},
+	{Name: "fzf", Plain: plainFzf,
+		Options: "preview=c bind=v with-shell=c info-command=c history=w listen=? listen-unsafe=? f|filter=v q|query=v " +
+			"m|multi=? " +
+			"n|nth=v with-nth=v d|delimiter=v prompt=v header=v height=v min-height=v layout=v border=? margin=v padding=v color=v " +
+			"preview-window=v expect=v tiebreak=v walker=v walker-root=r walker-skip=v history-size=v pointer=v marker=v e|exact i",
 		Handle: choose},
 	{Name: "gdb", Style: program.Single, Options: "ex=i eval-command=i x=x p|pid=v batch args", Operands: "xr*",
 		Does: effect.Process | effect.InlineCode},
@@ -103,8 +107,9 @@ var Rows = []program.Row{
 	{Name: "groupadd", Does: effect.Privilege},
 	{Name: "groups", Plain: plainGroups, Operands: "v*"},
 	{Name: "halt", Does: effect.Process | effect.Privilege},
-	{Name: "hdiutil", Rest: effect.Privilege, Subs: []program.Row{
-		{Name: "info|imageinfo|verify|isencrypted", Operands: "r*", Does: effect.Read},
+	{Name: "hdiutil", Plain: "help", Rest: effect.Privilege, Subs: []program.Row{
+		{Name: "info|imageinfo|verify|isencrypted", Style: program.Single, Plain: "plist verbose quiet debug help", Operands: "r*",
+			Does: effect.Read},
 	}},
 	{Name: "hdparm", Does: effect.Privilege | effect.Destructive},
 	{Name: "hostid", Plain: plainHostid, Operands: "v*"},
@@ -120,14 +125,16 @@ var Rows = []program.Row{
 	{Name: "insmod", Operands: "x*", Does: effect.Privilege},
 	{Name: "ioreg", Plain: plainIoreg, Operands: "v*"},
 	{Name: "iostat", Plain: plainIostat, Operands: "v*"},
-	{Name: "ip", Style: program.SingleFirst,
+	{Name: "ip", Plain: "help", Style: program.SingleFirst,
 		Options: "4 6 0 B M br|brief c|color j|json p|pretty s|stats|statistics d|details o|oneline " +
 			"h|human|human-readable iec f|family=v b|batch=x n|netns=v a|all t|timestamp ts|tshort rc|rcvbuf=v l|loops=v r|resolve " +
 			"N|Numeric echo force V|Version", Handle: ipOptions, Subs: []program.Row{
 			{Name: "addr|a|ad|add|addre|address|route|r|ro|neigh|n|ne|neighbor|neighbour|rule|ru|maddress|maddr|m|tunnel|tu|vrf|netconf|" +
-				"ntable|tcp_metrics|mroute|token|stats|nexthop", Does: effect.Read, Handle: looks},
-			{Name: "link|l|li|lin", Does: effect.Read, Handle: looks},
-			{Name: "netns", Rest: effect.Privilege, Subs: []program.Row{{Name: "list|ls|show|identify|pids", Does: effect.Read}}},
+				"ntable|tcp_metrics|mroute|token|stats|nexthop",
+				Plain: "help", Does: effect.Read, Handle: looks},
+			{Name: "link|l|li|lin", Plain: "help", Does: effect.Read, Handle: looks},
+			{Name: "netns", Rest: effect.Privilege, Subs: []program.Row{{Name: "list|ls|show|identify|pids", Plain: "help",
+				Operands: "v*", Does: effect.Read}}},
 			{Name: "monitor|mo|help", Does: effect.Read},
 		}},
 	{Name: "ip6tables", Same: "iptables"},
@@ -137,7 +144,7 @@ var Rows = []program.Row{
 		"X|delete-chain " +
 		"Z|zero A|append=v D|delete=v I|insert=v R|replace=v P|policy=v N|new-chain=v E|rename-chain=v j|jump=v modprobe=c",
 		Does: effect.Privilege, Handle: iptables},
-	{Name: "iptables-save", Options: "f|file=w M|modprobe=c t|table=v c|counters", Does: effect.Read},
+	{Name: "iptables-save", Plain: "h|help V|version", Options: "f|file=w M|modprobe=c t|table=v c|counters", Does: effect.Read},
 	{Name: "journalctl", Plain: plainJournalctl,
 		Options: "u|unit=v n|lines=v S|since=v U|until=v p=v D|directory=r file=r vacuum-size=v " +
 			"vacuum-time=v vacuum-files=v rotate flush sync relinquish-var smart-relinquish-var setup-keys update-catalog cursor-file=w",
@@ -145,20 +152,21 @@ var Rows = []program.Row{
 	{Name: "kextstat", Plain: plainKextstat, Operands: "v*"},
 	{Name: "kill", Options: "s|signal=v n=v l|list", Handle: kill},
 	{Name: "killall", Does: effect.Process},
-	{Name: "launchctl", Subs: []program.Row{
+	{Name: "launchctl", Plain: "help", Subs: []program.Row{
 		{Name: "list|print", Plain: "x", Operands: "v*", Does: effect.Read},
 		{Name: "load|unload|bootstrap|bootout|kickstart|submit|start|stop", Operands: "g*", Does: effect.Process},
 	}},
 	{Name: "ldd", Plain: plainLdd, Operands: "x*"},
-	{Name: "lipo", Style: program.Single, Options: "info archs detailed_info verify_arch create output|o=w thin=v extract=v remove=v " +
-		"arch=3", Operands: "r*"},
+	{Name: "lipo", Plain: "help", Style: program.Single,
+		Options: "info archs detailed_info verify_arch create output|o=w thin=v extract=v remove=v " +
+			"arch=3", Operands: "r*"},
 	{Name: "locale", Plain: plainLocale, Operands: "v*"},
 	{Name: "localectl", Options: systemdOptions, Plain: plainSystemd, Rest: effect.Privilege, Subs: []program.Row{
 		{Name: "status|list-locales|list-keymaps|list-x11-keymap-models|list-x11-keymap-layouts", Options: systemdOptions,
 			Plain: plainSystemd, Does: effect.Read},
 	}},
 	{Name: "locate", Plain: plainLocate, Options: "d|database=r", Operands: "v*", Handle: search},
-	{Name: "log", Rest: effect.Privilege | effect.Delete, Subs: []program.Row{
+	{Name: "log", Plain: "help", Rest: effect.Privilege | effect.Delete, Subs: []program.Row{
 		{Name: "show|stream|stats|help", Options: "predicate=v last=v start=v end=v style=v process=v level=v archive=r file=r",
 			Plain: "info no-info debug no-debug signpost no-signpost loss no-loss source backtrace no-backtrace color=v timezone=v " +
 				"mach-continuous-time no-pager timeout=v type=v user=v h help",
@@ -206,7 +214,8 @@ var Rows = []program.Row{
 	{Name: "ncal", Plain: plainNcal, Operands: "v*"},
 	{Name: "networksetup", Handle: networkSettings},
 	{Name: "newgrp", Does: effect.Privilege},
-	{Name: "nft", Options: "f|file=x D|define=v I|includepath=e a n j s t i|interactive c|check o", Handle: nftFile,
+	{Name: "nft", Plain: "h|help v|version y S u|guid N p",
+		Options: "f|file=x D|define=v I|includepath=e a n j s t i|interactive c|check o", Handle: nftFile,
 		Rest: effect.Privilege,
 		Subs: []program.Row{{Name: "list", Does: effect.Read}}},
 	{Name: "nmcli", Options: "t|terse p|pretty f|fields=v m|mode=v c|colors=v e|escape=v s|show-secrets w|wait=v a|ask o|overview " +
@@ -216,7 +225,7 @@ var Rows = []program.Row{
 	{Name: "nvidia-smi", Style: program.Single,
 		Options: "L|list-gpus q|query i|id=v d|display=v query-gpu=v query-compute-apps=v format=v " +
 			"l|loop=v lms|loop-ms=v x|xml-format f|filename=w h|help", Operands: "v*", Handle: graphics},
-	{Name: "nvram", Options: "p x c d=v f=r", Handle: nvram},
+	{Name: "nvram", Plain: "h", Options: "p x c d=v f=r", Handle: nvram},
 	{Name: "open", Operands: "u*", Does: effect.Unknown},
 	{Name: "otool", Plain: plainOtool, Style: program.Single, Options: "L l h t v V D o s=2 p=v arch=v", Operands: "r*"},
 	{Name: "pacman", Options: "S|sync R|remove U|upgrade Q|query D|database F|files T|deptest s|search|recursive i|info l|list " +
@@ -280,11 +289,12 @@ var Rows = []program.Row{
 	{Name: "setfacl", Options: "m=v x=v M=r X=r restore=r", Operands: "w*", Does: effect.Privilege},
 	{Name: "sfdisk", Same: "fdisk"},
 	{Name: "shutdown", Does: effect.Process | effect.Privilege},
-	{Name: "sips", Style: program.Single, Options: "g|getProperty=v 1|oneLine verify s|setProperty=2 Z|resampleHeightWidthMax=v " +
-		"z|resampleHeightWidth=2 c|cropToHeightWidth=2 p|padToHeightWidth=2 padColor=v r|rotate=v f|flip=v o|out=w j|js=x m|matchTo=r " +
-		"e|embedProfile=r d|deleteProperty=v x|extractProfile=v i|addIcon h|help", Operands: "r*", Handle: image},
+	{Name: "sips", Plain: "H|helpProperties", Style: program.Single,
+		Options: "g|getProperty=v 1|oneLine verify s|setProperty=2 Z|resampleHeightWidthMax=v " +
+			"z|resampleHeightWidth=2 c|cropToHeightWidth=2 p|padToHeightWidth=2 padColor=v r|rotate=v f|flip=v o|out=w j|js=x m|matchTo=r " +
+			"e|embedProfile=r d|deleteProperty=v x|extractProfile=v i|addIcon h|help", Operands: "r*", Handle: image},
 	{Name: "sleep", Plain: plainSleep, Operands: "v*"},
-	{Name: "snap", Subs: []program.Row{
+	{Name: "snap", Plain: "h|help version", Subs: []program.Row{
 		{Name: "list|info|find|services|connections|changes|tasks|version|interfaces|warnings|aliases|model",
 			Plain: "all abs-time color=v unicode=v verbose narrow private section=? last=? assertion serial disabled h|help global user",
 			Does:  effect.Read},
@@ -314,30 +324,34 @@ var Rows = []program.Row{
 				Options: "user no-pager H|host=h M|machine=v root=e", Does: effect.Read},
 		}},
 	{Name: "systemextensionsctl", Rest: effect.Privilege, Subs: []program.Row{{Name: "list", Does: effect.Read}}},
-	{Name: "tc", Style: program.SingleFirst, Options: "s|statistics d|details r|raw p|pretty i|iec g|graph j|json b|batch=x n|netns=v " +
-		"N|Numeric force c|color t|timestamp", Handle: ipOptions, Subs: []program.Row{
-		{Name: "qdisc|class|filter|action|chain", Does: effect.Read, Handle: looks},
-		{Name: "monitor|help", Does: effect.Read},
-	}},
+	{Name: "tc", Plain: "help V|Version", Style: program.SingleFirst,
+		Options: "s|statistics d|details r|raw p|pretty i|iec g|graph j|json b|batch=x n|netns=v " +
+			"N|Numeric force c|color t|timestamp", Handle: ipOptions, Subs: []program.Row{
+			{Name: "qdisc|class|filter|action|chain", Plain: "help", Does: effect.Read, Handle: looks},
+			{Name: "monitor|help", Does: effect.Read},
+		}},
 	{Name: "timedatectl", Options: systemdOptions, Plain: plainSystemd, Rest: effect.Privilege, Subs: []program.Row{
 		{Name: "status|show|timesync-status|show-timesync|list-timezones", Options: systemdOptions, Plain: plainSystemd,
 			Does: effect.Read},
 	}},
-	{Name: "tmutil", Rest: effect.Privilege | effect.Delete, Subs: []program.Row{
+	{Name: "tmutil", Plain: "help", Rest: effect.Privilege | effect.Delete, Subs: []program.Row{
 		{Name: "listbackups|latestbackup|destinationinfo|status|listlocalsnapshots|listlocalsnapshotdates|isexcluded|version|" +
 			"machinedirectory|currentphase", Does: effect.Read},
 	}},
-	{Name: "tmux", Style: program.First, Options: "L=v S=b f=x V", Handle: tmux, Rest: effect.Process | effect.InlineCode,
+	{Name: "tmux", Plain: "2 8 C c=v D l N q T=v u v h", Style: program.First, Options: "L=v S=b f=x V", Handle: tmux,
+		Rest: effect.Process | effect.InlineCode,
 		Subs: []program.Row{
 			{Name: "ls|list-sessions|list-panes|list-windows|lsp|lsw|display-message|capture-pane|capturep|has-session|has|" +
-				"show-options|info|show|list-commands", Does: effect.Read},
+				"show-options|info|show|list-commands", Plain: "a A b=v c=v d=v E=v e F=v f=v g H J l N P p q S=v s t=v v w",
+				Does: effect.Read},
 		}},
 	{Name: "top", Plain: plainTop, Options: "b n=v p=v d=v", Operands: "v*"},
 	{Name: "tput", Plain: plainTput, Operands: "v*"},
 	{Name: "tty", Plain: plainTty, Operands: "v*"},
 	{Name: "tune2fs", Operands: "w*", Does: effect.Privilege | effect.Destructive},
-	{Name: "ufw", Rest: effect.Privilege, Subs: []program.Row{{Name: "status|version|show", Plain: "h|help", Operands: "v*",
-		Does: effect.Read}}},
+	{Name: "ufw", Plain: "h|help version", Rest: effect.Privilege, Subs: []program.Row{{Name: "status|version|show", Plain: "h|help",
+		Operands: "v*",
+		Does:     effect.Read}}},
 	{Name: "umount", Operands: "w*", Does: effect.Privilege},
 	{Name: "uname", Plain: plainUname, Operands: "v*"},
 	{Name: "update-alternatives", Style: program.Single,
@@ -370,18 +384,19 @@ var Rows = []program.Row{
 		Parse: xcrun},
 	{Name: "xdg-open", Operands: "u*", Does: effect.Unknown},
 	{Name: "yes", Plain: plainYes, Operands: "v*"},
-	{Name: "yum", Subs: packageCommands},
-	{Name: "zypper", Subs: packageCommands},
+	{Name: "yum", Options: packageOptions, Plain: plainPackageLooks, Handle: packageSource, Subs: packageCommands},
+	{Name: "zypper", Options: packageOptions, Plain: plainPackageLooks, Handle: packageSource, Subs: packageCommands},
 }
 
 // packageCommands are the subcommands of the package managers of systems.
 var packageCommands = []program.Row{
 	{Name: "list|show|search|policy|depends|rdepends|info|check-update|repolist|provides", Options: packageOptions,
 		Plain: plainPackageLooks, Does: effect.Read, Handle: packageSource},
-	{Name: "history", Rest: effect.Install | effect.Privilege, Subs: []program.Row{
-		{Name: "list|info|userinstalled|summary|package-list", Options: packageOptions, Plain: "reverse q|quiet v|verbose h|help",
-			Does: effect.Read, Handle: packageSource},
-	}},
+	{Name: "history", Options: packageOptions, Plain: plainPackageLooks, Handle: packageSource, Rest: effect.Install | effect.Privilege,
+		Subs: []program.Row{
+			{Name: "list|info|userinstalled|summary|package-list", Options: packageOptions, Plain: "reverse q|quiet v|verbose h|help",
+				Does: effect.Read, Handle: packageSource},
+		}},
 	{Name: "install|upgrade|dist-upgrade|full-upgrade|update|reinstall|build-dep|source|download|groupinstall|dist-sync|refresh",
 		Does: effect.Install | effect.Network | effect.Privilege},
 	{Name: "remove|purge|autoremove|clean|autoclean|erase|rm", Does: effect.Privilege | effect.Delete},
