@@ -103,8 +103,9 @@ var Rows = []program.Row{
 	{Name: "nomad", Does: effect.Cloud | effect.Network},
 	{Name: "oc", Same: "kubectl"},
 	{Name: "packer", Plain: "help version machine-readable", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
-		{Name: "validate|fmt|inspect|version", Style: program.Single, Options: "var=v var-file=r only=v except=v", Plain: "syntax-only no-warn-undeclared-var machine-readable " +
-			"check diff recursive write help", Operands: "g*",
+		{Name: "validate|fmt|inspect|version", Style: program.Single, Options: "var=v var-file=r only=v except=v",
+			Plain: "syntax-only no-warn-undeclared-var machine-readable " +
+				"check diff recursive write help", Operands: "g*",
 			Here: "r"},
 	}},
 	{Name: "pg_dump", Options: "f|file=w h|host=h U|username=v d|dbname=v p|port=v t|table=v", Does: effect.Database},
