@@ -6,7 +6,7 @@ const (
 		"init-command=s " +
 		"tee=w pager=c login-path=v S|socket=v plugin-dir=e ssl-ca=r ssl-cert=r ssl-key=r ssl-capath=r ssl-crl=r ssl-crlpath=r " +
 		"server-public-key-path=r character-sets-dir=r protocol=v default-character-set=v N|skip-column-names B|batch t|table s|silent " +
-		"r|raw E|vertical X|xml H|html"
+		"debug=? r|raw E|vertical X|xml H|html"
 	plainMysql = "abort-source-on-error auto-rehash auto-vertical-output binary-as-hex binary-mode column-names column-type-info " +
 		"c|comments C|compress connect-expired-password connect-timeout=v debug-check T|debug-info f|force I|help i|ignore-spaces " +
 		"line-numbers L|skip-line-numbers max-allowed-packet=v max-join-size=v net-buffer-length=v A|no-auto-rehash b|no-beep " +
@@ -33,7 +33,7 @@ const (
 		"header noheader column json csv line list box table markdown html quote tabs ascii batch bail readonly safe echo stats " +
 		"interactive A append zip deserialize memtrace=? version lookaside=2 pagecache=2"
 
-	redisOptions = "h=h p=v a|pass=v user=v n=v u=h s=v r=v i=v eval=x rdb|functions-rdb=w scan pattern=v count=v bigkeys " +
+	redisOptions = "h=h p=v a|pass=v user=v n=v u=h s=b r=v i=v eval=x rdb|functions-rdb=w scan pattern=v count=v bigkeys " +
 		"memkeys stat latency pipe cluster=v d=v D=v t=v x X=v raw no-raw csv json tls cacert=r cert=r key=r cacertdir=r c"
 	plainRedis = "2 3 4 6 e askpass sni=v insecure tls-ciphers=v tls-ciphersuites=v quoted-input quoted-json show-pushes=v " +
 		"latency-history " +

@@ -24,6 +24,11 @@ func buildImage(c *program.Call) {
 		switch o.Name {
 		case "o", "cache-to":
 			exported(c, o.Value)
+		case "cache-from":
+			if _, src, found := strings.Cut(o.Value.Text, "src="); found {
+				src, _, _ = strings.Cut(src, ",")
+				c.Role('r', program.Word{Text: src, Unknown: o.Value.Unknown})
+			}
 		case "ssh":
 			c.Does |= effect.Secrets
 		case "allow":

@@ -8,7 +8,7 @@ import (
 // kubeCommands are the subcommands of kubectl.
 var kubeCommands = []program.Row{
 	{Name: "get|describe|top|version|explain|api-resources|api-versions|diff|wait|events",
-		Options: "raw=v f|filename=u k|kustomize=r sort-by=v for=v timeout=v template=v field-selector=v " + kubeOptions,
+		Options: "raw=v f|filename=u k|kustomize=v sort-by=v for=v timeout=v template=v field-selector=v " + kubeOptions,
 		Plain:   plainKubeQuery + plainKube, Does: effect.Read | effect.Network, Handle: kubeQuery},
 	{Name: "logs", Options: "tail=v since=v since-time=v c|container=v " + kubeOptions, Plain: plainKubeLogs + plainKube,
 		Does: effect.Read | effect.Network, Handle: kubeQuery},
@@ -19,11 +19,13 @@ var kubeCommands = []program.Row{
 			Plain: "merge no-headers allow-missing-template-keys show-managed-fields " + plainKube, Does: effect.Read, Handle: kubeQuery},
 	}},
 	{Name: "auth", Options: kubeOptions, Plain: plainKube, Rest: effect.Container | effect.Cloud | effect.Network, Subs: []program.Row{
-		{Name: "can-i|whoami", Options: "list subresource=v q|quiet template=v " + kubeOptions, Plain: "no-headers " +
+		{Name: "whoami", Options: "template=v " + kubeOptions, Plain: "allow-missing-template-keys show-managed-fields " + plainKube,
+			Does: effect.Read | effect.Network, Handle: kubeQuery},
+		{Name: "can-i", Options: "list subresource=v q|quiet template=v " + kubeOptions, Plain: "no-headers " +
 			"allow-missing-template-keys show-managed-fields " + plainKube, Does: effect.Read | effect.Network, Handle: templateFiles},
 	}},
 	{Name: "rollout", Options: kubeOptions, Plain: plainKube, Rest: effect.Container | effect.Cloud | effect.Network, Subs: []program.Row{
-		{Name: "status|history", Options: "revision=v timeout=v w|watch f|filename=u k|kustomize=r template=v " + kubeOptions,
+		{Name: "status|history", Options: "revision=v timeout=v w|watch f|filename=u k|kustomize=v template=v " + kubeOptions,
 			Plain: "R|recursive allow-missing-template-keys show-managed-fields " + plainKube, Does: effect.Read | effect.Network,
 			Handle: kubeQuery},
 	}},

@@ -23,7 +23,7 @@ var Rows = []program.Row{
 		"d=v p", Operands: "v*"},
 	{Name: "cksum", Plain: plainCksum, Operands: "r*"},
 	{Name: "cloc", Options: "exclude-dir=v out|report-file=w list-file=n exclude-list-file=r ignored=w counted=w found=w categorized=w " +
-		"sql=w extract-with=c read-lang-def=r force-lang-def=r write-lang-def=w config=r", Plain: plainCloc, Operands: "r*", Here: "r"},
+		"sql=w extract-with=c read-lang-def=r force-lang-def=r write-lang-def=w config=x", Plain: plainCloc, Operands: "r*", Here: "r"},
 	{Name: "column", Plain: plainColumn, Options: "s|separator=v o|output-separator=v N=v c=v", Operands: "r*"},
 	{Name: "cut", Plain: plainCut, Options: "d|delimiter=v f|fields=v c|characters=v b|bytes=v output-delimiter=v", Operands: "r*"},
 	{Name: "dirname", Plain: plainDirname, Operands: "v*"},

@@ -83,6 +83,7 @@ const curlOptions = "o|output=w O|remote-name remote-name-all T|upload-file=r d|
 	"resolve=v " +
 	"connect-to=v interface=v url=h stderr=w trace=w trace-ascii=w output-dir=w netrc-file=r limit-rate=v max-redirs=v proto=v " +
 	"proto-default=v ciphers=v create-dirs etag-save=w etag-compare=r hsts=b alt-svc=b url-query=v variable=v dns-servers=v " +
-	"doh-url=h egd-file=r engine=x libcurl=w proxy-cacert=r proxy-capath=r proxy-cert=r proxy-key=r proxy1.0=h socks4a=h " +
+	"n|netrc|netrc-optional doh-url=h egd-file=r engine=x libcurl=w proxy-cacert=r proxy-capath=r proxy-cert=r proxy-key=r proxy1.0=h " +
+	"socks4a=h " +
 	"pubkey=r random-file=r crlfile=r proxy-crlfile=r " +
 	"pinnedpubkey=v V|version G|get I|head L|location s|silent S|show-error f|fail k|insecure i|include v|verbose"

@@ -172,7 +172,7 @@ var Rows = []program.Row{
 				"mach-continuous-time no-pager timeout=v type=v user=v h help",
 			Does: effect.Read},
 	}},
-	{Name: "logger", Plain: plainLogger, Options: "socket-errors=? id=? n|server=h f|file=r p=v t=v P=v", Operands: "v*"},
+	{Name: "logger", Plain: plainLogger, Options: "u|socket=b socket-errors=? id=? n|server=h f|file=r p=v t=v P=v", Operands: "v*"},
 	{Name: "loginctl", Options: systemdOptions, Plain: plainSystemd, Rest: effect.Process | effect.Privilege,
 		Subs: []program.Row{
 			{Name: "list-sessions|list-users|list-seats|session-status|user-status|seat-status|show-session|show-user|show-seat",

@@ -55,6 +55,19 @@ func roleOf(row *program.Row, name string) (role string, named bool) {
 	return "", false
 }
 
+// beginning returns an option of the row that a name of several letters is taken for, because it begins so.
+func beginning(row *program.Row, name string) string {
+	for group := range strings.FieldsSeq(row.Options + " " + row.Plain) {
+		names, _, _ := strings.Cut(group, "=")
+		for one := range strings.SplitSeq(names, "|") {
+			if len(name) > 2 && !strings.HasSuffix(name, "-") && strings.HasPrefix(one, name) {
+				return one
+			}
+		}
+	}
+	return ""
+}
+
 // rowOf returns the row of "PROGRAM", or of "PROGRAM SUBCOMMAND …".
 func rowOf(command string) *program.Row {
 	words := strings.Fields(command)
@@ -111,6 +124,9 @@ func TestRowsNameTheOptionsOfManuals(t *testing.T) {
 			switch mark := option[len(name):]; {
 			case !named:
 				unnamed = append(unnamed, option)
+				if longer := beginning(row, strings.TrimLeft(name, "-")); longer != "" && row.Plain != "" {
+					t.Errorf("%s: %s is left out, but the row takes it for the beginning of %s", command, name, longer)
+				}
 			case mark == "" && role != "" && role != "?":
 				t.Errorf("%s: %s takes no value, the row gives it one", command, name)
 			case mark == "=" && role == "":
