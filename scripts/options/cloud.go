@@ -35,7 +35,8 @@ var asked = []struct {
 		"template lint dependency/list dependency/update dependency/build create package repo/list repo/update plugin/list completion push"},
 	{"openssl", "-help", ofOpenssl, "version list ciphers speed rand prime passwd rsa pkey x509 req enc dgst genrsa genpkey pkcs12 pkcs8 ec " +
 		"ecparam verify crl pkeyutl rsautl asn1parse dhparam cms smime dsa pkcs7 ts"},
-	{"psql", "--help", ofHelp, ""}, {"pg_isready", "--help", ofHelp, ""}, {"sqlite3", "-help", ofHelp, ""}, {"mysql", "--help", ofHelp, ""},
+	{"psql", "--help", ofHelp, ""}, {"pg_dump", "--help", ofHelp, ""}, {"pg_restore", "--help", ofHelp, ""}, {"createdb", "--help", ofHelp, ""},
+	{"dropdb", "--help", ofHelp, ""}, {"mysqldump", "--help", ofHelp, ""}, {"pg_isready", "--help", ofHelp, ""}, {"sqlite3", "-help", ofHelp, ""}, {"mysql", "--help", ofHelp, ""},
 	{"mysqladmin", "--help", ofHelp, ""},
 	{"xxd", "-h", ofHelp, ""}, {"gawk", "--help", ofHelp, ""}, {"mawk", "--help", ofHelp, ""}, {"bc", "--help", ofHelp, ""},
 	{"shasum", "--help", ofHelp, ""}, {"base32", "--help", ofHelp, ""}, {"dpkg", "--help", ofHelp, ""},

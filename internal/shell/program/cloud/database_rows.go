@@ -19,7 +19,7 @@ const (
 	mysqladminOptions = "h|host=h u|user=v p|password=? P|port=v S|socket=v defaults-file=x r|relative " +
 		"i|sleep=v c|count=v defaults-extra-file=x plugin-dir=e ssl-ca=r ssl-cert=r ssl-key=r ssl-capath=r ssl-crl=r ssl-crlpath=r " +
 		"character-sets-dir=r protocol=v default-character-set=v"
-	plainMysqladmin = "C|compress connect-timeout=v debug-check debug-info f|force help l|local b|no-beep no-defaults " +
+	plainMysqladmin = "C|compress connect-timeout=v f|force help l|local b|no-beep no-defaults " +
 		"shutdown-timeout=v " +
 		"s|silent ssl ssl-cipher=v ssl-mode=v skip-ssl tls-version=v ssl-verify-server-cert v|verbose V|version E|vertical w|wait=? " +
 		"wait-for-all-slaves get-server-public-key"
@@ -52,3 +52,39 @@ const (
 const plainMinikube = "l|layout=v w|watch=? n|node|namespace=v short components d|docs light l=v alsologtostderr logtostderr v=v " +
 	"b|bootstrapper=v " +
 	"rootless skip-audit user=v h|help"
+
+// The options of programs that dump and restore databases.
+const (
+	pgOptions   = "h|host=h p|port=v U|username=v d|dbname=v "
+	plainPg     = "w|no-password W|password V|version help maintenance-db=v role=v"
+	plainPgDump = "F|format=v j|jobs=v v|verbose Z|compress=v lock-wait-timeout=v no-sync a|data-only b|blobs B|no-blobs large-objects " +
+		"c|clean C|create e|extension=v E|encoding=v n|schema=v N|exclude-schema=v O|no-owner s|schema-only S|superuser=v " +
+		"T|exclude-table=v x|no-privileges|no-acl binary-upgrade column-inserts attribute-inserts disable-dollar-quoting " +
+		"disable-triggers " +
+		"enable-row-security exclude-table-data=v extra-float-digits=v if-exists include-foreign-data=v inserts " +
+		"load-via-partition-root no-comments no-publications no-security-labels no-subscriptions no-table-access-method no-tablespaces " +
+		"no-toast-compression no-unlogged-table-data on-conflict-do-nothing quote-all-identifiers restrict-key=v rows-per-insert=v " +
+		"section=v serializable-deferrable snapshot=v strict-names use-set-session-authorization g|globals-only r|roles-only " +
+		"tablespaces-only no-role-passwords exclude-database=v l|database=v " + plainPg
+	plainPgRestore = "F|format=v l|list v|verbose a|data-only C|create e|exit-on-error I|index=v j|jobs=v n|schema=v " +
+		"N|exclude-schema=v " +
+		"O|no-owner P|function=v s|schema-only S|superuser=v t|table=v T|trigger=v x|no-privileges|no-acl 1|single-transaction " +
+		"disable-triggers enable-row-security if-exists no-comments no-data-for-failed-tables no-publications no-security-labels " +
+		"no-subscriptions no-table-access-method no-tablespaces restrict-key=v section=v strict-names use-set-session-authorization " +
+		"" + plainPg
+	plainPgCreate = "D|tablespace=v e|echo E|encoding=v l|locale=v lc-collate=v lc-ctype=v icu-locale=v locale-provider=v O|owner=v " +
+		"S|strategy=v T|template=v " + plainPg
+	plainMysqldump = "A|all-databases Y|all-tablespaces y|no-tablespaces add-drop-database add-drop-table add-drop-trigger add-locks " +
+		"allow-keywords i|comments compatible=v compact c|complete-insert C|compress a|create-options B|databases " +
+		"" +
+		"default-character-set=v delayed-insert K|disable-keys dump-date E|events e|extended-insert fields-terminated-by=v " +
+		"fields-enclosed-by=v fields-optionally-enclosed-by=v fields-escaped-by=v f|force gtid header hex-blob help ignore-database=v " +
+		"ignore-table-data=v ignore-table=v insert-ignore lines-terminated-by=v x|lock-all-tables l|lock-tables max-allowed-packet=v " +
+		"net-buffer-length=v no-autocommit n|no-create-db t|no-create-info d|no-data N|no-set-names no-defaults opt order-by-primary " +
+		"order-by-size protocol=v q|quick Q|quote-names replace R|routines set-charset single-transaction skip-opt skip-comments " +
+		"skip-lock-tables skip-add-drop-table skip-extended-insert skip-triggers ssl skip-ssl ssl-mode=v ssl-cipher=v tls-version=v " +
+		"ssl-verify-server-cert tables triggers tz-utc v|verbose V|version w|where=v X|xml column-statistics=? set-gtid-purged=v"
+	plainMongodump = "v|verbose=? quiet help version d|db=v c|collection=v port=v u|username=v p|password=v authenticationDatabase=v " +
+		"authenticationMechanism=v q|query=v gzip numParallelCollections=v j=v excludeCollection=v readPreference=v ssl forceTableScan " +
+		"oplog nsInclude=v nsExclude=v nsFrom=v nsTo=v dryRun stopOnError noIndexRestore maintainInsertionOrder preserveUUID"
+)

@@ -95,7 +95,7 @@ const (
 	lookOptions = "f|filter=v since=v until=v format=v limit=v platform=v"
 	plainLook   = "a|all no-stream no-trunc no-reset q|quiet H|human l|latest help"
 
-	inspectOptions = "f|format=v type=v filter=v n|tail=v since=v until=v platform=v"
+	inspectOptions = "f|format=v type|t=v filter=v n|tail=v since=v until=v platform=v"
 	plainInspect   = "s|size no-trunc q|quiet a|all H|human v|verbose pretty l|latest help"
 )
 

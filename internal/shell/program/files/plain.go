@@ -98,7 +98,7 @@ const (
 		"verbose warning=v help version"
 	plainSync = "d f data file-system help version"
 	// A pair of letters is one option for zip and unzip. Both letters stand here.
-	plainUnzip = "a aa b B C D DD f h hh i L LL M n N o q qq R s S T u U UU V W X z"
+	plainUnzip = "1 2 m a aa b B C D DD f h hh i L LL M n N o q qq R s S T u U UU V W X z"
 	plainZip   = "# A|adjust-sfx a J|junk-sfx M S|system-hidden c|entry-comments d|delete D|no-dir-entries DF|difference-archive " +
 		"e|encrypt F|fix FF|fixfix " +
 		"f|freshen " +
@@ -114,4 +114,6 @@ const (
 	plainDos2unix = "ascii iso 7|7bit b|keep-bom B c|convmode=v f|force i|info=? k|keepdate l|newline m|add-bom o|oldfile q|quiet " +
 		"r|remove-bom " +
 		"s|safe S|skip-symlink F|follow-symlink R|replace-symlink v|verbose V|version h|help L|license 437 850 860 863 865 1252 e|add-eol"
+	// The switches of 7z: what stands behind the letter belongs to it.
+	plain7z = "a=? b=? m=? p=? r=? s=? t=? x=? y"
 )

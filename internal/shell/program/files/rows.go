@@ -8,13 +8,14 @@ import (
 
 // Rows are the programs that work on files, sorted by name.
 var Rows = []program.Row{
-	{Name: "7z", Subs: []program.Row{
-		{Name: "l|t|i", Operands: "r*"},
-		{Name: "x|e", Options: "o=k so", Operands: "rv*", Here: "w", Handle: extract7z},
-		{Name: "a|u", Operands: "br*", Handle: pack7z},
-		{Name: "d|rn", Operands: "bv*"},
+	{Name: "7z", Plain: "h help", Subs: []program.Row{
+		{Name: "l|t|i", Plain: plain7z, Operands: "r*", Handle: switches7z},
+		{Name: "x|e", Options: "o=k", Plain: plain7z, Operands: "rv*", Here: "w", Handle: extract7z},
+		{Name: "a|u", Plain: "v=? " + plain7z, Operands: "br*", Handle: pack7z},
+		{Name: "d|rn", Plain: plain7z, Operands: "bv*", Handle: switches7z},
 	}},
-	{Name: "ar", Listed: true, Options: "output=k plugin=x M", Operands: "vbr*", Handle: ar},
+	{Name: "ar", Plain: "a b c D d f i m N O o P p q r S s t T|thin U u V v x target=v record-libdeps=v help version", Listed: true,
+		Options: "output=k plugin=x M", Operands: "vbr*", Handle: ar},
 	{Name: "bunzip2", Same: "gzip"},
 	{Name: "bzip2", Same: "gzip"},
 	{Name: "cat", Plain: plainCat, Operands: "r*"},
