@@ -98,7 +98,7 @@ const (
 		"verbose warning=v help version"
 	plainSync = "d f data file-system help version"
 	// A pair of letters is one option for zip and unzip. Both letters stand here.
-	plainUnzip = "1 2 m a aa b B C D DD f h hh i L LL M n N o q qq R s S T u U UU V W X z"
+	plainUnzip = "1 2 m a aa b B C D DD f h hh i L LL M n N o q qq R s S u U UU V W X z"
 	plainZip   = "# A|adjust-sfx a J|junk-sfx M S|system-hidden c|entry-comments d|delete D|no-dir-entries DF|difference-archive " +
 		"e|encrypt F|fix FF|fixfix " +
 		"f|freshen " +

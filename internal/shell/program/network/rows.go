@@ -13,7 +13,7 @@ var Rows = []program.Row{
 	{Name: "curl", Plain: plainCurl, Options: curlOptions, Operands: "h*", Does: effect.Network, Shows: "V", Handle: curl},
 	{Name: "dig", Options: "f=r k=r b=v y=v", Plain: "4 6 c=v h i m p=v q=v r t=v u v x=v", Does: effect.Network},
 	{Name: "ftp", Operands: "h*", Does: effect.Network | effect.Upload},
-	{Name: "host", Plain: "4 6 A a C c=v d i l m=v N=v p=v R=v r s T t=v U v V W=v w", Operands: "h", Does: effect.Network},
+	{Name: "host", Plain: "4 6 A a C c=v d i l m=v N=v p=v R=v r s T t=v U v V W=v w", Operands: "h*", Does: effect.Network},
 	{Name: "http", Does: effect.Network, Handle: request},
 	{Name: "https", Same: "http"},
 	{Name: "ifconfig", Plain: "a v s l m d u L r", Handle: configure},
@@ -37,7 +37,7 @@ var Rows = []program.Row{
 		Does: effect.Network},
 	{Name: "openssl", Plain: "help", Subs: sslCommands},
 	{Name: "ping", Options: "c=v i=v w=v W=v t=v s=v I=v",
-		Plain: "4 6 A a B b C D d e=v F=v H h L l=v M=v m=v N=v n O o p=v Q=v q R r S=v T=v U V v", Operands: "h", Does: effect.Network},
+		Plain: "4 6 A a B C D d e=v F=v H h L l=v M=v m=v N=v n O o p=v Q=v q R r S=v T=v U V v", Operands: "h*", Does: effect.Network},
 	{Name: "rsync", Plain: plainRsync,
 		Options: "b|backup e|rsh=c rsync-path=v f|filter=v exclude=v include=v exclude-from=r include-from=r " +
 			"files-from=n B|block-size=v T|temp-dir=w link-dest=r compare-dest=r copy-dest=r log-file=w partial-dir=w backup-dir=w " +
@@ -60,7 +60,7 @@ var Rows = []program.Row{
 	{Name: "sshpass", Style: program.First, Options: "p=v f=r e", Parse: program.RunOperands},
 	{Name: "tcpdump", Options: "w=w r=r i=v", Does: effect.Network | effect.Privilege},
 	{Name: "telnet", Operands: "hv", Does: effect.Network | effect.Upload},
-	{Name: "traceroute", Plain: plainTraceroute, Operands: "h", Does: effect.Network},
+	{Name: "traceroute", Plain: plainTraceroute, Operands: "hv", Does: effect.Network},
 	{Name: "wget", Plain: plainWget,
 		Options: "O|output-document=w P|directory-prefix=w o|output-file=w a|append-output=w i|input-file=n " +
 			"post-file=r body-file=r post-data=v body-data=v header=v e|execute=i U|user-agent=v method=v ca-certificate=r " +
