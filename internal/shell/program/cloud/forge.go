@@ -13,10 +13,15 @@ func forgeOptions(c *program.Call) {
 	for i, t := range c.Words {
 		name, _, _ := strings.Cut(t.Text, "=")
 		if name == "--hostname" || i > 0 && strings.Count(t.Text, "/") > 1 &&
-			(program.Named("-R|--repo", c.Words[i-1].Text) || strings.HasPrefix(t.Text, "-R") || name == "--repo") {
+			(namesRepo(c.Words[i-1].Text) || strings.HasPrefix(t.Text, "-") && strings.Contains(t.Text, "R") || name == "--repo") {
 			c.Unclear(otherService)
 		}
 	}
+}
+
+// namesRepo reports whether a word is an option, maybe the last of several letters, whose value is a repository.
+func namesRepo(word string) bool {
+	return word == "--repo" || strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.HasSuffix(word, "R")
 }
 
 // checkoutRequest handles pr checkout: another machine has the files.

@@ -52,8 +52,14 @@ func asOther(c *program.Call) {
 		c.Does |= effect.Privilege
 	}
 	for _, t := range c.Operands {
-		if name, _, _ := strings.Cut(t.Text, "="); program.Named("--impersonate-service-account|--access-token-file|--flags-file", name) {
-			c.Does |= effect.Privilege
+		name, _, _ := strings.Cut(t.Text, "=")
+		for _, option := range [...]string{"--impersonate-service-account", "--access-token-file", "--flags-file"} {
+			if len(name) > len("--acc") && strings.HasPrefix(option, name) {
+				c.Does |= effect.Privilege
+			}
+		}
+		if at := strings.IndexByte(t.Text, '@'); c.Part.Program == "az" && (at == 0 || at > 0 && t.Text[at-1] == '=') {
+			c.Role('r', t.Tail(at+1)) // the value stands in a file
 		}
 	}
 }

@@ -106,7 +106,7 @@ const (
 	plainAwk = "b|characters-as-bytes C|copyright c|traditional g|gen-pot h|help I|trace L|lint=? M|bignum N|use-lc-numeric " +
 		"n|non-decimal-data O|optimize P|posix r|re-interval s|no-optimize S|sandbox t|lint-old V|version csv k"
 	plainObjdump = "adjust-vma=v x|all-headers architecture=v m=v a|archive-headers ctf-parent=v ctf=? g|debugging e|debugging-tags " +
-		"C|demangle=? d D|disassemble-all z|disassemble-zeroes disassemble=? disassembler-color=v M|disassembler-options=v dwarf-check " +
+		"C demangle=? d D|disassemble-all z|disassemble-zeroes disassemble=? disassembler-color=v M|disassembler-options=v dwarf-check " +
 		"dwarf-depth=v dwarf-start=v dwarf=? W=? R|dynamic-reloc T|dynamic-syms endian=v EB EL E=v f|file-headers F|file-offsets " +
 		"file-start-context s|full-contents H|help i|info inlines insn-width=v l|line-numbers no-addresses no-recurse-limit " +
 		"recurse-limit " +

@@ -4,7 +4,7 @@ package system
 const (
 	plainApropos = "a|and d|debug e|exact r|regex w|wildcard l|long L|locale=v m|systems=v s|section|sections=v v|verbose h|help " +
 		"V|version usage"
-	plainAptCache = "q|quiet=? i|important all-names all-versions a f|full g|generate h|help v|version n|names-only recurse installed " +
+	plainAptCache = "q quiet=? i|important all-names all-versions a f|full g|generate h|help v|version n|names-only recurse installed " +
 		"pre-depends depends recommends suggests conflicts breaks replaces enhances implicit virtual"
 	plainArp   = "A|protocol=v H=v h|help N|symbolic V|version use-device numeric verbose a|all"
 	plainAtq   = "V q=v o=v"
@@ -127,7 +127,7 @@ const (
 
 	plainPackageLooks = "a|all-versions installed upgradable upgradeable manual-installed available updates extras recent all " +
 		"showduplicates " +
-		"v|verbose q|quiet=? f|full i|installed-only n|names-only y|yes|assume-yes t|target-release|default-release=v no-all-versions " +
+		"v|verbose q quiet=? f|full i|installed-only n|names-only y|yes|assume-yes t|target-release|default-release=v no-all-versions " +
 		"pre-depends depends recommends suggests conflicts breaks replaces enhances implicit recurse enablerepo=v disablerepo=v " +
 		"repo|repoid=v C|cacheonly refresh releasever=v arch=v best nobest x|exclude=v color=v json s|details F|format=v w|width=v " +
 		"O|sort=v u|uninstalled-only r h|help version"

@@ -21,8 +21,8 @@ var Rows = []program.Row{
 	{Name: "apt-cache", Plain: plainAptCache, Options: "p|pkg-cache=r s|src-cache=r with-source=r " + packageOptions, Does: effect.Read,
 		Handle: packageSource},
 	{Name: "apt-get", Options: packageOptions, Plain: plainPackageLooks, Handle: packageSource, Subs: packageCommands},
-	{Name: "apt-mark", Options: packageOptions, Plain: "q|quiet=? h|help v|version", Rest: effect.Privilege, Subs: []program.Row{
-		{Name: "showauto|showmanual|showhold|showinstall|showremove|showpurge", Options: packageOptions, Plain: "q|quiet=? h|help",
+	{Name: "apt-mark", Options: packageOptions, Plain: "q quiet=? h|help v|version", Rest: effect.Privilege, Subs: []program.Row{
+		{Name: "showauto|showmanual|showhold|showinstall|showremove|showpurge", Options: packageOptions, Plain: "q quiet=? h|help",
 			Does: effect.Read, Handle: packageSource},
 	}},
 	{Name: "aptitude", Options: packageOptions, Plain: plainPackageLooks, Handle: packageSource, Subs: packageCommands},
