@@ -67,9 +67,6 @@ func evaluate(c *program.Call) {
 			c.File(policy.Execute, program.Word{Text: globs.Quote(dir) + "/**/*.tf{,vars,test.hcl,.json}", Pattern: true})
 		}
 	}
-	if c.Has("cloud-run") {
-		c.Does |= effect.Cloud
-	}
 	if program.ContainsText(c.Words, "console") && (c.Input.Document != nil || c.Input.Output != nil || c.Input.File != nil) {
 		c.RunInput()
 	}

@@ -28,10 +28,13 @@ var terraformCommands = []program.Row{
 	{Name: "workspace", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
 		{Name: "list|show", Style: program.Single, Plain: "no-color help", Here: "r", Does: effect.Read | effect.Network},
 	}},
-	{Name: "plan|test|graph", Style: program.Single, Options: "out=w state=r plan=r var=v var-file=r target=v cloud-run=v " +
-		"generate-config-out=w junit-xml=w test-directory=r", Plain: "compact-warnings destroy detailed-exitcode input json lock " +
-		"lock-timeout=v no-color parallelism=v refresh refresh-only replace=v filter=v verbose draw-cycles module-depth=v type=v help",
+	{Name: "plan|graph", Style: program.Single, Options: "out=w state=r plan=r var=v var-file=r target=v generate-config-out=w",
+		Plain: "compact-warnings destroy detailed-exitcode input json lock lock-timeout=v no-color parallelism=v refresh refresh-only " +
+			"replace=v draw-cycles module-depth=v type=v help",
 		Operands: "g*", Here: "r", Does: effect.Network, Handle: evaluate},
+	// A test applies the configuration, unless it says otherwise.
+	{Name: "test", Style: program.Single, Options: "var=v var-file=r cloud-run=v junit-xml=w test-directory=r", Plain: "filter=v json " +
+		"no-color parallelism=v verbose help", Operands: "g*", Here: "r", Does: effect.Network | effect.Cloud, Handle: evaluate},
 	{Name: "console", Style: program.Single, Options: "state=r plan var=v var-file=r", Plain: "help", Operands: "g*", Here: "r",
 		Does: effect.Network, Handle: evaluate},
 	{Name: "fmt", Style: program.Single, Plain: "check diff list no-color recursive write help", Operands: "b*", Here: "rw"},
