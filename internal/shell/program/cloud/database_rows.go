@@ -48,11 +48,6 @@ const (
 		"apiDeprecationErrors verbose deepInspect=? skipStartupWarnings"
 )
 
-// plainMinikube are the options of minikube, before and behind a subcommand.
-const plainMinikube = "l|layout=v w|watch=? n|node|namespace=v short components d|docs light l=v alsologtostderr logtostderr v=v " +
-	"b|bootstrapper=v " +
-	"rootless skip-audit user=v h|help"
-
 // The options of programs that dump and restore databases.
 const (
 	pgOptions   = "h|host=h p|port=v U|username=v d|dbname=v "

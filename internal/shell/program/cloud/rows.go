@@ -32,8 +32,8 @@ var Rows = []program.Row{
 		}},
 	{Name: "bq", Does: effect.Cloud | effect.Network | effect.Database},
 	{Name: "cdk", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
-		{Name: "ls|list|diff|doctor|version", Options: "o|output=w a|app=c c|context=v", Does: effect.ProjectCode},
-		{Name: "synth", Options: "o|output=w a|app=c c|context=v", Operands: "v*", Here: "rw", Does: effect.ProjectCode},
+		{Name: "ls|list|diff|doctor|version", Options: cdkOptions, Plain: plainCdk, Operands: "v*", Does: effect.ProjectCode},
+		{Name: "synth", Options: cdkOptions, Plain: plainCdk, Operands: "v*", Here: "rw", Does: effect.ProjectCode},
 	}},
 	{Name: "createdb", Options: pgOptions, Plain: plainPgCreate, Does: effect.Database},
 	{Name: "docker", Options: "H|host=h c|context=v config=r l|log-level=v D|debug tls tlsverify tlscacert=r tlscert=r " +
@@ -129,8 +129,10 @@ var Rows = []program.Row{
 	{Name: "podman-compose", Operands: "g*", Does: effect.Unknown, Handle: privileged},
 	{Name: "psql", Options: psqlOptions, Plain: "V|version help=?", Does: effect.Database, Shows: "l", Handle: inputStatement},
 	{Name: "pulumi", Rest: effect.Cloud | effect.Network | effect.ProjectCode, Subs: []program.Row{
-		{Name: "version|about|whoami", Operands: "v*"},
-		{Name: "preview", Does: effect.ProjectCode | effect.Network},
+		{Name: "version|about|whoami", Options: "s|stack=v", Plain: "j|json t|transitive v|verbose=? non-interactive color=v h|help",
+			Operands: "v*"},
+		{Name: "preview", Options: "s|stack=v C|cwd=k config-file=r policy-pack=x policy-pack-config=r save-plan=w profiling=w tracing=h",
+			Plain: plainPulumi, Does: effect.ProjectCode | effect.Network},
 	}},
 	{Name: "redis-cli", Style: program.First, Options: redisOptions, Plain: plainRedis, Does: effect.Database, Handle: redis},
 	{Name: "serverless", Does: effect.Cloud | effect.Network | effect.Publish},

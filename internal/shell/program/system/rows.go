@@ -26,7 +26,8 @@ var Rows = []program.Row{
 			Does: effect.Read, Handle: packageSource},
 	}},
 	{Name: "aptitude", Options: packageOptions, Plain: plainPackageLooks, Handle: packageSource, Subs: packageCommands},
-	{Name: "arch", Style: program.SingleFirst, Options: "arch=v d=v e=v", Handle: arch},
+	{Name: "arch", Plain: "32 64 c h help version i386 x86_64 x86_64h arm64 arm64e", Style: program.SingleFirst,
+		Options: "arch=v d=v e=v", Handle: arch},
 	{Name: "arp", Plain: plainArp, Options: "a n v e l d|delete s|set f|file=r i|device=v D S", Handle: arp},
 	{Name: "at", Options: "f=x q=v t=v l|list d=v", Does: effect.Process | effect.InlineCode, Shows: "l"},
 	{Name: "atq", Plain: plainAtq, Operands: "v*"},
@@ -291,7 +292,8 @@ var Rows = []program.Row{
 	{Name: "shutdown", Does: effect.Process | effect.Privilege},
 	{Name: "sips", Plain: "H|helpProperties", Style: program.Single,
 		Options: "g|getProperty=v 1|oneLine verify s|setProperty=2 Z|resampleHeightWidthMax=v " +
-			"z|resampleHeightWidth=2 c|cropToHeightWidth=2 p|padToHeightWidth=2 padColor=v r|rotate=v f|flip=v o|out=w j|js=x m|matchTo=r " +
+			"z|resampleHeightWidth=2 c|cropToHeightWidth=2 p|padToHeightWidth=2 padColor=v r|rotate=v f|flip=v o|out=w j|js=x " +
+			"m|matchTo=r " +
 			"e|embedProfile=r d|deleteProperty=v x|extractProfile=v i|addIcon h|help", Operands: "r*", Handle: image},
 	{Name: "sleep", Plain: plainSleep, Operands: "v*"},
 	{Name: "snap", Plain: "h|help version", Subs: []program.Row{
@@ -378,7 +380,7 @@ var Rows = []program.Row{
 	{Name: "xattr", Plain: plainXattr, Options: "l p w d c r v x z s", Operands: "r*", Handle: attributes},
 	{Name: "xcode-select", Options: "p|print-path v|version s|switch=v install r|reset", Does: effect.Install | effect.Privilege,
 		Handle: developerTools},
-	{Name: "xcrun", Style: program.SingleFirst,
+	{Name: "xcrun", Plain: "h|help", Style: program.SingleFirst,
 		Options: "sdk=v toolchain=v f|find show-sdk-path show-sdk-version show-sdk-build-version " +
 			"show-sdk-platform-path show-sdk-platform-version show-toolchain-path l|log n|no-cache k|kill-cache r|run v|verbose version",
 		Parse: xcrun},

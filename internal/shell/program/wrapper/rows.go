@@ -11,7 +11,7 @@ var Rows = []program.Row{
 	{Name: "aa-exec", Style: program.First, Parse: sudo},
 	{Name: "ash", Parse: shell},
 	{Name: "bash", Parse: shell},
-	{Name: "busybox", Style: program.First, Parse: program.RunOperands},
+	{Name: "busybox", Plain: "list list-full help", Style: program.First, Parse: program.RunOperands},
 	{Name: "caffeinate", Style: program.First, Options: "t=v w=v", Plain: "d i m s u", Parse: program.RunOperands},
 	{Name: "capsh", Style: program.First, Parse: sudo},
 	{Name: "chrt", Style: program.First, Parse: behindFirst},
@@ -34,7 +34,7 @@ var Rows = []program.Row{
 	{Name: "nice", Plain: plainNice, Style: program.First, Options: "n|adjustment=v", Parse: program.RunOperands},
 	{Name: "nohup", Plain: plainNohup, Style: program.First, Parse: program.RunOperands},
 	{Name: "nsenter", Style: program.First, Options: "t|target=v S|setuid=v G|setgid=v", Parse: sudo},
-	{Name: "parallel", Style: program.First,
+	{Name: "parallel", Plain: plainParallel, Style: program.First,
 		Options: "a|arg-file=v j|jobs=v I=v S|sshlogin=h delay=v timeout=v results=w joblog=w C|colsep=v N=v n|max-args=v L=v " +
 			"d|delimiter=v retries=v tmpdir|tempdir=w bar k|keep-order dry-run basefile|bf=r block=v env=v halt=v header=v load=v " +
 			"memfree=v " +
@@ -64,7 +64,7 @@ var Rows = []program.Row{
 		Options: "o|output=w f|format=v", Parse: program.RunOperands},
 	{Name: "timeout", Plain: plainTimeout, Style: program.First, Options: "s|signal=v k|kill-after=v", Parse: behindFirst},
 	{Name: "truss", Style: program.First, Parse: sudo},
-	{Name: "unbuffer", Style: program.First, Parse: program.RunOperands},
+	{Name: "unbuffer", Plain: "p", Style: program.First, Parse: program.RunOperands},
 	{Name: "unshare", Style: program.First, Parse: sudo},
 	{Name: "watch", Plain: "b|beep C|no-color c|color d|differences=? e|errexit g|chgexit p|precise r|no-rerun t|no-title " +
 		"w|no-wrap h|help v|version", Style: program.First, Options: "n|interval=v q|equexit=v s|shotsdir=w x|exec", Parse: watch},
