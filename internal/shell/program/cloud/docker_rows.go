@@ -105,8 +105,7 @@ const buildOptions = "f|file=u t|tag=v build-arg=v target=v o|output=v secret=v 
 	"annotation=v attest=v provenance=v sbom=v no-cache-filter=v shm-size=v ulimit=v cgroup-parent=v call=v check"
 
 const plainBuild = "compress cpu-period=v cpu-quota=v c|cpu-shares=v cpuset-cpus=v cpuset-mems=v D|debug disable-content-trust " +
-	"force-rm " +
-	"isolation=v m|memory=v memory-swap=v rm squash help"
+	"force-rm isolation=v m|memory=v memory-swap=v rm squash help"
 
 // bakeOptions are the options of docker buildx bake.
 const bakeOptions = "f|file=u set=v push load print allow=v builder=v metadata-file=w no-cache pull provenance=v sbom=v list=v var=v " +
@@ -147,10 +146,10 @@ var composeCommands = []program.Row{
 
 const plainComposeBuild = "check compress force-rm no-cache no-rm parallel print pull q|quiet with-dependencies dry-run help"
 
-const plainUp = "d|detach build no-build no-deps no-recreate force-recreate always-recreate-deps remove-orphans quiet-pull quiet-build " +
-	"abort-on-container-exit abort-on-container-failure attach-dependencies menu no-color no-log-prefix no-start V|renew-anon-volumes " +
-	"timestamps wait w|watch y|yes ignore-buildable ignore-pull-failures include-deps q|quiet a|archive all L|follow-link no-up prune " +
-	"down-project no-stdin sig-proxy dry-run help"
+const plainUp = "d|detach build no-build no-deps no-recreate force-recreate always-recreate-deps remove-orphans quiet-pull " +
+	"quiet-build abort-on-container-exit abort-on-container-failure attach-dependencies menu no-color no-log-prefix no-start " +
+	"V|renew-anon-volumes timestamps wait w|watch y|yes ignore-buildable ignore-pull-failures include-deps q|quiet a|archive all " +
+	"L|follow-link no-up prune down-project no-stdin sig-proxy dry-run help"
 
 // dockerRun are the options of docker run, docker exec and docker compose run: what is mounted is read and written.
 const dockerRun = "v|volume=v mount=v e|env=v env-file=r u|user=v w|workdir=v p|publish=v name=v network|net=v entrypoint=v rm " +
@@ -161,9 +160,9 @@ const dockerRun = "v|volume=v mount=v e|env=v env-file=r u|user=v w|workdir=v p|
 
 const plainRun = "annotation=v blkio-weight=v blkio-weight-device=v cap-drop=v cpu-count=v cpu-percent=v cpu-period=v cpu-quota=v " +
 	"cpu-rt-period=v cpu-rt-runtime=v c|cpu-shares=v cpuset-cpus=v cpuset-mems=v device-read-bps=v device-read-iops=v " +
-	"device-write-bps=v " +
-	"device-write-iops=v disable-content-trust dns-option=v dns-search=v domainname=v expose=v health-cmd=v health-interval=v " +
-	"health-retries=v health-start-interval=v health-start-period=v health-timeout=v io-maxbandwidth=v io-maxiops=v ip=v ip6=v " +
-	"isolation=v kernel-memory=v link-local-ip=v mac-address=v memory-reservation=v memory-swap=v memory-swappiness=v network-alias=v " +
-	"no-healthcheck oom-kill-disable oom-score-adj=v pids-limit=v P|publish-all q|quiet read-only sig-proxy stop-timeout=v help " +
-	"T|no-TTY|no-tty no-deps service-ports use-aliases quiet-pull quiet-build remove-orphans build index=v dry-run"
+	"device-write-bps=v device-write-iops=v disable-content-trust dns-option=v dns-search=v domainname=v expose=v health-cmd=v " +
+	"health-interval=v health-retries=v health-start-interval=v health-start-period=v health-timeout=v io-maxbandwidth=v " +
+	"io-maxiops=v ip=v ip6=v isolation=v kernel-memory=v link-local-ip=v mac-address=v memory-reservation=v memory-swap=v " +
+	"memory-swappiness=v network-alias=v no-healthcheck oom-kill-disable oom-score-adj=v pids-limit=v P|publish-all q|quiet " +
+	"read-only sig-proxy stop-timeout=v help T|no-TTY|no-tty no-deps service-ports use-aliases quiet-pull quiet-build remove-orphans " +
+	"build index=v dry-run"

@@ -108,7 +108,6 @@ var forgeCommands = []program.Row{
 const plainForgeSearch = "app=v archived assignee=v author=v author-date=v author-email=v author-name=v B|base=v checks=v closed=v " +
 	"commenter=v comments=v committer=v committer-date=v committer-email=v committer-name=v created=v draft extension=v filename=v " +
 	"followers=v forks=v good-first-issues=v hash=v H|head=v help-wanted-issues=v include-forks=v include-prs interactions=v " +
-	"involves=v " +
-	"label=v language=v license=v locked match=v mentions=v merge merged merged-at=v milestone=v no-assignee no-label no-milestone " +
-	"no-project number-topics=v order=v owner=v parent=v project=v reactions=v review=v review-requested=v reviewed-by=v size=v sort=v " +
-	"stars=v state=v team-mentions=v topic=v tree=v updated=v visibility=v"
+	"involves=v label=v language=v license=v locked match=v mentions=v merge merged merged-at=v milestone=v no-assignee no-label " +
+	"no-milestone no-project number-topics=v order=v owner=v parent=v project=v reactions=v review=v review-requested=v " +
+	"reviewed-by=v size=v sort=v stars=v state=v team-mentions=v topic=v tree=v updated=v visibility=v"

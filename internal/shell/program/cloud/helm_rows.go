@@ -51,4 +51,5 @@ const helmOptions = "n|namespace=v kube-context=v kubeconfig=x kube-apiserver=h 
 	"content-cache=w burst-limit=v qps=v debug"
 
 // chartSource are the options that say how helm reaches a chart.
-const chartSource = "ca-file=r cert-file=r key-file=r username=v password=v keyring=r insecure-skip-tls-verify plain-http pass-credentials "
+const chartSource = "ca-file=r cert-file=r key-file=r username=v password=v keyring=r insecure-skip-tls-verify plain-http " +
+	"pass-credentials "

@@ -53,8 +53,8 @@ var kubeCommands = []program.Row{
 }
 
 // kubeOptions are the options of every subcommand of kubectl.
-const kubeOptions = "n|namespace=v context=v kubeconfig=x l|selector=v o|output=v A|all-namespaces cluster=v user=v s|server=h token=v " +
-	"as=v as-group=v as-uid=v cache-dir=w certificate-authority=r client-certificate=r client-key=r request-timeout=v " +
+const kubeOptions = "n|namespace=v context=v kubeconfig=x l|selector=v o|output=v A|all-namespaces cluster=v user=v s|server=h " +
+	"token=v as=v as-group=v as-uid=v cache-dir=w certificate-authority=r client-certificate=r client-key=r request-timeout=v " +
 	"tls-server-name=v v=v insecure-skip-tls-verify username=v password=v profile-output=w log-file=w log-dir=w"
 
 // The options of kubectl that change nothing, first those of every subcommand.
@@ -63,21 +63,19 @@ const (
 		"alsologtostderr logtostderr stderrthreshold=v log-backtrace-at=v"
 	plainKubeQuery = "w|watch R|recursive L|label-columns=v allow-missing-template-keys chunk-size=v ignore-not-found no-headers " +
 		"output-watch-events server-print show-kind show-labels show-managed-fields subresource=v watch-only show-events containers " +
-		"sum " +
-		"use-protocol-buffers show-capacity client short recursive api-version=v output-version=v api-group=v cached categories=v " +
-		"namespaced verbs=v concurrency=v field-manager=v force-conflicts prune prune-allowlist=v server-side all local types=v "
+		"sum use-protocol-buffers show-capacity client short recursive api-version=v output-version=v api-group=v cached " +
+		"categories=v namespaced verbs=v concurrency=v field-manager=v force-conflicts prune prune-allowlist=v server-side all local " +
+		"types=v "
 	plainKubeLogs = "f|follow p|previous all-containers all-pods ignore-errors insecure-skip-tls-verify-backend limit-bytes=v " +
 		"max-log-requests=v pod-running-timeout=v prefix timestamps "
 	plainKubeRun = "i|stdin t|tty q|quiet pod-running-timeout=v address=v allow-missing-template-keys annotations=v attach cascade=? " +
-		"command " +
-		"dry-run=? env=v expose field-manager=v force grace-period=v image-pull-policy=v leave-stdin-open override-type=v port=v " +
-		"R|recursive restart=v rm save-config show-managed-fields timeout=v wait "
+		"command dry-run=? env=v expose field-manager=v force grace-period=v image-pull-policy=v leave-stdin-open override-type=v " +
+		"port=v R|recursive restart=v rm save-config show-managed-fields timeout=v wait "
 	plainKubeDelete = "cascade=? dry-run=? ignore-not-found i|interactive now R|recursive timeout=v wait chunk-size=v " +
-		"delete-emptydir-data " +
-		"disable-eviction ignore-daemonsets skip-wait-for-delete-timeout=v "
+		"delete-emptydir-data disable-eviction ignore-daemonsets skip-wait-for-delete-timeout=v "
 	plainKubeApply = "all allow-missing-template-keys cascade=? field-manager=v force force-conflicts grace-period=v openapi-patch " +
-		"overwrite " +
-		"R|recursive server-side show-managed-fields subresource=v timeout=v validate=? wait edit save-config windows-line-endings local "
+		"overwrite R|recursive server-side show-managed-fields subresource=v timeout=v validate=? wait edit save-config " +
+		"windows-line-endings local "
 	plainKustomize = "helm-api-versions=v helm-debug helm-kube-version=v stack-trace " + plainKube
 )
 
