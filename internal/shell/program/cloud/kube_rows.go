@@ -29,7 +29,7 @@ var kubeCommands = []program.Row{
 			Plain: "R|recursive allow-missing-template-keys show-managed-fields " + plainKube, Does: effect.Read | effect.Network,
 			Handle: kubeQuery},
 	}},
-	{Name: "plugin", Subs: []program.Row{{Name: "list", Options: "name-only", Plain: "help", Does: effect.Read}}},
+	{Name: "plugin", Plain: "help", Subs: []program.Row{{Name: "list", Options: "name-only", Plain: "help", Does: effect.Read}}},
 	{Name: "completion|options|help", Plain: "help", Operands: "v*"},
 	{Name: "exec|cp|rsh|rsync", Options: "c|container=v f|filename=u " + kubeOptions, Plain: "i|stdin t|tty q|quiet " +
 		"pod-running-timeout=v no-preserve retries=v " + plainKube,

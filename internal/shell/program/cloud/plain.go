@@ -14,3 +14,7 @@ const (
 		"show-config show-reads show-replacement-steps show-sames suppress-outputs suppress-permalink=? t|target=v target-dependents " +
 		"target-replace=v color=v e|emoji logtostderr memprofilerate=v non-interactive v|verbose=v h|help"
 )
+
+// plainPlaybook are the options of ansible-playbook. What says how to connect, and --vault-id, which may run a program, is left out.
+const plainPlaybook = "D|diff flush-cache force-handlers f|forks=v K|ask-become-pass k|ask-pass l|limit=v list-hosts list-tags " +
+	"list-tasks skip-tags=v start-at-task=v step t|tags=v T|timeout=v v|verbose version h|help b|become become-method=v become-user=v"

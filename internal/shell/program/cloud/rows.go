@@ -8,11 +8,12 @@ import (
 
 // Rows are the programs of containers, clusters, clouds, forges and databases, sorted by name.
 var Rows = []program.Row{
-	{Name: "ansible", Options: "i|inventory=r m|module-name=v a|args=v", Does: effect.Cloud | effect.Network | effect.InlineCode},
+	{Name: "ansible", Options: "i|inventory=x m|module-name=v a|args=v", Does: effect.Cloud | effect.Network | effect.InlineCode},
 	{Name: "ansible-doc", Options: "M|module-path=e t|type=v playbook-dir=e r|roles-path=e",
 		Plain: "F|list_files j|json l|list s|snippet v|verbose e|entry-point=v metadata-dump no-fail-on-errors version h|help",
 		Does:  effect.Read},
-	{Name: "ansible-playbook", Options: "i|inventory=r e|extra-vars=v check syntax-check", Operands: "x*",
+	{Name: "ansible-playbook", Options: "i|inventory=x e|extra-vars=v C|check syntax-check vault-password-file|vault-pass-file=x " +
+		"private-key|key-file=r M|module-path=e", Plain: plainPlaybook, Operands: "x*",
 		Does: effect.Cloud | effect.Network, Shows: "syntax-check"},
 	{Name: "argocd", Plain: "h|help", Rest: effect.Cloud | effect.Network, Subs: []program.Row{{Name: "version|context",
 		Plain: "client short o|output=v h|help", Operands: "v*"}}},
@@ -31,7 +32,7 @@ var Rows = []program.Row{
 			{Name: "version|help", Plain: "o|output=v query=v h|help debug verbose only-show-errors", Operands: "v*"},
 		}},
 	{Name: "bq", Does: effect.Cloud | effect.Network | effect.Database},
-	{Name: "cdk", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
+	{Name: "cdk", Options: cdkOptions, Plain: plainCdk, Rest: effect.Cloud | effect.Network, Subs: []program.Row{
 		{Name: "ls|list|diff|doctor|version", Options: cdkOptions, Plain: plainCdk, Operands: "v*", Does: effect.ProjectCode},
 		{Name: "synth", Options: cdkOptions, Plain: plainCdk, Operands: "v*", Here: "rw", Does: effect.ProjectCode},
 	}},
@@ -67,14 +68,16 @@ var Rows = []program.Row{
 		Rest: effect.Cloud | effect.Container | effect.Network, Subs: helmCommands},
 	{Name: "heroku", Does: effect.Cloud | effect.Network},
 	{Name: "k3d", Plain: "verbose trace timestamps h|help version", Rest: effect.Container, Subs: []program.Row{
-		{Name: "cluster|node|registry", Rest: effect.Container, Subs: []program.Row{{Name: "list|ls", Options: "o|output=v",
-			Plain: "no-headers verbose trace timestamps h|help", Does: effect.Read}}},
+		{Name: "cluster|node|registry", Plain: "verbose trace timestamps h|help", Rest: effect.Container,
+			Subs: []program.Row{{Name: "list|ls", Options: "o|output=v",
+				Plain: "no-headers verbose trace timestamps h|help", Does: effect.Read}}},
 		{Name: "version|help", Plain: "o|output=v h|help", Operands: "v*"},
 	}},
 	{Name: "k9s", Does: effect.Container | effect.Cloud},
 	{Name: "kind", Plain: "q|quiet v|verbosity=v h|help version", Rest: effect.Container, Subs: []program.Row{
-		{Name: "get", Rest: effect.Container | effect.Secrets, Subs: []program.Row{{Name: "clusters|nodes", Options: "n|name=v",
-			Plain: "A|all-clusters q|quiet v|verbosity=v h|help", Does: effect.Read}}},
+		{Name: "get", Plain: "q|quiet v|verbosity=v h|help", Rest: effect.Container | effect.Secrets,
+			Subs: []program.Row{{Name: "clusters|nodes", Options: "n|name=v",
+				Plain: "A|all-clusters q|quiet v|verbosity=v h|help", Does: effect.Read}}},
 		{Name: "version|help", Operands: "v*"},
 	}},
 	{Name: "kubectl", Options: kubeOptions, Plain: plainKube, Handle: kubeIdentity, Subs: kubeCommands},
@@ -83,7 +86,7 @@ var Rows = []program.Row{
 	{Name: "mariadb", Same: "mysql"},
 	{Name: "minikube", Options: "p|profile=v", Plain: plainMinikube, Rest: effect.Container, Subs: []program.Row{
 		{Name: "status|ip|version|help", Options: "p|profile=v f|format=v o|output=v", Plain: plainMinikube, Does: effect.Read},
-		{Name: "profile|addons|service|image", Rest: effect.Container, Subs: []program.Row{
+		{Name: "profile|addons|service|image", Options: "p|profile=v", Plain: plainMinikube, Rest: effect.Container, Subs: []program.Row{
 			{Name: "list|ls", Options: "p|profile=v f|format=v o|output=v", Plain: plainMinikube, Does: effect.Read},
 		}},
 	}},
@@ -128,12 +131,14 @@ var Rows = []program.Row{
 		Subs: dockerCommands},
 	{Name: "podman-compose", Operands: "g*", Does: effect.Unknown, Handle: privileged},
 	{Name: "psql", Options: psqlOptions, Plain: "V|version help=?", Does: effect.Database, Shows: "l", Handle: inputStatement},
-	{Name: "pulumi", Rest: effect.Cloud | effect.Network | effect.ProjectCode, Subs: []program.Row{
-		{Name: "version|about|whoami", Options: "s|stack=v", Plain: "j|json t|transitive v|verbose=? non-interactive color=v h|help",
-			Operands: "v*"},
-		{Name: "preview", Options: "s|stack=v C|cwd=k config-file=r policy-pack=x policy-pack-config=r save-plan=w profiling=w tracing=h",
-			Plain: plainPulumi, Does: effect.ProjectCode | effect.Network},
-	}},
+	{Name: "pulumi", Options: "C|cwd=k profiling=w tracing=h",
+		Plain: "color=v e|emoji logtostderr memprofilerate=v non-interactive v|verbose=v h|help",
+		Rest:  effect.Cloud | effect.Network | effect.ProjectCode, Subs: []program.Row{
+			{Name: "version|about|whoami", Options: "s|stack=v", Plain: "j|json t|transitive v|verbose=? non-interactive color=v h|help",
+				Operands: "v*"},
+			{Name: "preview", Options: "s|stack=v C|cwd=k config-file=r policy-pack=x policy-pack-config=r save-plan=w profiling=w tracing=h",
+				Plain: plainPulumi, Does: effect.ProjectCode | effect.Network},
+		}},
 	{Name: "redis-cli", Style: program.First, Options: redisOptions, Plain: plainRedis, Does: effect.Database, Handle: redis},
 	{Name: "serverless", Does: effect.Cloud | effect.Network | effect.Publish},
 	{Name: "sls", Same: "serverless"},

@@ -20,12 +20,12 @@ var terraformCommands = []program.Row{
 			{Name: "lock|schema", Style: program.Single, Options: "fs-mirror=r net-mirror=h platform=v json",
 				Plain: "enable-plugin-cache help", Here: "rw", Does: effect.Deps | effect.Network},
 		}},
-	{Name: "state", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
+	{Name: "state", Style: program.Single, Plain: "help", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
 		{Name: "list|show", Style: program.Single, Options: "state=r id=v", Plain: "no-color help", Here: "r",
 			Does: effect.Read | effect.Network},
 		{Name: "pull", Plain: "no-color help", Does: effect.Secrets | effect.Network},
 	}},
-	{Name: "workspace", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
+	{Name: "workspace", Style: program.Single, Plain: "help", Rest: effect.Cloud | effect.Network, Subs: []program.Row{
 		{Name: "list|show", Style: program.Single, Plain: "no-color help", Here: "r", Does: effect.Read | effect.Network},
 	}},
 	{Name: "plan|graph", Style: program.Single, Options: "out=w state=r plan=r var=v var-file=r target=v generate-config-out=w",

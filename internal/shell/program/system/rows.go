@@ -48,7 +48,7 @@ var Rows = []program.Row{
 			"extract-certificates=w",
 		Operands: "r*", Handle: sign},
 	{Name: "crontab", Options: "l e r u=v i", Operands: "r", Does: effect.Process | effect.InlineCode},
-	{Name: "csrutil", Plain: "help", Rest: effect.Privilege, Subs: []program.Row{{Name: "status", Does: effect.Read}}},
+	{Name: "csrutil", Plain: "help", Rest: effect.Privilege, Subs: []program.Row{{Name: "status", Plain: "help", Does: effect.Read}}},
 	{Name: "date", Plain: plainDate,
 		Options: "d|date=v f|file=r r|reference=r s|set=v I|iso-8601=? rfc-3339=v u|utc R|rfc-email n j v=v", Handle: date},
 	{Name: "debugfs", Does: effect.Privilege | effect.Destructive},
@@ -57,12 +57,14 @@ var Rows = []program.Row{
 			{Name: "read|read-type|find", Style: program.Single, Options: "app=v", Plain: "g globalDomain", Operands: "g*",
 				Does:   effect.Read,
 				Handle: preferences},
-			{Name: "domains|help", Does: effect.Read},
+			{Name: "domains|help", Plain: "help", Does: effect.Read},
 		}},
-	{Name: "diskutil", Subs: []program.Row{
-		{Name: "list|info|listFilesystems|activity", Operands: "v*", Does: effect.Read},
-		{Name: "apfs|coreStorage|cs|appleRAID", Rest: effect.Privilege, Subs: []program.Row{
-			{Name: "list|listUsers|listCryptoUsers|listSnapshots|listVolumeGroups", Does: effect.Read},
+	{Name: "diskutil", Plain: "help quiet", Subs: []program.Row{
+		{Name: "list|info|listFilesystems|activity", Style: program.Single, Plain: "plist all internal external physical virtual",
+			Operands: "v*", Does: effect.Read},
+		{Name: "apfs|coreStorage|cs|appleRAID", Plain: "help", Rest: effect.Privilege, Subs: []program.Row{
+			{Name: "list|listUsers|listCryptoUsers|listSnapshots|listVolumeGroups", Style: program.Single, Plain: "plist", Operands: "v*",
+				Does: effect.Read},
 		}},
 		{Name: "eraseDisk|eraseVolume|partitionDisk|zeroDisk|randomDisk|secureErase", Does: effect.Destructive | effect.Privilege},
 	}},
@@ -79,7 +81,8 @@ var Rows = []program.Row{
 		Operands: "r*", Does: effect.Install | effect.Privilege,
 		Shows: "l L s S p get-selections print-architecture print-foreign-architectures C V compare-versions I c"},
 	{Name: "dpkg-query", Plain: plainDpkgQuery, Options: "admindir=r root=r", Does: effect.Read},
-	{Name: "dscacheutil", Style: program.Single, Options: "q=v a=2 flushcache cachedump configuration statistics", Does: effect.Privilege,
+	{Name: "dscacheutil", Plain: "help", Style: program.Single, Options: "q=v a=2 flushcache cachedump configuration statistics",
+		Does:   effect.Privilege,
 		Handle: directoryCache},
 	{Name: "dscl", Handle: directory},
 	{Name: "ethtool", Handle: ethtool},
@@ -134,16 +137,17 @@ var Rows = []program.Row{
 				"ntable|tcp_metrics|mroute|token|stats|nexthop",
 				Plain: "help", Does: effect.Read, Handle: looks},
 			{Name: "link|l|li|lin", Plain: "help", Does: effect.Read, Handle: looks},
-			{Name: "netns", Rest: effect.Privilege, Subs: []program.Row{{Name: "list|ls|show|identify|pids", Plain: "help",
+			{Name: "netns", Plain: "help", Rest: effect.Privilege, Subs: []program.Row{{Name: "list|ls|show|identify|pids", Plain: "help",
 				Operands: "v*", Does: effect.Read}}},
-			{Name: "monitor|mo|help", Does: effect.Read},
+			{Name: "monitor|mo|help", Plain: "help", Does: effect.Read},
 		}},
 	{Name: "ip6tables", Same: "iptables"},
 	{Name: "ip6tables-save", Same: "iptables-save"},
 	{Name: "ipcrm", Does: effect.Process},
-	{Name: "iptables", Options: "L|list S|list-rules n|numeric v|verbose x|exact t|table=v line-numbers w|wait=? F|flush " +
-		"X|delete-chain " +
-		"Z|zero A|append=v D|delete=v I|insert=v R|replace=v P|policy=v N|new-chain=v E|rename-chain=v j|jump=v modprobe=c",
+	{Name: "iptables", Plain: "4|ipv4 6|ipv6 h|help V|version",
+		Options: "L|list S|list-rules n|numeric v|verbose x|exact t|table=v line-numbers w|wait=? F|flush " +
+			"X|delete-chain " +
+			"Z|zero A|append=v D|delete=v I|insert=v R|replace=v P|policy=v N|new-chain=v E|rename-chain=v j|jump=v modprobe=c",
 		Does: effect.Privilege, Handle: iptables},
 	{Name: "iptables-save", Plain: "h|help V|version", Options: "f|file=w M|modprobe=c t|table=v c|counters", Does: effect.Read},
 	{Name: "journalctl", Plain: plainJournalctl,
@@ -210,7 +214,8 @@ var Rows = []program.Row{
 	{Name: "mkswap", Same: "mkfs"},
 	{Name: "modinfo", Plain: plainModinfo, Options: "b|basedir=r", Operands: "v*"},
 	{Name: "modprobe", Does: effect.Privilege},
-	{Name: "mount", Options: "t|types=v o|options=v l", Operands: "rw", Does: effect.Privilege, Handle: mount},
+	{Name: "mount", Plain: "v|verbose h|help V|version", Options: "t|types=v o|options=v l", Operands: "rw", Does: effect.Privilege,
+		Handle: mount},
 	{Name: "mpstat", Plain: plainMpstat, Operands: "v*"},
 	{Name: "ncal", Plain: plainNcal, Operands: "v*"},
 	{Name: "networksetup", Handle: networkSettings},
@@ -243,9 +248,10 @@ var Rows = []program.Row{
 	{Name: "pgrep", Plain: plainPgrep, Options: "u=v f x l a", Operands: "v*"},
 	{Name: "pidof", Plain: plainPidof, Operands: "v*"},
 	{Name: "pidstat", Plain: plainPidstat, Operands: "v*"},
-	{Name: "pkgutil", Options: "pkgs|packages=? files=v pkg-info=v pkg-info-plist=v file-info=r check-signature=r payload-files=r " +
-		"groups " +
-		"forget=v expand=v expand-full=v flatten=v bom=v volume=v regexp v|verbose", Does: effect.Privilege, Handle: packageReceipts},
+	{Name: "pkgutil", Plain: "f|force only-files only-dirs pkg-groups=v h|help",
+		Options: "pkgs|packages=? files=v pkg-info=v pkg-info-plist=v file-info=r check-signature=r payload-files=r " +
+			"groups " +
+			"forget=v expand=v expand-full=v flatten=v bom=v volume=v regexp v|verbose", Does: effect.Privilege, Handle: packageReceipts},
 	{Name: "pkill", Does: effect.Process},
 	{Name: "plutil", Plain: plainPlutil, Style: program.Single,
 		Options: "p lint type=v convert=v extract=2 replace=v insert=v remove=v create=v o=w e=v s r n " +
@@ -278,13 +284,15 @@ var Rows = []program.Row{
 		Operands: "u*", Does: effect.Install | effect.Privilege, Handle: rpm},
 	{Name: "runlevel", Plain: plainRunlevel, Operands: "v*"},
 	{Name: "sar", Plain: plainSar, Options: "o=w f=r", Operands: "v*"},
-	{Name: "scutil", Style: program.Single, Options: "dns proxy nwi get=v set=v r=v w=v t=v prefs=r nc=v error=v", Does: effect.Privilege,
+	{Name: "scutil", Plain: "help", Style: program.Single, Options: "dns proxy nwi get=v set=v r=v w=v t=v prefs=r nc=v error=v",
+		Does:   effect.Privilege,
 		Handle: systemNames},
-	{Name: "security", Options: "i q v p=v l h", Handle: keychainInput, Rest: effect.Secrets | effect.Privilege, Subs: []program.Row{
-		{Name: "find-identity|help", Does: effect.Read},
-	}},
+	{Name: "security", Plain: "h", Options: "i q v p=v l h", Handle: keychainInput, Rest: effect.Secrets | effect.Privilege,
+		Subs: []program.Row{
+			{Name: "find-identity|help", Plain: "v p=v s=v", Operands: "v*", Does: effect.Read},
+		}},
 	{Name: "sensors", Plain: plainSensors, Options: "c|config-file=r", Operands: "v*"},
-	{Name: "service", Options: "status-all", Does: effect.Process | effect.Privilege, Handle: service},
+	{Name: "service", Plain: "h|help version", Options: "status-all", Does: effect.Process | effect.Privilege, Handle: service},
 	{Name: "setcap", Operands: "vw*", Does: effect.Privilege},
 	{Name: "setenforce", Does: effect.Privilege},
 	{Name: "setfacl", Options: "m=v x=v M=r X=r restore=r", Operands: "w*", Does: effect.Privilege},
@@ -302,13 +310,15 @@ var Rows = []program.Row{
 			Does:  effect.Read},
 		{Name: "install|refresh|remove", Does: effect.Install | effect.Network | effect.Privilege},
 	}},
-	{Name: "softwareupdate", Options: "l|list i|install d|download a|all r|recommended history", Does: effect.Install | effect.Network |
-		effect.Privilege, Handle: softwareUpdate},
+	{Name: "softwareupdate", Plain: "verbose no-scan h|help", Options: "l|list i|install d|download a|all r|recommended history",
+		Does: effect.Install | effect.Network |
+			effect.Privilege, Handle: softwareUpdate},
 	{Name: "spctl", Handle: assess},
 	{Name: "stty", Plain: plainStty, Style: program.Single, Options: "F|file=b", Operands: "v*"},
 	{Name: "sw_vers", Style: program.Single, Plain: plainSwVers, Operands: "v*"},
 	{Name: "swapoff", Does: effect.Privilege},
-	{Name: "swapon", Options: "show=? s|summary a|all d|discard=? p=v", Does: effect.Privilege, Handle: swapon},
+	{Name: "swapon", Plain: "bytes noheadings raw output-all v|verbose h|help V|version e|ifexists f|fixpgsz",
+		Options: "show=? s|summary a|all d|discard=? p=v", Does: effect.Privilege, Handle: swapon},
 	{Name: "sysctl", Plain: plainSysctl, Options: "w|write p|load=r f system a|all n|values e q|quiet N|names b x A X r|pattern=v",
 		Operands: "v*",
 		Handle:   sysctl},
@@ -325,12 +335,13 @@ var Rows = []program.Row{
 			{Name: "time|blame|critical-chain|plot|dot|unit-paths|timestamp|calendar|timespan", Plain: plainSystemdAnalyze,
 				Options: "user no-pager H|host=h M|machine=v root=e", Does: effect.Read},
 		}},
-	{Name: "systemextensionsctl", Rest: effect.Privilege, Subs: []program.Row{{Name: "list", Does: effect.Read}}},
+	{Name: "systemextensionsctl", Plain: "h|help", Rest: effect.Privilege, Subs: []program.Row{{Name: "list", Plain: "help",
+		Does: effect.Read}}},
 	{Name: "tc", Plain: "help V|Version", Style: program.SingleFirst,
 		Options: "s|statistics d|details r|raw p|pretty i|iec g|graph j|json b|batch=x n|netns=v " +
 			"N|Numeric force c|color t|timestamp", Handle: ipOptions, Subs: []program.Row{
 			{Name: "qdisc|class|filter|action|chain", Plain: "help", Does: effect.Read, Handle: looks},
-			{Name: "monitor|help", Does: effect.Read},
+			{Name: "monitor|help", Plain: "help", Does: effect.Read},
 		}},
 	{Name: "timedatectl", Options: systemdOptions, Plain: plainSystemd, Rest: effect.Privilege, Subs: []program.Row{
 		{Name: "status|show|timesync-status|show-timesync|list-timezones", Options: systemdOptions, Plain: plainSystemd,
@@ -338,7 +349,7 @@ var Rows = []program.Row{
 	}},
 	{Name: "tmutil", Plain: "help", Rest: effect.Privilege | effect.Delete, Subs: []program.Row{
 		{Name: "listbackups|latestbackup|destinationinfo|status|listlocalsnapshots|listlocalsnapshotdates|isexcluded|version|" +
-			"machinedirectory|currentphase", Does: effect.Read},
+			"machinedirectory|currentphase", Plain: "d|machine m t b p X", Operands: "v*", Does: effect.Read},
 	}},
 	{Name: "tmux", Plain: "2 8 C c=v D l N q T=v u v h", Style: program.First, Options: "L=v S=b f=x V", Handle: tmux,
 		Rest: effect.Process | effect.InlineCode,
@@ -356,7 +367,7 @@ var Rows = []program.Row{
 		Does:     effect.Read}}},
 	{Name: "umount", Operands: "w*", Does: effect.Privilege},
 	{Name: "uname", Plain: plainUname, Operands: "v*"},
-	{Name: "update-alternatives", Style: program.Single,
+	{Name: "update-alternatives", Plain: "verbose quiet debug help version", Style: program.Single,
 		Options: "list=v display=v query=v get-selections install set=v auto=v config=v " +
 			"remove=v remove-all=v set-selections all log=w altdir=w admindir=w", Does: effect.Privilege, Handle: alternatives},
 	{Name: "uptime", Plain: plainUptime, Operands: "v*"},
@@ -378,7 +389,8 @@ var Rows = []program.Row{
 	{Name: "whoami", Plain: plainWhoami, Operands: "v*"},
 	{Name: "wipefs", Operands: "w*", Does: effect.Destructive | effect.Privilege},
 	{Name: "xattr", Plain: plainXattr, Options: "l p w d c r v x z s", Operands: "r*", Handle: attributes},
-	{Name: "xcode-select", Options: "p|print-path v|version s|switch=v install r|reset", Does: effect.Install | effect.Privilege,
+	{Name: "xcode-select", Plain: "h|help", Options: "p|print-path v|version s|switch=v install r|reset",
+		Does:   effect.Install | effect.Privilege,
 		Handle: developerTools},
 	{Name: "xcrun", Plain: "h|help", Style: program.SingleFirst,
 		Options: "sdk=v toolchain=v f|find show-sdk-path show-sdk-version show-sdk-build-version " +
@@ -415,27 +427,31 @@ var brewCommands = []program.Row{
 	{Name: "install|upgrade|reinstall|update|fetch", Does: effect.Install | effect.Network},
 	{Name: "tap", Options: "repair custom-remote f|force", Plain: "eval-all shallow no-shallow d|debug q|quiet v|verbose h|help",
 		Handle: brewTap},
-	{Name: "bundle", Alone: effect.Install | effect.Network, Rest: effect.Install | effect.Network, Subs: []program.Row{
+	{Name: "bundle", Plain: "h|help", Alone: effect.Install | effect.Network, Rest: effect.Install | effect.Network, Subs: []program.Row{
 		{Name: "list|check", Options: "file=r all formula cask",
 			Plain: "tap mas vscode brews casks taps g|global v|verbose no-upgrade h|help",
 			Here:  "r"},
 	}},
 	{Name: "uninstall|remove|rm|cleanup|untap|autoremove|unlink|link|pin|unpin", Does: effect.Install | effect.Delete},
-	{Name: "services", Rest: effect.Process, Subs: []program.Row{{Name: "list|info", Plain: "json all debug d q|quiet v|verbose h|help",
-		Does: effect.Read}}},
+	{Name: "services", Plain: "h|help", Rest: effect.Process, Subs: []program.Row{{Name: "list|info",
+		Plain: "json all debug d q|quiet v|verbose h|help",
+		Does:  effect.Read}}},
 }
 
 // nmcliCommands are the subcommands of nmcli, which takes the beginnings of words.
 var nmcliCommands = []program.Row{
-	{Name: "device|devic|devi|dev|de|d", Rest: effect.Privilege, Subs: []program.Row{
+	{Name: "device|devic|devi|dev|de|d", Plain: "h|help", Rest: effect.Privilege, Subs: []program.Row{
 		{Name: "status|stat|show|sh|lldp", Plain: "h|help", Does: effect.Read},
-		{Name: "wifi|w", Rest: effect.Privilege, Subs: []program.Row{{Name: "list|l", Plain: "rescan h|help", Operands: "v*",
-			Does: effect.Read}}},
+		{Name: "wifi|w", Plain: "h|help", Rest: effect.Privilege, Subs: []program.Row{{Name: "list|l", Plain: "rescan h|help",
+			Operands: "v*",
+			Does:     effect.Read}}},
 	}},
-	{Name: "connection|conn|con|c", Rest: effect.Privilege, Subs: []program.Row{
+	{Name: "connection|conn|con|c", Plain: "h|help", Rest: effect.Privilege, Subs: []program.Row{
 		{Name: "show|sh|s", Options: "a|active order=v s|show-secrets", Plain: "h|help", Does: effect.Read, Handle: networkSecrets},
 	}},
-	{Name: "general|gen|g", Rest: effect.Privilege, Subs: []program.Row{{Name: "status|permissions", Does: effect.Read}}},
-	{Name: "networking|radio|n|r", Rest: effect.Privilege, Subs: []program.Row{{Name: "connectivity", Does: effect.Read}}},
-	{Name: "monitor|m|help", Does: effect.Read},
+	{Name: "general|gen|g", Plain: "h|help", Rest: effect.Privilege, Subs: []program.Row{{Name: "status|permissions", Plain: "h|help",
+		Does: effect.Read}}},
+	{Name: "networking|radio|n|r", Plain: "h|help", Rest: effect.Privilege, Subs: []program.Row{{Name: "connectivity", Plain: "h|help",
+		Operands: "v*", Does: effect.Read}}},
+	{Name: "monitor|m|help", Plain: "h|help", Does: effect.Read},
 }
