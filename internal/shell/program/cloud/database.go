@@ -24,6 +24,9 @@ func inputStatement(c *program.Call) {
 	case c.Input.File != nil:
 		c.Role('x', *c.Input.File)
 	}
+	if c.Has("debug") {
+		c.Unclear("an option says which file it writes")
+	}
 	if asksDatabase(c) {
 		c.Does = c.Does&^effect.Database | effect.Read
 	}

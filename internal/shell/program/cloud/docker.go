@@ -19,10 +19,16 @@ func buildImage(c *program.Call) {
 	if c.Has("push") {
 		c.Does |= effect.Publish
 	}
+	builder(c)
 	for _, o := range c.Options {
 		switch o.Name {
 		case "o", "cache-to":
 			exported(c, o.Value)
+		case "cache-from":
+			if _, src, found := strings.Cut(o.Value.Text, "src="); found {
+				src, _, _ = strings.Cut(src, ",")
+				c.Role('r', program.Word{Text: src, Unknown: o.Value.Unknown})
+			}
 		case "ssh":
 			c.Does |= effect.Secrets
 		case "allow":
@@ -40,6 +46,13 @@ func buildImage(c *program.Call) {
 		if strings.Contains(t.Text, "://") || strings.HasPrefix(t.Text, "git@") || strings.HasPrefix(t.Text, "github.com/") {
 			c.Does |= effect.Install | effect.Network // its Dockerfile runs
 		}
+	}
+}
+
+// builder looks for the option that gives a build to another machine.
+func builder(c *program.Call) {
+	if v, ok := c.Value("builder"); ok && !program.Named("default|desktop-linux", v.Text) {
+		c.Unclear(otherService)
 	}
 }
 
@@ -83,6 +96,9 @@ func podmanOptions(c *program.Call) {
 // composeFiles looks for files of docker compose that are elsewhere.
 func composeFiles(c *program.Call) {
 	privileged(c)
+	if c.HasAny("H", "c") {
+		c.Unclear(otherService)
+	}
 	for _, o := range c.Options {
 		if o.Name == "f" && (strings.Contains(o.Value.Text, "://") || strings.HasPrefix(o.Value.Text, "git@")) {
 			c.Address(o.Value)

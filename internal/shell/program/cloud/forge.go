@@ -13,14 +13,34 @@ func forgeOptions(c *program.Call) {
 	for i, t := range c.Words {
 		name, _, _ := strings.Cut(t.Text, "=")
 		if name == "--hostname" || i > 0 && strings.Count(t.Text, "/") > 1 &&
-			(program.Named("-R|--repo", c.Words[i-1].Text) || strings.HasPrefix(t.Text, "-R") || name == "--repo") {
+			(namesRepo(c.Words[i-1].Text) || strings.HasPrefix(t.Text, "-") && strings.Contains(t.Text, "R") || name == "--repo") {
 			c.Unclear(otherService)
 		}
 	}
 }
 
+// namesRepo reports whether a word is an option, maybe the last of several letters, whose value is a repository.
+func namesRepo(word string) bool {
+	return word == "--repo" || strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.HasSuffix(word, "R")
+}
+
 // checkoutRequest handles pr checkout: another machine has the files.
 func checkoutRequest(c *program.Call) { c.Part.Trees = append(c.Part.Trees, policy.TreeUnknown) }
+
+// cloneForge handles repo clone: behind two hyphens stand options of git clone.
+func cloneForge(c *program.Call) {
+	for i, w := range c.Words {
+		if w.Text != "--" {
+			continue
+		}
+		for _, option := range c.Words[i+1:] {
+			name, _, _ := strings.Cut(option.Text, "=")
+			if strings.HasPrefix(name, "-") && !program.Named("--depth|--single-branch|--branch|-b|--quiet|-q|--no-tags|--bare", name) {
+				c.Unclear("what an option of git clone does is not known here")
+			}
+		}
+	}
+}
 
 // download handles run download and release download: another machine says the names, unless they come into a folder of their own.
 func download(c *program.Call) {

@@ -15,9 +15,9 @@ func container(c *program.Call, args []program.Word) {
 	c.Does |= effect.Container
 	for _, o := range c.Options {
 		switch o.Name {
-		case "privileged", "cap-add", "device":
+		case "privileged", "cap-add", "device", "device-cgroup-rule", "use-api-socket":
 			c.Does |= effect.Privilege
-		case "pid", "ipc", "userns", "network":
+		case "pid", "ipc", "userns", "network", "uts", "cgroupns":
 			if o.Value.Text == "host" {
 				c.Does |= effect.Privilege
 			}
@@ -67,9 +67,6 @@ func evaluate(c *program.Call) {
 			c.File(policy.Execute, program.Word{Text: globs.Quote(dir) + "/**/*.tf{,vars,test.hcl,.json}", Pattern: true})
 		}
 	}
-	if c.Has("cloud-run") {
-		c.Does |= effect.Cloud
-	}
 	if program.ContainsText(c.Words, "console") && (c.Input.Document != nil || c.Input.Output != nil || c.Input.File != nil) {
 		c.RunInput()
 	}
@@ -78,12 +75,28 @@ func evaluate(c *program.Call) {
 // overlays handles kustomize: its files name others, of which it shows the contents.
 func overlays(c *program.Call) {
 	c.File(policy.Execute, program.Word{Text: globs.Quote(c.Walk.Dir) + "/**/[Kk]ustomization{,.yaml,.yml}", Pattern: true})
-	for _, t := range c.Operands {
-		c.Role('x', t)
+	if c.Row.Operands != "" {
+		for _, t := range c.Operands {
+			overlay(c, t)
+		}
+	}
+	if v, ok := c.Value("k"); ok {
+		overlay(c, v)
 	}
 	if c.HasAny("enable-exec", "enable-alpha-plugins", "enable-helm", "enable-star", "helm-command", "network") {
 		c.Unclear("plugins run, which the files name")
 	}
+}
+
+// overlay is a folder whose files name others, or one on another machine, as in github.com/a/b.
+func overlay(c *program.Call, t program.Word) {
+	first, _, below := strings.Cut(t.Text, "/")
+	if strings.ContainsAny(t.Text, ":@?") || below && strings.Contains(strings.TrimLeft(first, "."), ".") {
+		c.Address(t)
+		c.Unclear("another machine says what is shown")
+		return
+	}
+	c.Role('x', t)
 }
 
 // resolved handles docker compose config, which shows the values of .env and of other files.

@@ -8,22 +8,15 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// kubeQuery handles kubectl get, describe and diff.
+// kubeQuery handles what of kubectl shows something: get, describe, diff, logs, config view.
 func kubeQuery(c *program.Call) {
 	showSecrets(c)
 	kubeIdentity(c)
 	if c.Has("k") {
 		overlays(c)
 	}
+	templateFiles(c)
 	out, _ := c.Value("o")
-	template, _ := c.Value("template")
-	for _, w := range [...]program.Word{out, template} { // a template in a file is shown
-		if _, file, ok := strings.Cut(w.Text, "-file="); ok {
-			c.Role('r', w.Tail(len(w.Text)-len(file)))
-		} else if strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "..") {
-			c.Role('r', w)
-		}
-	}
 	for i, t := range c.Operands {
 		for kind := range strings.SplitSeq(strings.ToLower(t.Text), ",") {
 			kind, _, named := strings.Cut(kind, "/")
@@ -32,6 +25,19 @@ func kubeQuery(c *program.Call) {
 				kind == "all" && !program.Named("|wide|name", strings.TrimPrefix(out.Text, "="))) {
 				c.Does |= effect.Secrets
 			}
+		}
+	}
+}
+
+// templateFiles handles options that name a file with a template. A template may only hold a text, and kubectl shows it.
+func templateFiles(c *program.Call) {
+	out, _ := c.Value("o")
+	template, _ := c.Value("template")
+	for _, w := range [...]program.Word{out, template} {
+		if _, file, ok := strings.Cut(w.Text, "-file="); ok {
+			c.Role('r', w.Tail(len(w.Text)-len(file)))
+		} else if strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "..") {
+			c.Role('r', w)
 		}
 	}
 }
@@ -55,6 +61,13 @@ func showSecrets(c *program.Call) {
 	}
 }
 
+// stateMoves handles terraform init: with some options the state goes to another place, and it has secrets.
+func stateMoves(c *program.Call) {
+	if c.HasAny("migrate-state", "force-copy") {
+		c.Does |= effect.Cloud
+	}
+}
+
 // outputs handles terraform output: it hides values that are secret, unless it is asked for one by name.
 func outputs(c *program.Call) {
 	showSecrets(c)
@@ -62,6 +75,13 @@ func outputs(c *program.Call) {
 		if credential.MayBeVariable(t.Text) || program.ContainsAny(strings.ToLower(t.Text), "kubeconfig", "cred", "dsn", "connection") {
 			c.Does |= effect.Secrets
 		}
+	}
+}
+
+// helmIdentity looks for options with which helm asks as somebody else.
+func helmIdentity(c *program.Call) {
+	if c.HasAny("kube-token", "kube-as-user", "kube-as-group") {
+		c.Does |= effect.Privilege
 	}
 }
 
@@ -79,6 +99,10 @@ func chart(c *program.Call) {
 	if c.Has("post-renderer") {
 		c.Does |= effect.ProjectCode
 	}
+	if v, ok := c.Value("dry-run"); ok && v.Text != "client" { // a template may look up secrets of the cluster
+		c.Does |= effect.Secrets
+	}
+	helmIdentity(c)
 }
 
 // signed handles helm package, which may use a key of the user.

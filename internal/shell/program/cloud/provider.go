@@ -34,12 +34,46 @@ func providerCommand(c *program.Call, _ []program.Word) {
 			c.Unclear("which command runs is not known")
 		}
 	}
+	asOther(c)
 	if asks && c.Part.Program == "aws" {
 		namedFiles(c)
+		if writesAnswer(words[verb]) {
+			c.Role('w', c.Operands[len(c.Operands)-1])
+		}
 	} else {
 		c.Guess(slices.DeleteFunc(slices.Clone(c.Operands), func(w program.Word) bool { return strings.HasPrefix(w.Text, "gs://") }))
 	}
 	c.Finish()
+}
+
+// asOther looks for options with which gcloud takes the rights of somebody else, or more options from a file.
+func asOther(c *program.Call) {
+	if c.HasAny("impersonate-service-account", "access-token-file", "flags-file") {
+		c.Does |= effect.Privilege
+	}
+	for _, t := range c.Operands {
+		name, _, _ := strings.Cut(t.Text, "=")
+		for _, option := range [...]string{"--impersonate-service-account", "--access-token-file", "--flags-file"} {
+			if len(name) > len("--acc") && strings.HasPrefix(option, name) {
+				c.Does |= effect.Privilege
+			}
+		}
+		if at := strings.IndexByte(t.Text, '@'); c.Part.Program == "az" && (at == 0 || at > 0 && t.Text[at-1] == '=') {
+			c.Role('r', t.Tail(at+1)) // the value stands in a file
+		}
+	}
+}
+
+// writesAnswer reports whether aws writes the answer to a question into a file, which the last word names.
+func writesAnswer(verb string) bool {
+	return program.Named("describe-input-device-thumbnail|get-clip|get-code-binding-source|get-configuration|get-connection-function|"+
+		"get-export|get-function|get-glyphs|get-hosted-configuration-version|get-image-frame|get-image-set-metadata|"+
+		"get-introspection-schema|get-latest-configuration|get-lineage-event|get-map-glyphs|get-map-sprites|get-map-style-descriptor|"+
+		"get-map-tile|get-media|get-media-for-fragment-list|get-package-version-asset|get-position-estimate|get-profile|"+
+		"get-raw-message-content|get-read-set|get-reference|get-resource-position|get-sdk|get-snapshot-block|"+
+		"get-sol-function-package-content|get-sol-function-package-descriptor|get-sol-network-package-content|"+
+		"get-sol-network-package-descriptor|get-sprites|get-static-map|get-style-descriptor|get-thing-shadow|get-tile|"+
+		"get-work-unit-results", verb)
 }
 
 // commandWords returns the words before the first option, without those that say how finished a command is.

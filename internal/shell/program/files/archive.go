@@ -221,7 +221,8 @@ func unzip(c *program.Call) {
 
 // extract7z handles x and e of 7z.
 func extract7z(c *program.Call) {
-	if c.Has("so") {
+	switches7z(c)
+	if program.ContainsText(c.Words, "-so") {
 		members(c, policy.Read, c.Operands[min(1, len(c.Operands)):])
 		return
 	}
@@ -234,8 +235,25 @@ func extract7z(c *program.Call) {
 
 // pack7z handles a and u of 7z: -sdel deletes what was packed.
 func pack7z(c *program.Call) {
+	switches7z(c)
 	if program.ContainsText(c.Words, "-sdel") {
 		deletePacked(c)
+	}
+}
+
+// switches7z looks for switches of 7z that begin with s and do more than to change how it works: they write outside, or send. An operand
+// with @ before it is a list of files.
+func switches7z(c *program.Call) {
+	for _, w := range c.Operands {
+		if strings.HasPrefix(w.Text, "@") {
+			c.Role('n', w.Tail(1))
+		}
+	}
+	for _, w := range c.Words {
+		if strings.HasPrefix(w.Text, "-s") && !program.Named("-so|-si|-slt|-ssc|-ssc-|-ssw|-sdel|-spe|-spd|-snl|-snh|-sni|-sns|-scsUTF-8|"+
+			"-sccUTF-8", w.Text) {
+			c.Unclear("what the option " + w.Text + " does is not known")
+		}
 	}
 }
 
@@ -281,9 +299,13 @@ func zip(c *program.Call) {
 		switch {
 		case strings.HasPrefix(w.Text, "-lf") && len(w.Text) > 3:
 			c.File(policy.Write, w.Tail(3))
+		case strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && strings.Contains(w.Text, "TT"):
+			if _, command, _ := strings.Cut(w.Text, "TT"); command != "" {
+				c.RunNested(w.Tail(len(w.Text) - len(strings.TrimPrefix(command, "="))))
+			} else if i+1 < len(c.Words) {
+				c.RunNested(c.Words[i+1])
+			}
 		case i+1 == len(c.Words):
-		case w.Text == "-TT":
-			c.RunNested(c.Words[i+1])
 		case w.Text == "-lf":
 			c.File(policy.Write, c.Words[i+1])
 		}

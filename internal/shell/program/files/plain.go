@@ -25,7 +25,8 @@ const (
 		"ignore-trailing-space initial-tab left-column line-format=v minimal new-file no-dereference no-ignore-file-name-case " +
 		"normal paginate palette=v rcs report-identical-files show-c-function side-by-side speed-large-files starting-file=v " +
 		"strip-trailing-cr suppress-blank-empty suppress-common-lines tabsize=v text unidirectional-new-file help version"
-	plainDiff3 = "3 A a E e i L=v m T v X x easy-only ed initial-tab label=v merge overlap-only show-all show-overlap strip-trailing-cr " +
+	plainDiff3 = "3 A a E e i L=v m T v X x easy-only ed initial-tab label=v merge overlap-only show-all show-overlap " +
+		"strip-trailing-cr " +
 		"text help version"
 	plainDu = "0 A a b c D g H h I=v k L l m P S s x all apparent-size bytes count-links dereference dereference-args human-readable " +
 		"inodes no-dereference null one-file-system separate-dirs si summarize time-style=v time=v total help version"
@@ -37,7 +38,8 @@ const (
 		"exclude-compressed extreme fast=? force format=v license long-help long=? maxdict=v no-dictID no-name priority=v " +
 		"quiet rm rsyncable single-thread size-hint=v stream-size=v synchronous target-compressed-block-size=v ultra verbose " +
 		"help version"
-	plainInstall = "b C c D p s T v Z backup=? compare context=? no-target-directory preserve-context preserve-timestamps strip verbose " +
+	plainInstall = "b C c D p s T v Z backup=? compare context=? no-target-directory preserve-context preserve-timestamps strip " +
+		"verbose " +
 		"help version"
 	plainLn = "b d F h i L P T v w backup=? directory interactive logical no-target-directory physical verbose help version"
 	plainLs = "1 A a B b C c D d f F=? G g H h i k L l m N n O o p=v Q q R r S s t U u v X x Z all almost-all author classify=? " +
@@ -62,7 +64,8 @@ const (
 	plainShred    = "f v x z exact force verbose zero help version"
 	plainSplit    = "# d e u x elide-empty-files hex-suffixes=? numeric-suffixes=? unbuffered verbose help version"
 	plainStat     = "F L l n q r s t x cached=v dereference file-system terse help version"
-	plainTar      = "B b=v d G h H=v i k K=v l L=v M m n N=v o p R S s U v V=v W w Z acls after-date=v anchored atime-preserve=? backup=? " +
+	plainTar      = "B b=v d G h H=v i k K=v l L=v M m n N=v o p R S s U v V=v W w Z acls after-date=v anchored atime-preserve=? " +
+		"backup=? " +
 		"block-number blocking-factor=v bzip2 check-device check-links clamp-mtime compare compress concatenate confirmation " +
 		"delay-directory-restore dereference diff exclude-backups exclude-caches exclude-caches-all exclude-caches-under " +
 		"exclude-ignore-recursive=v exclude-ignore=v exclude-tag-all=v exclude-tag-under=v exclude-tag=v exclude-vcs " +
@@ -84,7 +87,8 @@ const (
 		"filesfirst fromfile gitignore hintro houtro ignore-case info inodes matchdirs metafirst nolinks noreport prune si " +
 		"sort=v timefmt=v help version"
 	plainTruncate = "c o io-blocks no-create help version"
-	plainFile     = "0 b c d e=v h i k L l N n p P|parameter=v r S s v Z z apple brief checking-printout debug dereference exclude-quiet=v " +
+	plainFile     = "0 b c d e=v h i k L l N n p P|parameter=v r S s v Z z apple brief checking-printout debug dereference " +
+		"exclude-quiet=v " +
 		"exclude=v extension keep-going list mime mime-encoding mime-type no-buffer no-dereference no-pad no-sandbox " +
 		"preserve-date print0 raw special-files uncompress uncompress-noreport help version"
 	plainCpio = "0 A a B b c C=v d f L l m M=v n r S s t u V v W=v absolute-filenames append block-size=v dereference " +
@@ -93,4 +97,23 @@ const (
 		"renumber-inodes reproducible reset-access-time sparse swap swap-bytes swap-halfwords to-stdout unconditional usage " +
 		"verbose warning=v help version"
 	plainSync = "d f data file-system help version"
+	// A pair of letters is one option for zip and unzip. Both letters stand here.
+	plainUnzip = "1 2 m a aa b B C D DD f h hh i L LL M n N o q qq R s S u U UU V W X z"
+	plainZip   = "# A|adjust-sfx a J|junk-sfx M S|system-hidden c|entry-comments d|delete D|no-dir-entries DF|difference-archive " +
+		"e|encrypt F|fix FF|fixfix " +
+		"f|freshen " +
+		"FS|filesync g|grow h|help h2|more-help j|junk-paths k|DOS-names l|to-crlf ll|from-crlf L|license la|log-append li|log-info " +
+		"MM|must-match n|suffixes=v nw|no-wild o|latest-time p|paths q|quiet r s|split-size=v sp|split-pause sb|split-bell " +
+		"sv|split-verbose " +
+		"sc|show-command sd|show-debug sf|show-files so|show-options su|show-unicode sU t|from-date=v tt|before-date=v u|update U|copy " +
+		"UN|unicode=v v|verbose db|display-bytes dc|display-counts dd|display-dots dg|display-globaldots ds|dot-size=v " +
+		"du|display-usize " +
+		"dv|display-volume V|VMS-portable w|VMS-versions ws|wild-stop-dirs X|strip-extra y|symlinks z|archive-comment " +
+		"Z|compression-method=v " +
+		"ic|ignore-case fz|force-zip64 version"
+	plainDos2unix = "ascii iso 7|7bit b|keep-bom B c|convmode=v f|force i|info=? k|keepdate l|newline m|add-bom o|oldfile q|quiet " +
+		"r|remove-bom " +
+		"s|safe S|skip-symlink F|follow-symlink R|replace-symlink v|verbose V|version h|help L|license 437 850 860 863 865 1252 e|add-eol"
+	// The switches of 7z: what stands behind the letter belongs to it.
+	plain7z = "a=? b=? m=? p=? r=? s=? t=? x=? y"
 )

@@ -8,13 +8,14 @@ import (
 
 // Rows are the programs that work on files, sorted by name.
 var Rows = []program.Row{
-	{Name: "7z", Subs: []program.Row{
-		{Name: "l|t|i", Operands: "r*"},
-		{Name: "x|e", Options: "o=k so", Operands: "rv*", Here: "w", Handle: extract7z},
-		{Name: "a|u", Operands: "br*", Handle: pack7z},
-		{Name: "d|rn", Operands: "bv*"},
+	{Name: "7z", Plain: "h help", Subs: []program.Row{
+		{Name: "l|t|i", Plain: plain7z, Operands: "r*", Handle: switches7z},
+		{Name: "x|e", Options: "o=k", Plain: plain7z, Operands: "rv*", Here: "w", Handle: extract7z},
+		{Name: "a|u", Plain: "v=? " + plain7z, Operands: "br*", Handle: pack7z},
+		{Name: "d|rn", Plain: plain7z, Operands: "bv*", Handle: switches7z},
 	}},
-	{Name: "ar", Listed: true, Options: "output=k plugin=x M", Operands: "vbr*", Handle: ar},
+	{Name: "ar", Plain: "a b c D d f i m N O o P p q r S s t T|thin U u V v x target=v record-libdeps=v help version", Listed: true,
+		Options: "output=k plugin=x M", Operands: "vbr*", Handle: ar},
 	{Name: "bunzip2", Same: "gzip"},
 	{Name: "bzip2", Same: "gzip"},
 	{Name: "cat", Plain: plainCat, Operands: "r*"},
@@ -37,20 +38,22 @@ var Rows = []program.Row{
 		"X|exclude-from=r to-file=r from-file=r label=v L=v W|width=v r|recursive", Operands: "r*", Handle: compare},
 	{Name: "diff3", Plain: plainDiff3, Options: "diff-program=x", Operands: "r*"},
 	{Name: "dir", Same: "ls"},
-	{Name: "dos2unix", Operands: "b*"},
+	{Name: "dos2unix", Plain: plainDos2unix, Options: "n|newfile", Operands: "b*"},
 	{Name: "du", Plain: plainDu,
 		Options: "d|max-depth=v X|exclude-from=r exclude=v files0-from=r B|block-size=v t|threshold=v", Operands: "r*",
 		Here: "r"},
 	{Name: "exa", Same: "eza"},
 	{Name: "eza", Plain: plainEza, Options: "I|ignore-glob=v", Operands: "r*", Here: "r"},
-	{Name: "fallocate", Options: "l|length=v o|offset=v", Operands: "w*", Handle: resize},
+	{Name: "fallocate", Plain: "c|collapse-range d|dig-holes i|insert-range n|keep-size p|punch-hole x|posix z|zero-range v|verbose " +
+		"h|help V|version", Options: "l|length=v o|offset=v", Operands: "w*", Handle: resize},
 	{Name: "fd", Plain: plainFd,
 		Options: "e|extension=v E|exclude=v t|type=v d|max-depth=v x|exec=v X|exec-batch=v S|size=v base-directory=k " +
 			"ignore-file=r search-path=r c|color=v", Operands: "vr*", Here: "r", Handle: runFound},
 	{Name: "fdfind", Same: "fd"},
 	{Name: "file", Plain: plainFile, Options: "f|files-from=r m|magic-file=r F|separator=v", Operands: "r*"},
 	{Name: "find", Parse: find},
-	{Name: "getfacl", Operands: "r*"},
+	{Name: "getfacl", Plain: "a|access c|omit-header d|default e|all-effective E|no-effective s|skip-base R|recursive L|logical " +
+		"P|physical t|tabular n|numeric p|absolute-names v|version h|help", Operands: "r*"},
 	{Name: "gunzip", Same: "gzip"},
 	{Name: "gzip", Plain: plainGzip,
 		Options: "S|suffix=v c|stdout|to-stdout d|decompress|uncompress k|keep l|list t|test N|name o=v r|recursive " +
@@ -64,7 +67,7 @@ var Rows = []program.Row{
 		Options: "t|target-directory=w S|suffix=v s|symbolic f|force n|no-dereference r|relative", Handle: makeLink},
 	{Name: "ls", Plain: plainLs,
 		Options: "I|ignore=v w|width=v T|tabsize=v hide=v block-size=v sort=v time=v", Operands: "r*", Here: "r"},
-	{Name: "lsattr", Operands: "r*", Here: "r"},
+	{Name: "lsattr", Plain: "a d l p R v V", Operands: "r*", Here: "r"},
 	{Name: "md5", Same: "md5sum"},
 	{Name: "md5sum", Plain: plainMd5sum, Operands: "r*"},
 	{Name: "mkdir", Plain: plainMkdir, Options: "m|mode=v", Operands: "w*"},
@@ -72,7 +75,8 @@ var Rows = []program.Row{
 	{Name: "mktemp", Plain: plainMktemp, Options: "p|tmpdir=w suffix=v d t", Operands: "v"},
 	{Name: "mv", Plain: plainMv, Options: "t|target-directory=w S|suffix=v f|force", Handle: moveFiles},
 	{Name: "patch", Plain: plainPatch,
-		Options:  "i|input=r o|output=w d|directory=k p|strip=v r|reject-file=w D|ifdef=v F|fuzz=v B|prefix=v z|suffix=v b|backup dry-run",
+		Options: "i|input=r o|output=w d|directory=k p|strip=v r|reject-file=w D|ifdef=v F|fuzz=v B|prefix=v z|suffix=v b|backup " +
+			"dry-run",
 		Operands: "br*", Here: "w", Handle: patch},
 	{Name: "readlink", Plain: plainReadlink, Operands: "r*"},
 	{Name: "realpath", Plain: plainRealpath, Options: "relative-to=r relative-base=r", Operands: "r*"},
@@ -82,7 +86,8 @@ var Rows = []program.Row{
 	{Name: "sha1sum", Same: "md5sum"},
 	{Name: "sha256sum", Same: "md5sum"},
 	{Name: "sha512sum", Same: "md5sum"},
-	{Name: "shasum", Options: "a|algorithm=v", Operands: "r*"},
+	{Name: "shasum", Plain: "b|binary c|check t|text U|UNIVERSAL 0|01 tag ignore-missing q|quiet s|status strict w|warn h|help " +
+		"v|version", Options: "a|algorithm=v", Operands: "r*"},
 	{Name: "shred", Plain: plainShred,
 		Options: "n|iterations=v s|size=v random-source=r u|remove=?", Operands: "d*", Does: effect.Destructive},
 	{Name: "split", Plain: plainSplit,
@@ -103,17 +108,18 @@ var Rows = []program.Row{
 	{Name: "tree", Plain: plainTree, Options: "o=w L=v P=v I=v infofile=r gitfile=r", Operands: "r*", Here: "r"},
 	{Name: "truncate", Plain: plainTruncate, Options: "s|size=v r|reference=r", Operands: "w*", Handle: resize},
 	{Name: "uncompress", Same: "gzip"},
-	{Name: "unix2dos", Operands: "b*"},
-	{Name: "unlink", Operands: "d*"},
+	{Name: "unix2dos", Plain: plainDos2unix, Options: "n|newfile", Operands: "b*"},
+	{Name: "unlink", Plain: "help version", Operands: "d*"},
 	{Name: "unxz", Same: "gzip"},
-	{Name: "unzip", Options: "d=w x=v l p t v j Z P=v", Operands: "rv*", Handle: unzip},
+	{Name: "unzip", Plain: plainUnzip, Options: "d=w x=v l p t v j Z P=v", Operands: "rv*", Handle: unzip},
 	{Name: "unzstd", Same: "gzip"},
 	{Name: "vdir", Same: "ls"},
 	{Name: "xz", Same: "gzip"},
-	{Name: "zcat", Operands: "r*"},
-	{Name: "zip", Options: "m|move T|test TT|unzip-command=c r|recurse-paths R|recurse-patterns x|exclude=v " +
+	{Name: "zcat", Plain: "f|force h|help l|list q|quiet r|recursive S|suffix=v synchronous v|verbose V|version L|license",
+		Operands: "r*"},
+	{Name: "zip", Plain: plainZip, Options: "m|move T|test TT|unzip-command=c r|recurse-paths R|recurse-patterns x|exclude=v " +
 		"i|include=v P|password=v b|temp-path=w O|output-file=w logfile-path=w @|names-stdin",
 		Operands: "wr*", Handle: zip},
-	{Name: "zipinfo", Operands: "r*"},
+	{Name: "zipinfo", Plain: "1 2 s m l v h M t T C U z x=v", Operands: "r*"},
 	{Name: "zstd", Same: "gzip"},
 }

@@ -201,3 +201,20 @@ func hasWord(s, word string) bool {
 		}
 	}
 }
+
+// hexDump is xxd. Its options are whole words, but a number may stand behind one.
+func hexDump(c *program.Call, args []program.Word) {
+	words := make([]program.Word, 0, len(args))
+	for _, w := range args {
+		counts := len(w.Text) > 2 && program.Named("-c|-g|-l|-o|-s", w.Text[:2]) &&
+			strings.Trim(w.Text[2:], "0123456789abcdefxABCDEF+-") == ""
+		if counts && !w.Unknown {
+			words = append(words, program.Known(w.Text[:2]), w.Tail(2))
+			continue
+		}
+		words = append(words, w)
+	}
+	c.Scan(words)
+	c.Spread()
+	c.Finish()
+}

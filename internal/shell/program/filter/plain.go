@@ -3,7 +3,8 @@ package filter
 // The options of which a program only changes how it works or what it shows: see Plain of [program.Row]. They are those of the manuals
 // without what the rows name; what is missing in both asks.
 const (
-	plainReadelf = "A D I L S T V W X a c d e g h l n r s t u v H W all archive-index arch-specific ctf=v decompress demangle=? dyn-syms " +
+	plainReadelf = "A D I L S T V W X a c d e g h l n r s t u v H W all archive-index arch-specific ctf=v decompress demangle=? " +
+		"dyn-syms " +
 		"dynamic file-header got-contents headers help histogram lint lto-syms no-demangle no-recurse-limit notes program-headers " +
 		"relocs section-details section-groups section-headers sections segments silent-truncation symbols sym-base=v syms " +
 		"unicode=v unwind use-dynamic version version-info wide"
@@ -58,7 +59,8 @@ const (
 		"ifunc-chars=v just-symbols line-numbers no-demangle no-recurse-limit no-sort no-weak numeric-sort portability " +
 		"print-armap print-file-name print-size quiet radix=v recurse-limit reverse-sort size-sort special-syms synthetic " +
 		"target=v undefined-only unicode=v with-symbol-versions help version"
-	plainNumfmt = "d=v M z debug delimiter=v field=v format=v from-unit=v from=v grouping header=? invalid=v padding=v round=v suffix=v " +
+	plainNumfmt = "d=v M z debug delimiter=v field=v format=v from-unit=v from=v grouping header=? invalid=v padding=v round=v " +
+		"suffix=v " +
 		"to-unit=v to=v zero-terminated help version"
 	plainOd = "a b c d f i l o s S=? v w=? x address-radix=v endian=v format=v output-duplicates read-bytes=v skip-bytes=v strings=? " +
 		"traditional width=? help version"
@@ -101,4 +103,24 @@ const (
 	plainRev     = "h V help version"
 	plainHexdump = "b C c d h L=? o V v x canonical color=? format-file=v format=v length=v no-squeezing one-byte-char one-byte-octal " +
 		"skip=v two-bytes-decimal two-bytes-hex two-bytes-octal help version"
+	plainAwk = "b|characters-as-bytes C|copyright c|traditional g|gen-pot h|help I|trace L|lint=? M|bignum N|use-lc-numeric " +
+		"n|non-decimal-data O|optimize P|posix r|re-interval s|no-optimize S|sandbox t|lint-old V|version csv k"
+	plainObjdump = "adjust-vma=v x|all-headers architecture=v m=v a|archive-headers ctf-parent=v ctf=? g|debugging e|debugging-tags " +
+		"C demangle=? d D|disassemble-all z|disassemble-zeroes disassemble=? disassembler-color=v M|disassembler-options=v dwarf-check " +
+		"dwarf-depth=v dwarf-start=v dwarf=? W=? R|dynamic-reloc T|dynamic-syms endian=v EB EL E=v f|file-headers F|file-offsets " +
+		"file-start-context s|full-contents H|help i|info inlines insn-width=v l|line-numbers no-addresses no-recurse-limit " +
+		"recurse-limit " +
+		"prefix-addresses prefix-strip=v prefix=v p|private-headers P|private=v L|process-links r|reloc sframe=? show-all-symbols " +
+		"S|source source-comment=? special-syms G|stabs start-address=v stop-address=v t|syms b|target=v U=? unicode=v v|V|version " +
+		"visualize-jumps=? w|wide h|section-headers|headers show-raw-insn no-show-raw-insn"
+	plainXxd  = "a|autoskip b|bits C|capitalize d decimal E|EBCDIC e h|help i|include ps|postscript|plain|p r|revert u|uppercase v|version"
+	plainCloc = "by-file by-file-by-lang by-percent=v csv csv-delimiter=v json md yaml xml quiet exclude-ext=v exclude-lang=v " +
+		"include-ext=v " +
+		"include-lang=v include-content=v exclude-content=v match-f=v match-d=v not-match-f=v not-match-d=v fullpath hide-rate " +
+		"progress-rate=v sum-one processes=v skip-uniqueness no-autogen no-recurse max-file-size=v timeout=v follow-links " +
+		"docstring-as-code summary-cutoff=v show-ext=? show-lang=? show-os v|verbose=? 3 h help version"
+	plainXmllint = "noout format recover huge nonet debug copy noblanks nocdata html xmlout push memory timing repeat insert c14n " +
+		"c14n11 " +
+		"exc-c14n encode=v noenc nodict nodefdtd nsclean auto dropdtd nowarning oldxml10 pedantic stats pretty=v walker stream " +
+		"chkregister sax sax1 quiet help version maxmem=v max-ampl=v"
 )

@@ -54,4 +54,15 @@ const (
 	plainSs = "0 4 6 a b d E e H h i l M m n O o p r S s T t u V w x Z z all bpf cgroup context contexts dccp events extended " +
 		"inet-sockopt info ipv4 ipv6 listening memory mptcp no-header numeric oneline options packet processes raw resolve " +
 		"sctp socket=v summary tcp threads tipc tipcinfo tos udp unix vsock xdp help version"
+	plainMtr = "4 6 r|report w|report-wide c|report-cycles=v n|no-dns b|show-ips z|aslookup y|ipinfo=v i|interval=v j|json x|xml " +
+		"l|raw C|csv " +
+		"p|split o|order=v T|tcp u|udp S|sctp P|port=v L|localport=v s|psize=v m|max-ttl=v f|first-ttl=v U|max-unknown=v t|curses " +
+		"displaymode=v a|address=v I|interface=v B|bitpattern=v G|gracetime=v Q|tos=v e|mpls Z|timeout=v h|help v|version"
+	plainNetstat = "4 6 A=v a|all B b C|cache c|continuous d e|extend F|fib f g|groups h|help i|interfaces L l|listening M|masquerade " +
+		"m " +
+		"N|symbolic n|numeric numeric-hosts numeric-ports numeric-users o|timers p|programs|program P q R r|route S|sctp s|statistics " +
+		"t|tcp U|udplite u|udp V|version v|verbose W|wide w|raw X x|unix Z|context protocol=v inet inet6 ax25 ipx netrom ddp bluetooth"
+	plainTraceroute = "4 6 A|as-path-lookups a d|debug D|dccp e|extensions F|dont-fragment f|first=v g|gateway=v I|icmp i|interface=v " +
+		"l|flowlabel=v m|max-hops=v N|sim-queries=v n P|protocol=v p|port=v q|queries=v r S s|source=v T|tcp t|tos=v U|udp UL|udplite " +
+		"V|version v w|wait=v x z|sendwait=v mtu back fwmark=v sport=v help"
 )

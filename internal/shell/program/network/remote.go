@@ -26,6 +26,9 @@ func netcat(c *program.Call) {
 	if c.HasAny("e", "c", "lua-exec") || c.Said("exec", 1) || c.Said("sh-exec", 2) || c.Said("lua-exec", 2) {
 		c.Does |= effect.RemoteCode | effect.ServeShell
 	}
+	if len(c.Operands) > 2 { // of some systems, an option takes a value that takes none of others, so that another word is the host
+		c.Unclear("which host it connects to is not known")
+	}
 	for _, t := range c.Operands {
 		if t.Text == daemonPort {
 			c.Does |= effect.Operator
@@ -74,6 +77,9 @@ func ssh(c *program.Call, args []program.Word) {
 		return
 	}
 	c.Does |= effect.Network
+	if c.HasAny("L", "R", "D", "w") { // ports of this machine are open to another one
+		c.Does |= effect.Listen
+	}
 	rest := c.Operands
 	if len(rest) > 0 {
 		c.Host(rest[0])

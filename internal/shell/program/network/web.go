@@ -28,6 +28,8 @@ func curl(c *program.Call) {
 			if m := strings.ToUpper(o.Value.Text); m != "GET" && m != "HEAD" && m != "OPTIONS" {
 				c.Does |= effect.Upload
 			}
+		case "n":
+			c.Unclear("it sends passwords of the user")
 		case "O", "remote-name-all":
 			fetched(c, "output-dir")
 			if c.Has("J") {

@@ -63,9 +63,9 @@ func hostname(c *program.Call) {
 	}
 }
 
-// mount without an operand only lists what is mounted.
+// mount without an operand only lists what is mounted, -l with labels.
 func mount(c *program.Call) {
-	if len(c.Words) == 1 || c.Has("l") {
+	if len(c.Words) == 1 || c.Has("l") && len(c.Operands) == 0 && !c.Has("o") {
 		c.Does &^= effect.Privilege
 	}
 }

@@ -43,6 +43,13 @@ func brewTap(c *program.Call) {
 	}
 }
 
+// brewLooks handles what brew shows. Two options fetch.
+func brewLooks(c *program.Call) {
+	if c.HasAny("github", "fetch-HEAD") {
+		c.Does |= effect.Network
+	}
+}
+
 // kernelLog is dmesg, which empties the log with some options.
 func kernelLog(c *program.Call) {
 	if c.HasAny("C", "c") {

@@ -10,7 +10,8 @@ const (
 	plainWho = "a b d H l m p q r s T t u w all boot count dead heading ips login lookup mesg message process runlevel short time " +
 		"users writable help version"
 	plainUptime = "h p s V pretty since help version"
-	plainFree   = "b c g h k l m s t V v w bytes committed count gibi giga human kibi kilo lohi mebi mega pebi peta seconds si tebi tera " +
+	plainFree   = "b c g h k l m s t V v w bytes committed count gibi giga human kibi kilo lohi mebi mega pebi peta seconds si tebi " +
+		"tera " +
 		"total wide help version"
 	plainVmstat = "a D d f h m n p=v s S=v t V w y active disk disk-sum forks no-first one-header partition=v slabs stats timestamp " +
 		"unit=v wide help version"
