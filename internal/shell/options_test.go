@@ -72,7 +72,7 @@ func TestUnnamedOptionIsUnclear(t *testing.T) {
 			}
 		}
 		forms := []string{" --" + long, " --" + long + "=x", " --" + long + " x"}
-		if row.Style != program.First { // there, what stands behind the first operand is another program's
+		if row.Style != program.First && row.Subs == nil { // there, what stands behind the first operand is another row's
 			forms = append(forms, " x --"+long)
 		}
 		for _, form := range forms {

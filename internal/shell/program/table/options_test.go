@@ -1,17 +1,39 @@
 package table
 
 import (
-	_ "embed"
+	"embed"
+	"slices"
 	"strings"
 	"testing"
 
 	"mycelium/internal/shell/program"
 )
 
-// manuals is what scripts/options collected: a line for each program, with the options that its own help or completion names.
+// manuals are what scripts/options collected, a line for each program, with the options that its own help or completion names; and, in
+// manuals-*.txt, what was read in the manuals of programs that are not installed where the tests run.
 //
-//go:embed testdata/options.txt
-var manuals string
+//go:embed testdata/options.txt testdata/manuals-*.txt
+var manuals embed.FS
+
+// manualLines returns the lines of all manuals.
+func manualLines(t *testing.T) (lines []string) {
+	files, err := manuals.ReadDir("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		text, err := manuals.ReadFile("testdata/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
+}
 
 // roleOf returns the role of an option's value, and whether the row names the option.
 func roleOf(row *program.Row, name string) (role string, named bool) {
@@ -26,25 +48,27 @@ func roleOf(row *program.Row, name string) (role string, named bool) {
 	return "", false
 }
 
-// rowOf returns the row of "PROGRAM" or "PROGRAM SUBCOMMAND".
+// rowOf returns the row of "PROGRAM" or "PROGRAM SUBCOMMAND", at any depth.
 func rowOf(command string) *program.Row {
-	name, sub, _ := strings.Cut(command, " ")
+	name, rest, _ := strings.Cut(command, " ")
 	row := Find(name)
-	if row == nil || sub == "" {
-		return row
-	}
-	for i := range row.Subs {
-		if program.Named(row.Subs[i].Name, sub) {
-			return &row.Subs[i]
+	for sub := range strings.FieldsSeq(rest) {
+		if row == nil {
+			return nil
 		}
+		i := slices.IndexFunc(row.Subs, func(r program.Row) bool { return program.Named(r.Name, sub) })
+		if i < 0 {
+			return nil
+		}
+		row = &row.Subs[i]
 	}
-	return nil
+	return row
 }
 
 // otherwise are options that take a value although the help text of this machine does not show it, or takes it in another place: tree
 // writes the value without a mark, and -i of base64 and -f of stat are those of BSD.
 var otherwise = "base64 -i, du --time, rg --max-columns, stat -f, yamllint -f, zstd -S, zstd -T, wget --hsts-file, file -P, " +
-	"file --parameter, ss -N, ss --net, curl -x, curl --proxy, curl --preproxy, git diff --unified, " +
+	"file --parameter, ss -N, ss --net, curl -x, curl --proxy, curl --preproxy, " +
 	"git format-patch -n, cpio -I, cpio -O, lsof -c, lsof -p, lsof -u, xargs -I, tree --charset, " +
 	"tree --filelimit, tree --gitfile, tree --infofile, tree --sort, tree -H, tree -I, tree -L, tree -P, " +
 	"tree -T, tree -o, "
@@ -58,8 +82,8 @@ var leftOut string
 // them take a value. What the other rows do not name is logged.
 func TestRowsNameTheOptionsOfManuals(t *testing.T) {
 	whole, left := 0, ""
-	for line := range strings.Lines(manuals) {
-		command, options, _ := strings.Cut(strings.TrimSpace(line), ": ")
+	for _, line := range manualLines(t) {
+		command, options, _ := strings.Cut(line, ": ")
 		row := rowOf(command)
 		if row == nil {
 			t.Logf("%s has no row", command)
