@@ -82,7 +82,7 @@ const npmList = "const d = require(process.argv[1] + '/node_modules/@npmcli/conf
 func writeNpm() {
 	root := strings.TrimSpace(output("npm", "root", "-g"))
 	list := strings.Fields(output("node", "-e", npmList, root+"/npm"))
-	for _, sub := range [...]string{"", " install", " ci", " ls", " audit", " pack", " run"} {
+	for _, sub := range [...]string{"", " install", " run"} {
 		writeLine("npm"+sub, slices.Clone(list))
 	}
 }

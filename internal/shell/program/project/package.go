@@ -124,16 +124,24 @@ func packageOptions(c *program.Call, args []program.Word) (pkg program.Word, nam
 			if i++; i < len(args) {
 				pkg, named = args[i], true
 			}
-		case s == "--with" || s == "--python":
+		case program.Named("--with|--python|--spec", s):
 			i++
 		case strings.HasPrefix(s, "--package=") || strings.HasPrefix(s, "--from="):
 			pkg, named = args[i].Tail(strings.IndexByte(s, '=')+1), true
 		case len(s) < 2 || s[0] != '-':
 			return pkg, named, args[i:]
+		default:
+			if name, _, _ := strings.Cut(s, "="); !program.Named(packageRunners, name) {
+				c.Unclear("what the option " + name + " does is not known")
+			}
 		}
 	}
 	return pkg, named, nil
 }
+
+// packageRunners are the harmless options, without values of their own, of programs that run a package.
+const packageRunners = "--|-y|--yes|-n|--no|--no-install|-q|--quiet|-s|--silent|-v|--verbose|--offline|--prefer-offline|--bun|--if-present|" +
+	"--isolated|--no-cache|--workspaces|--include-workspace-root|-h|--help|--version|--loglevel|--no-progress|-r|--recursive|--parallel"
 
 // projectTool reports whether a tool is one that projects have among their own dependencies.
 func projectTool(name string) bool {

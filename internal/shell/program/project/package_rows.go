@@ -5,58 +5,6 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// npmCommands are the subcommands of npm, pnpm, yarn and bun.
-var npmCommands = []program.Row{
-	{Name: "test|t|tst|run|run-script|rum|urn|start|stop|restart|lint|build|dev|check|typecheck|format|install-test|it|exec|x|" +
-		"dlx|create|init|innit", Parse: packageScript},
-	{Name: "setup", Parse: packageScript},
-	{Name: "explore", Style: program.First, Parse: explore},
-	{Name: "ci|clean-install|rebuild|rb|dedupe|prune|import|fetch|install-clean", Options: installFiles, Operands: "g*", Here: "rw",
-		Does: effect.Deps | effect.Network | effect.ProjectCode},
-	{Name: "install|i|add|in|upgrade|update|up|link|ln|install-ci-test|self-update|upgrade-interactive|patch|patch-commit|" +
-		"approve-builds", Options: "g|global D|save-dev E|save-exact O|save-optional P|save-prod prefix=k registry=h " +
-		"w|workspace=v filter=v C|dir=k cwd=k omit=v include=v " + installFiles, Here: "rw", Does: effect.Network, Handle: install},
-	{Name: "uninstall|remove|rm|un|unlink|r", Options: "g|global prefix=k C|dir=k cwd=k", Operands: "g*", Here: "rw", Handle: uninstall},
-	{Name: "publish|unpublish|deprecate|undeprecate|dist-tag|access|owner|team|org|hook|stage|star|unstar",
-		Options: "tag=v access=v registry=h otp=v dry-run", Operands: "g*", Does: effect.Publish | effect.Network, Handle: publish},
-	{Name: "login|logout|adduser|token|profile|whoami", Does: effect.Secrets | effect.Network},
-	{Name: "ls|list|la|ll|outdated|view|info|show|v|why|explain|search|s|find|ping|help|--version|-v|version-info|doctor|bin|" +
-		"root|prefix|licenses|fund|query|docs|repo|bugs|issues|home|diff|sbom|dedupe-check|completion|edit",
-		Options: "browser=c editor=c viewer=c", Operands: "g*", Here: "r"},
-	{Name: "audit", Options: "fix force", Operands: "g*", Here: "r", Does: effect.Network, Handle: audit},
-	{Name: "pack", Options: "pack-destination=w dry-run", Operands: "g*", Here: "rw", Does: effect.ProjectCode, Handle: pack},
-	{Name: "version", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
-	{Name: "config|c", Options: configOptions, Operands: "g*", Here: "rw", Handle: npmConfig},
-	{Name: "get", Options: configOptions, Operands: "g*", Here: "r", Handle: npmGet},
-	{Name: "set", Options: configOptions, Operands: "g*", Here: "rw", Handle: npmSet},
-	{Name: "pkg|cache", Operands: "g*", Here: "rw", Handle: npmSettings},
-	{Name: "set-script", Operands: "g*", Here: "rw", Does: effect.Write, Handle: laterScript},
-	{Name: "shrinkwrap", Operands: "g*", Here: "rw"},
-	{Name: "env", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "list|ls", Does: effect.Read}}},
-	{Name: "store", Rest: effect.Install, Subs: []program.Row{{Name: "path|status", Does: effect.Read}}},
-	{Name: "pm", Rest: effect.Install, Subs: []program.Row{
-		{Name: "ls|list|bin|hash|hash-string|hash-print|untrusted|default-trusted|why|view", Does: effect.Read},
-		{Name: "pack", Options: "destination=w filename=w dry-run", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
-	}},
-	{Name: "npm", Rest: effect.Publish | effect.Network, Subs: []program.Row{
-		{Name: "audit|info", Does: effect.Read | effect.Network},
-		{Name: "login|logout|whoami", Does: effect.Secrets | effect.Network},
-	}},
-	{Name: "global", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "list|bin|dir", Does: effect.Read}}},
-	{Name: "plugin", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "list|runtime", Does: effect.Read}}},
-	{Name: "policies", Does: effect.Install | effect.Network},
-	{Name: "workspace", Style: program.First, Parse: inWorkspace},
-	{Name: "workspaces", Style: program.First, Options: "include=v exclude=v from=v since=? j|jobs=v A|all p|parallel i|interlaced " +
-		"v|verbose t|topological topological-dev R|recursive W|worktree no-private n|dry-run json", Parse: inWorkspaces},
-}
-
-// installFiles are options with files and folders of an installation, and with files whose code runs then.
-const installFiles = "pnpmfile=x global-pnpmfile=x store-dir=w modules-dir=w virtual-store-dir=w modules-folder=w cache-folder=w " +
-	"cache-dir=w cache=w git=c"
-
-// configOptions are the options of npm config and the like.
-const configOptions = "l|long json g|global L|location=v no-redacted editor=c"
-
 // pipCommands are the subcommands of pip and of uv pip.
 var pipCommands = []program.Row{
 	{Name: "install|download|wheel|sync|compile|lock",

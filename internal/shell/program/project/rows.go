@@ -23,8 +23,7 @@ var Rows = []program.Row{
 	{Name: "black", Options: "l|line-length=v t|target-version=v config=r exclude=v include=v c|code=v check diff q",
 		Operands: "f*", Here: "r"},
 	{Name: "buck", Here: "rw", Does: effect.ProjectCode, Parse: program.RunProject},
-	{Name: "bun", Options: "cwd=k c|config=x e|eval=i p|print=i preload|r|require|import=x env-file=r b|bun F|filter=v i|install=? " +
-		"port=v hot watch smol silent inspect=?", Handle: npmOptions, Other: packageScript, Subs: npmCommands},
+	{Name: "bun", Plain: plainBunRun, Options: rootBun, Handle: npmOptions, Other: packageScript, Subs: bunCommands},
 	{Name: "bundle", Subs: []program.Row{
 		{Name: "exec", Style: program.First, Parse: program.RunOperands},
 		{Name: "install|update|lock", Options: "bundler=?", Operands: "g*", Here: "rw",
@@ -141,8 +140,7 @@ var Rows = []program.Row{
 	{Name: "ninja", Options: "C=k f=x j=v t=v", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
 	{Name: "nodenv", Same: "pyenv"},
 	{Name: "nox", Here: "rw", Parse: program.RunProject},
-	{Name: "npm", Options: "prefix=k C=k registry=h w|workspace=v loglevel=v userconfig=r script-shell=x", Handle: npmOptions,
-		Other: packageScript, Subs: npmCommands},
+	{Name: "npm", Plain: plainNpm, Options: optionsNpm, Handle: npmOptions, Other: packageScript, Subs: npmCommands},
 	{Name: "npx", Parse: runPackage},
 	{Name: "nvm", Rest: effect.Install | effect.Network, Subs: []program.Row{
 		{Name: "ls|list|current|version|which|--version|help", Does: effect.Read},
@@ -173,8 +171,7 @@ var Rows = []program.Row{
 		{Name: "test|show-report|codegen|merge-reports", Parse: program.RunProject},
 		{Name: "install|install-deps", Does: effect.Install | effect.Network},
 	}},
-	{Name: "pnpm", Options: "C|dir=k F|filter=v registry=h r|recursive w|workspace-root", Handle: npmOptions, Other: packageScript,
-		Subs: npmCommands},
+	{Name: "pnpm", Plain: plainPnpm, Options: optionsPnpm, Handle: npmOptions, Other: packageScript, Subs: pnpmCommands},
 	{Name: "pnpx", Parse: runPackage},
 	{Name: "poetry", Options: "C|directory=k P|project=k", Subs: []program.Row{
 		{Name: "run", Style: program.First, Parse: program.RunOperands},
@@ -264,7 +261,7 @@ var Rows = []program.Row{
 	{Name: "vue-tsc", Same: "tsc"},
 	{Name: "webpack", Here: "rw", Parse: webTool},
 	{Name: "xcodebuild", Here: "rw", Parse: xcodebuild},
-	{Name: "yarn", Options: "cwd=k registry=h", Handle: npmOptions, Alone: effect.Deps | effect.Network | effect.ProjectCode,
-		Other: packageScript, Subs: npmCommands},
+	{Name: "yarn", Plain: plainYarn, Options: optionsYarn, Handle: npmOptions,
+		Alone: effect.Deps | effect.Network | effect.ProjectCode, Other: packageScript, Subs: yarnCommands},
 	{Name: "yarnpkg", Same: "yarn"},
 }

@@ -71,7 +71,8 @@ var otherwise = "base64 -i, du --time, rg --max-columns, stat -f, yamllint -f, z
 	"file --parameter, ss -N, ss --net, curl -x, curl --proxy, curl --preproxy, " +
 	"git format-patch -n, cpio -I, cpio -O, lsof -c, lsof -p, lsof -u, xargs -I, tree --charset, " +
 	"tree --filelimit, tree --gitfile, tree --infofile, tree --sort, tree -H, tree -I, tree -L, tree -P, " +
-	"tree -T, tree -o, "
+	"tree -T, tree -o, " +
+	"yarn upgrade -S, "
 
 // leftOut are the options that rows with Plain leave out on purpose, so that they ask: a line for each program, as in manuals.
 //
@@ -96,6 +97,9 @@ func TestRowsNameTheOptionsOfManuals(t *testing.T) {
 		for option := range strings.FieldsSeq(options) {
 			name := strings.TrimRight(option, "[=")
 			role, named := roleOf(row, strings.TrimLeft(name, "-"))
+			if positive, ok := strings.CutPrefix(name, "--no-"); ok && !named { // see program.Row
+				_, named = roleOf(row, positive)
+			}
 			if strings.Contains(otherwise, command+" "+name+",") {
 				continue
 			}
