@@ -39,7 +39,8 @@ var Rows = []program.Row{
 		{Name: "install|get|update|fetch|init", Does: effect.Install | effect.Network},
 		{Name: "upload|report", Does: effect.Publish | effect.Network},
 	}},
-	{Name: "cargo", Options: "C=k config=x Z=v color=v manifest-path=r q v", Handle: cargoSettings, Subs: cargoCommands},
+	{Name: "cargo", Plain: plainCargo + " explain=v", Options: "C=k config=x Z=v color=v manifest-path=r lockfile-path=w",
+		Handle: cargoSettings, Subs: cargoCommands},
 	{Name: "clang-format", Options: "i style=v assume-filename=v", Operands: "f*"},
 	{Name: "clang-tidy", Options: "p=r config=v fix", Operands: "f*"},
 	{Name: "cmake", Style: program.Single,
@@ -99,13 +100,13 @@ var Rows = []program.Row{
 		{Name: "uninstall|cleanup", Does: effect.Install | effect.Delete},
 	}},
 	{Name: "gmake", Same: "make"},
-	{Name: "go", Style: program.Single, Options: "C=k", Subs: goCommands},
-	{Name: "gofmt", Options: "w l d s r=v cpuprofile=w", Operands: "r*", Instead: "w f*"},
+	{Name: "go", Style: program.Single, Plain: "h help", Options: "C=k", Subs: goCommands},
+	{Name: "gofmt", Style: program.Single, Plain: plainGofmt, Options: "w l d s r=v cpuprofile|memprofile|trace=w", Operands: "r*", Instead: "w f*"},
 	{Name: "gofumpt", Same: "gofmt"},
 	{Name: "goimports", Same: "gofmt"},
-	{Name: "golangci-lint", Subs: []program.Row{
-		{Name: "run|fmt", Options: "c|config=r fix out-format=v timeout=v E|enable=v D|disable=v", Operands: "r*", Here: "r"},
-		{Name: "linters|config|version|help|cache|migrate", Operands: "g*", Here: "r"},
+	{Name: "golangci-lint", Plain: "h help v verbose color=v version", Subs: []program.Row{
+		{Name: "run|fmt", Plain: plainGolangci, Options: golangciOptions, Operands: "r*", Here: "r"},
+		{Name: "linters|formatters|config|version|help|cache|migrate", Plain: plainGolangci, Options: golangciOptions, Operands: "g*", Here: "r"},
 	}},
 	{Name: "gradle", Here: "rw", Parse: program.RunProject},
 	{Name: "hatch", Rest: effect.Install | effect.Network, Subs: []program.Row{
@@ -155,7 +156,7 @@ var Rows = []program.Row{
 		{Name: "publish", Does: effect.Publish | effect.Network},
 	}},
 	{Name: "phpunit", Here: "rw", Parse: program.RunProject},
-	{Name: "pip", Options: "python=x cache-dir=w log|log-file|local-log=w proxy=h", Subs: pipCommands},
+	{Name: "pip", Plain: plainPip, Options: pipOptions, Subs: pipCommands},
 	{Name: "pipenv", Subs: []program.Row{
 		{Name: "run", Style: program.First, Parse: program.RunOperands},
 		{Name: "install|sync|update|lock", Here: "rw", Does: effect.Network, Handle: install},
@@ -216,10 +217,9 @@ var Rows = []program.Row{
 			Options:  "config=r select=v ignore=v exclude=v o|output-file=w target-version=v line-length=v cache-dir=w fix",
 			Operands: "f*", Here: "r"},
 	}},
-	{Name: "rustc", Listed: true, Options: "o=w out-dir=w L=r crate-type=v edition=v extern=r codegen|C=v target=v emit=v Z=v " +
-		"sysroot=e cfg=v print=v explain=v cap-lints=v", Operands: "r*",
-		Here: "w", Handle: compileRust},
-	{Name: "rustfmt", Options: "edition=v config-path=r check", Operands: "b*"},
+	{Name: "rustc", Listed: true, Plain: plainRustc, Options: "o=w out-dir=w L=r crate-type=v edition=v extern=r codegen|C=v target=v " +
+		"emit=v Z=v sysroot=e cfg=v print=v explain=v cap-lints=v", Operands: "r*", Here: "w", Handle: compileRust},
+	{Name: "rustfmt", Plain: plainRustfmt, Options: "edition=v config=v config-path=r check", Operands: "b*"},
 	{Name: "rustup", Subs: []program.Row{
 		{Name: "show|which|check|doc|--version", Operands: "v*"},
 		{Name: "update|install|self|default", Does: effect.Install | effect.Network},
