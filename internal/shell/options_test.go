@@ -72,7 +72,8 @@ func TestUnnamedOptionIsUnclear(t *testing.T) {
 			}
 		}
 		forms := []string{" --" + long, " --" + long + "=x", " --" + long + " x"}
-		if row.Style != program.First && row.Subs == nil { // there, what stands behind the first operand is another row's
+		if row.Style != program.First && row.Style != program.SingleFirst && row.Subs == nil {
+			// otherwise, what stands behind the first operand belongs to something else
 			forms = append(forms, " x --"+long)
 		}
 		for _, form := range forms {

@@ -8,8 +8,8 @@ import (
 
 // Rows are interpreters, compilers, editors and pagers, sorted by name.
 var Rows = []program.Row{
-	{Name: "R", Style: program.First, Options: "e=i f|file=x g|gui=v d|debugger=c debugger-args=v encoding=v", Parse: interpret},
-	{Name: "Rscript", Style: program.First, Options: "e=i g=v default-packages=v", Parse: interpret},
+	{Name: "R", Style: program.First, Plain: plainR, Options: "e=i f|file=x g|gui=v d|debugger=c debugger-args=v encoding=v", Parse: interpret},
+	{Name: "Rscript", Style: program.First, Plain: plainR, Options: "e=i g=v default-packages=v", Parse: interpret},
 	{Name: "c++", Same: "gcc"},
 	{Name: "cc", Same: "gcc"},
 	{Name: "clang", Same: "gcc"},
@@ -32,20 +32,21 @@ var Rows = []program.Row{
 	{Name: "ghc", Style: program.Single, Options: "e=i o=w", Operands: "r*"},
 	{Name: "groovy", Style: program.First, Options: "e=i", Parse: onJava},
 	{Name: "ipython", Same: "python"},
-	{Name: "java", Style: program.Single, Listed: true, Options: "cp=x classpath=x jar=x agentpath=x javaagent=x version", Parse: java},
-	{Name: "julia", Style: program.First, Options: "e|eval=i E|print=i L|load=x project=? t|threads=v p|procs=v machine-file=r " +
+	{Name: "java", Style: program.SingleFirst, Listed: true, Plain: plainJava, Options: "cp|classpath|class-path=x jar=x p|module-path=x " +
+		"patch-module=v upgrade-module-path=x m|module=v version|fullversion|full-version", Parse: java},
+	{Name: "julia", Style: program.First, Plain: plainJulia, Options: "e|eval=i E|print=i L|load=x project=? t|threads=v p|procs=v machine-file=r " +
 		"C|cpu-target=v J|sysimage=x H|home=e", Parse: interpret},
 	{Name: "kotlin", Style: program.First, Options: "e=i", Parse: onJava},
 	{Name: "ld", Style: program.Single, Listed: true, Options: "o|output=w L=? l=? T|script=x Map=w plugin=x out-implib=w " +
 		"dependency-file=w m=v e=v " +
 		"dynamic-linker=v rpath=v soname=v retain-symbols-file=r version-script=r cref", Operands: "r*"},
-	{Name: "less", Options: "o|log-file=w O|LOG-FILE=w k|lesskey-file=r p|pattern=v", Operands: "r*", Handle: edit},
-	{Name: "lua", Style: program.First, Options: "e=i l=x", Parse: interpret},
+	{Name: "less", Plain: plainLess, Options: "o|log-file=w O|LOG-FILE=w k|lesskey-file=r p|pattern=v", Operands: "r*", Handle: edit},
+	{Name: "lua", Style: program.First, Plain: "i v E W", Options: "e=i l=x", Parse: interpret},
 	{Name: "luajit", Same: "lua"},
-	{Name: "more", Operands: "r*", Handle: edit},
+	{Name: "more", Plain: "# d f l p c u s n=v e h V lines=v print-over clean-print squeeze plain silent logical no-pause help version", Operands: "r*", Handle: edit},
 	{Name: "nano", Operands: "b*", Handle: edit},
-	{Name: "node", Style: program.First, Options: "e|eval=i p|print=i r|require=x import=x loader|experimental-loader=x c|check " +
-		"i|interactive test watch env-file=r env-file-if-exists=r snapshot-blob=b build-snapshot redirect-warnings=w " +
+	{Name: "node", Style: program.First, Plain: plainNode, Options: "e|eval=i p|print=i r|require=x import=x loader|experimental-loader=x c|check " +
+		"i|interactive test watch run=v env-file=r env-file-if-exists=r snapshot-blob=b build-snapshot build-snapshot-config=r experimental-policy=r policy-integrity=v redirect-warnings=w " +
 		"cpu-prof heap-prof cpu-prof-dir=w cpu-prof-name=w heap-prof-dir=w heap-prof-name=w diagnostic-dir=w report-dir|report-directory=w " +
 		"report-filename=w trace-event-file-pattern=w logfile=w tls-keylog=w icu-data-dir=r openssl-config=x localstorage-file=w " +
 		"test-reporter-destination=w experimental-sea-config=x experimental-config-file=x watch-path=r test-name-pattern=v " +
@@ -62,25 +63,29 @@ var Rows = []program.Row{
 	{Name: "nvim", Same: "vim"},
 	{Name: "osacompile", Operands: "r*", Does: effect.InlineCode},
 	{Name: "osascript", Style: program.First, Options: "e=i l=v s=v", Parse: interpret},
-	{Name: "perl", Style: program.First, Options: "e=i E=i M=? m=? I=x i=? n p l 0 F=? d=? C=? a w c v|version", Parse: interpret},
-	{Name: "php", Style: program.First, Options: "r=i B=i R=i E=i f|F=x S=v t=r c=r d=v z=x modules|m l v|version", Parse: interpret},
+	{Name: "perl", Style: program.First, Plain: plainPerl, Options: "e=i E=i M=? m=? I=x i=? n p l 0 F=? d=? C=? a w c v|version", Parse: interpret},
+	{Name: "php", Style: program.First, Plain: plainPhp, Options: "r=i B=i R=i E=i f|F=x S=v t=r c=r d=v z=x modules|m l v|version", Parse: interpret},
 	{Name: "pry", Does: effect.InlineCode},
 	{Name: "pwsh", Parse: powerShell},
 	{Name: "pypy", Same: "python"},
-	{Name: "python", Modules: "/__main__.py", Parse: python},
+	{Name: "python", Style: program.First, Plain: plainPython, Options: "c=v m=v W=v X=v Q=v check-hash-based-pycs=v", Modules: "/__main__.py",
+		Parse: python},
 	{Name: "pythonw", Same: "python"},
-	{Name: "ruby", Style: program.First, Options: "e=i r=? I=x n p i=? l a F=? C=k E|encoding|external-encoding|internal-encoding=v " +
+	{Name: "ruby", Style: program.First, Plain: plainRuby, Options: "e=i r=? I=x n p i=? l a F=? C=k E|encoding|external-encoding|internal-encoding=v " +
 		"c w v|version", Parse: interpret},
 	{Name: "scala", Style: program.First, Options: "e=i", Parse: onJava},
 	{Name: "swiftc", Same: "gcc"},
 	{Name: "tclsh", Style: program.First, Parse: interpret},
-	{Name: "ts-node", Style: program.First, Options: "e|eval=i p|print=i r|require=x P|project=r",
+	{Name: "ts-node", Style: program.First, Plain: plainTsNode, Options: "e|eval=i p|print=i r|require=x P|project=r C|compiler=x " +
+		"transpiler=x cwd=k scopeDir|scope-dir=r",
 		Modules: ".js|.mjs|.cjs|/index.js|/package.json", Parse: interpret},
-	{Name: "tsx", Style: program.First, Options: "e|eval=i p|print=i r|require=x import=x watch test",
+	{Name: "tsx", Style: program.First, Plain: plainTsx, Options: "e|eval=i p|print=i r|require=x import=x watch test tsconfig=r " +
+		"env-file=r env-file-if-exists=r c|check max-old-space-size=v C|conditions=v test-name-pattern=v inspect|inspect-brk|inspect-wait=? " +
+		"v|version h|help i|interactive",
 		Modules: ".js|.mjs|.cjs|/index.js|/package.json", Parse: tsx},
 	{Name: "vi", Same: "vim"},
 	{Name: "view", Same: "vim"},
-	{Name: "vim", Options: "c=i cmd=i S=x u=x i=b V=? w=w W=w s=x T=v E e", Operands: "b*", Handle: vi},
+	{Name: "vim", Plain: plainVim, Options: "c=i cmd=i S=x u=x i=b V=? w=w W=w s=x T=v E e", Operands: "b*", Handle: vi},
 	{Name: "wasmtime", Style: program.First, Parse: interpret},
 	{Name: "zig", Subs: []program.Row{
 		{Name: "build|test|run|build-exe|build-lib|build-obj", Parse: program.RunProject},
