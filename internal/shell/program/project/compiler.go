@@ -13,6 +13,60 @@ var joined = [...]struct {
 	role   byte
 }{{"-MF", 'w'}, {"-MJ", 'w'}, {"-B", 'e'}, {"-dumpdir", 'w'}, {"-o", 'w'}}
 
+// compile handles gcc and clang, which have thousands of options in a few families: the words of those are read apart.
+func compile(c *program.Call, args []program.Word) {
+	named := make([]program.Word, 0, len(args))
+	for i, w := range args {
+		switch {
+		case i > 0 && program.Named(separateC, args[i-1].Text) || !ofFamily(w.Text):
+			named = append(named, w)
+		case !family(c, w):
+			c.Unclear("what the option " + w.Text + " does is not known")
+		}
+	}
+	c.Scan(named)
+	c.Spread()
+	compileC(c)
+	c.Finish()
+}
+
+// separateC are options of C compilers whose value is the next word, also if that looks like an option.
+const separateC = "-o|-include|-imacros|-Xlinker|-Xclang|-Xpreprocessor|-Xassembler|-MT|-MQ|-MF"
+
+// ofFamily reports whether a word is an option with its value attached to one letter, or one of a family: -Wall, -fPIC, -march=native.
+func ofFamily(w string) bool {
+	if len(w) < 3 || w[0] != '-' || strings.IndexByte("WfmOgDUILloB", w[1]) < 0 && !attached(w) {
+		return false
+	}
+	name, _, _ := strings.Cut(w, "=")
+	return !program.Named("-fplugin|-fpass-plugin|-fuse-ld|-load|-Ofast|-language|-output|-mllvm", name)
+}
+
+// attached reports whether a word is an option with a file attached.
+func attached(w string) bool {
+	return strings.HasPrefix(w, "-MF") || strings.HasPrefix(w, "-MJ")
+}
+
+// family reports whether an option of a family is harmless. A file that one names may be read or written, and one runs a program.
+func family(c *program.Call, word program.Word) bool {
+	w := word.Text
+	name, _, valued := strings.Cut(w, "=")
+	switch {
+	case strings.IndexByte("DUILloBM", w[1]) >= 0, strings.HasPrefix(w, "-Wl,"), strings.HasPrefix(w, "-Wp,"), strings.HasPrefix(w, "-Wa,"),
+		strings.HasSuffix(name, "-prefix-map"):
+		return true // see compileC
+	case !valued:
+		return !strings.ContainsAny(w, "/|")
+	}
+	value := word.Tail(len(name) + 1)
+	if program.Named("-fprofile-use|-fsanitize-blacklist|-fsanitize-ignorelist|-fprofile-instr-use", name) {
+		c.Role('r', value)
+		return true
+	}
+	c.Role('g', value)
+	return !strings.ContainsAny(value.Text, "/|")
+}
+
 // compileC handles gcc and clang: what goes to the linker, and options with their values attached.
 func compileC(c *program.Call) {
 	linker := append([]program.Word{program.Known("ld")}, handed(c, "-Wl,", "-Xlinker")...)

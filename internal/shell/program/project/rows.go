@@ -19,7 +19,7 @@ var Rows = []program.Row{
 	{Name: "autoconf", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
 	{Name: "automake", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
 	{Name: "bazel", Here: "rw", Does: effect.ProjectCode, Parse: program.RunProject},
-	{Name: "biome", Operands: "f*", Here: "rw"},
+	{Name: "biome", Plain: plainBiome, Options: biomeOptions, Operands: "f*", Here: "rw"},
 	{Name: "black", Options: "l|line-length=v t|target-version=v config=r exclude=v include=v c|code=v check diff q",
 		Operands: "f*", Here: "r"},
 	{Name: "buck", Here: "rw", Does: effect.ProjectCode, Parse: program.RunProject},
@@ -83,15 +83,14 @@ var Rows = []program.Row{
 		{Name: "describe|show|rules", Operands: "g*", Here: "r", Does: effect.ProjectCode},
 		{Name: "exec", Style: program.First, Parse: program.RunOperands},
 	}},
-	{Name: "eslint", Options: "c|config=x rulesdir=x o|output-file=w ext=v f|format=v ignore-path=r max-warnings=v rule=v " +
-		"cache-location=w plugin=v parser=x fix cache", Operands: "f*", Here: "r", Does: effect.ProjectCode},
+	{Name: "eslint", Plain: plainEslint, Options: eslintOptions, Operands: "f*", Here: "r", Does: effect.ProjectCode, Handle: byPath},
 	{Name: "flake8", Options: "config=r max-line-length=v select=v ignore=v extend-ignore=v exclude=v output-file=w",
 		Operands: "r*", Here: "r"},
 	{Name: "fnm", Same: "nvm"},
-	{Name: "gcc", Style: program.Single, Listed: true,
-		Options: "o=w I=? L=? l=? D=? U=? include=r imacros=r isystem=r x=v T=x output=w MF=w MJ=w MT=v " +
-			"wrapper=c specs=x fplugin=x fpass-plugin=x Xpreprocessor=v B=e dumpdir=w dumpbase=v " +
-			"aux-info=w Xlinker=v Xclang=v serialize-diagnostics=w fuse-ld=x load=x", Operands: "r*", Handle: compileC},
+	{Name: "gcc", Style: program.Single, Listed: true, Plain: plainGcc,
+		Options: "o=w I=? L=? l=? D=? U=? include=r imacros=r isystem=r iquote=r idirafter=r isysroot=r sysroot=r gcc-toolchain=e " +
+			"x|language=v T=x output=w MF=w MJ=w MT=v MQ=v wrapper=c specs=x fplugin=x fpass-plugin=x Xpreprocessor=v Xassembler=v B=e " +
+			"dumpdir=w dumpbase=v aux-info=w Xlinker=v Xclang=v serialize-diagnostics=w fuse-ld=x load=x", Operands: "r*", Parse: compile},
 	{Name: "gem", Subs: []program.Row{
 		{Name: "list|search|info|env|environment|which|contents|specification|outdated", Operands: "v*"},
 		{Name: "install|update|fetch", Does: effect.Install | effect.Network},
@@ -118,7 +117,7 @@ var Rows = []program.Row{
 	{Name: "isort", Options: "settings-path=r profile=v check diff", Operands: "f*", Here: "r"},
 	{Name: "javac", Style: program.Single, Listed: true, Options: "d=w cp=r classpath=r sourcepath=r processorpath=x", Operands: "r*",
 		Handle: compileJava},
-	{Name: "jest", Here: "rw", Parse: program.RunProject},
+	{Name: "jest", Plain: plainJest, Options: jestOptions, Here: "rw", Parse: runNamed},
 	{Name: "just", Here: "r", Parse: program.RunProject},
 	{Name: "lerna", Here: "rw", Parse: program.RunProject},
 	{Name: "make", Plain: plainMake, Options: "C|directory=k f|file|makefile=x I|include-dir=r j|jobs=? o=v W=v E|eval=c l=? " +
@@ -132,7 +131,7 @@ var Rows = []program.Row{
 		{Name: "deps.get|deps.update", Operands: "g*", Here: "rw", Does: effect.Deps | effect.Network},
 		{Name: "hex.publish", Does: effect.Publish | effect.Network},
 	}},
-	{Name: "mocha", Here: "rw", Parse: program.RunProject},
+	{Name: "mocha", Plain: plainMocha, Options: mochaOptions, Here: "rw", Parse: runNamed},
 	{Name: "mvn", Here: "rw", Parse: maven},
 	{Name: "mypy", Options: "config-file=r cache-dir=w p|package=v m|module=v c|command=v python-version=v python-executable=x install-types",
 		Operands: "r*", Here: "r", Handle: installTypes},
@@ -148,7 +147,7 @@ var Rows = []program.Row{
 	}},
 	{Name: "nx", Here: "rw", Parse: program.RunProject},
 	{Name: "nyc", Style: program.First, Parse: program.RunOperands},
-	{Name: "oxlint", Operands: "r*", Here: "r"},
+	{Name: "oxlint", Plain: plainOxlint, Options: oxlintOptions, Operands: "r*", Here: "r"},
 	{Name: "pdm", Options: "p|project=k c|config=x", Rest: effect.Install | effect.Network, Subs: []program.Row{
 		{Name: "run", Style: program.First, Options: "s|site-packages p|project=k", Parse: pdmRun},
 		{Name: "list|show|info|outdated", Operands: "g*", Here: "r"},
@@ -190,8 +189,8 @@ var Rows = []program.Row{
 		{Name: "install|uninstall|autoupdate|install-hooks|migrate-config", Operands: "g*", Here: "rw", Does: effect.Deps | effect.Network},
 		{Name: "validate-config|sample-config", Operands: "g*", Here: "r"},
 	}},
-	{Name: "prettier", Options: "c|check w|write config=x ignore-path=r plugin=x l parser=v log-level=v", Operands: "r*",
-		Instead: "w f*", Here: "r", Does: effect.ProjectCode},
+	{Name: "prettier", Plain: plainPrettier, Options: prettierOptions, Operands: "r*", Instead: "w f*", Here: "r",
+		Does: effect.ProjectCode, Handle: byPath},
 	{Name: "prisma", Subs: []program.Row{
 		{Name: "generate|format|validate|studio|init", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
 		{Name: "migrate|db", Operands: "g*", Here: "rw", Does: effect.Database | effect.ProjectCode},
@@ -205,7 +204,7 @@ var Rows = []program.Row{
 	}},
 	{Name: "pylint", Options: "rcfile=r load-plugins=v init-hook=i output=w disable=v enable=v", Operands: "r*", Here: "r"},
 	{Name: "pyright", Options: "p|project=r", Operands: "r*", Here: "r"},
-	{Name: "pytest", Here: "rw", Parse: program.RunProject},
+	{Name: "pytest", Plain: plainPytest, Options: pytestOptions, Here: "rw", Parse: runPytest},
 	{Name: "rails", Here: "rw", Parse: rails},
 	{Name: "rake", Options: "e|execute=i E|execute-continue=i p|execute-print=i f|rakefile=x r|require=x I|libdir=e R|rakelibdir=e " +
 		"C|directory=k", Here: "rw", Parse: rake},
@@ -239,12 +238,10 @@ var Rows = []program.Row{
 	}},
 	{Name: "standard", Operands: "f*", Here: "r"},
 	{Name: "staticcheck", Operands: "r*", Here: "r"},
-	{Name: "stylelint", Options: "config=x fix", Operands: "f*", Here: "r"},
+	{Name: "stylelint", Plain: plainStylelint, Options: stylelintOptions, Operands: "f*", Here: "r"},
 	{Name: "swift", Alone: effect.InlineCode, Subs: []program.Row{{Name: "build|test|run|package", Parse: program.RunProject}}},
 	{Name: "tox", Here: "rw", Parse: program.RunProject},
-	{Name: "tsc",
-		Options:  "p|project=x outDir=w outFile=w target=v module=v b|build declarationDir=w tsBuildInfoFile=w rootDir=r noEmit",
-		Operands: "g*", Here: "rw"},
+	{Name: "tsc", Plain: plainTsc, Options: tscOptions, Operands: "g*", Here: "rw"},
 	{Name: "turbo", Here: "rw", Parse: webTool},
 	{Name: "twine", Subs: []program.Row{
 		{Name: "check", Operands: "r*"},
@@ -252,8 +249,8 @@ var Rows = []program.Row{
 	}},
 	{Name: "uv", Options: uvOptions, Subs: uvCommands},
 	{Name: "uvx", Parse: runPackage},
-	{Name: "vite", Here: "rw", Parse: webTool},
-	{Name: "vitest", Here: "rw", Parse: program.RunProject},
+	{Name: "vite", Plain: plainVite, Options: viteOptions, Here: "rw", Parse: webTool},
+	{Name: "vitest", Plain: plainVitest, Options: vitestOptions, Here: "rw", Parse: runNamed},
 	{Name: "volta", Rest: effect.Install | effect.Network, Subs: []program.Row{
 		{Name: "list|ls|which|help", Does: effect.Read},
 		{Name: "run", Style: program.First, Options: "node=v npm=v yarn=v env=v", Parse: program.RunOperands},

@@ -9,6 +9,43 @@ import (
 
 // Tools that build and check, and do something else with one option or one command.
 
+// runNamed is RunProject for a row that names its options.
+func runNamed(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	program.RunProject(c, args)
+}
+
+// runPytest has options with files behind a colon, and settings that may name code.
+func runPytest(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	for _, o := range c.Options {
+		switch o.Name {
+		case "cov-report":
+			if kind, file, ok := strings.Cut(o.Value.Text, ":"); ok && kind != "term" && kind != "term-missing" {
+				c.Role('w', program.Word{Text: file, Unknown: o.Value.Unknown})
+			}
+		case "o":
+			if strings.Contains(o.Value.Text, "/") || o.Value.Unknown {
+				c.Unclear("the setting may say which code runs, or where it writes")
+			}
+		case "debug":
+			if o.HasValue {
+				c.Role('w', o.Value)
+			}
+		}
+	}
+	program.RunProject(c, args)
+}
+
+// byPath handles eslint and prettier: a formatter or a parser that is named by its path is executed.
+func byPath(c *program.Call) {
+	for _, o := range c.Options {
+		if program.Named("f|parser", o.Name) && strings.Contains(o.Value.Text, "/") && !strings.HasPrefix(o.Value.Text, "@") {
+			c.Role('x', o.Value)
+		}
+	}
+}
+
 // webTool handles vite, next, ng, webpack and turbo: they may listen to everybody, and some have commands about an account.
 func webTool(c *program.Call, args []program.Word) {
 	for i, w := range args {
@@ -27,7 +64,7 @@ func webTool(c *program.Call, args []program.Word) {
 			}
 		}
 	}
-	program.RunProject(c, args)
+	runNamed(c, args)
 }
 
 // xcodebuild may ask Apple for certificates in the name of the user.
