@@ -27,9 +27,10 @@ var commands = []program.Row{
 		Handle: readPaths},
 	{Name: "rev-list|diff-tree|diff-index|diff-files|whatchanged|range-diff", Plain: plainGitRevList, Options: optionsGitLog, Here: "r",
 		KeepsBranch: true, Handle: history},
-	{Name: "name-rev|merge-base|count-objects|check-ignore|check-attr|var|version|help|cherry|fsck|verify-commit|verify-tag|ls|" +
+	{Name: "name-rev|merge-base|count-objects|check-ignore|check-attr|var|version|help|cherry|fsck|ls|" +
 		"merge-tree|patch-id|get-tar-commit-id|check-ref-format|rev", Plain: plainGitAsk, Options: "format=v", Here: "r",
 		KeepsBranch: true, Handle: readPaths},
+	{Name: "verify-commit|verify-tag", Plain: "v verbose raw", Options: "format=v", Here: "r", KeepsBranch: true, Handle: readPaths},
 	{Name: "reflog", Plain: plainGitLog, Options: optionsGitLog, Other: reflog, Subs: []program.Row{
 		{Name: "expire|delete|drop", Here: "r", Does: effect.History},
 		{Name: "show", Plain: plainGitLog, Options: optionsGitLog, Here: "r", Handle: history},

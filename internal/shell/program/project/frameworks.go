@@ -1,6 +1,7 @@
 package project
 
 import (
+	"slices"
 	"strings"
 
 	"mycelium/internal/shell/effect"
@@ -33,8 +34,22 @@ func sbt(c *program.Call, args []program.Word) {
 	program.RunProject(c, args)
 }
 
+// gradle has settings of its own among the properties.
+func gradle(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	for _, o := range c.Options {
+		if program.Named("D|P", o.Name) && strings.HasPrefix(o.Value.Text, "org.gradle.") && program.ContainsAny(o.Value.Text, "/", "agent", "args") {
+			c.Unclear("a setting of gradle may say which code runs")
+		}
+	}
+	program.RunProject(c, args)
+}
+
 // maven has plugins that run programs, fetch what is not declared, and publish.
 func maven(c *program.Call, args []program.Word) {
+	c.Scan(slices.DeleteFunc(slices.Clone(args), func(w program.Word) bool {
+		return len(w.Text) > 2 && w.Text[0] == '-' && strings.IndexByte("DPT", w.Text[1]) >= 0
+	}))
 	for _, w := range args {
 		name, value, _ := strings.Cut(w.Text, "=")
 		switch {

@@ -107,15 +107,16 @@ var goTools = []program.Row{
 
 // uvCommands are the subcommands of uv.
 var uvCommands = []program.Row{
-	{Name: "run", Style: program.First,
+	{Name: "run", Style: program.First, Plain: plainUvProject,
 		Options: "with|w=v with-editable=v with-requirements=r env-file=r extra=v group=v only-group=v no-group=v package=v m|module=v " +
 			"s|script=v n U|upgrade P=v C=v isolated active resolution=v prerelease=v exclude-newer=v reinstall-package=v refresh-package=v " +
 			"no-build-package=v no-binary-package=v link-mode=v only-extra=v no-extra=v fork-strategy=v python-platform=v torch-backend=v " +
 			"no-project no-sync locked frozen all-extras dev no-dev q v " + uvOptions,
 		Does: effect.Deps, Parse: uvRun},
-	{Name: "sync|lock|tree|version|export|remove|build|format", Options: "o|output-file|out-dir=w " + uvOptions, Operands: "g*", Here: "rw",
+	{Name: "sync|lock|tree|version|export|remove|build|format", Plain: plainUvProject, Options: "o|output-file|out-dir=w script=r build-constraint|b=u " +
+		uvOptions, Operands: "g*", Here: "rw",
 		Does: effect.Deps | effect.Network},
-	{Name: "venv|init", Options: "seed system-site-packages prompt=v name=v lib app package bare " + uvOptions, Operands: "w", Here: "rw",
+	{Name: "venv|init", Plain: plainUvNew, Options: "seed system-site-packages prompt=v name=v lib app package bare " + uvOptions, Operands: "w", Here: "rw",
 		Does: effect.Deps | effect.Network},
 	{Name: "python", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "list|find|dir|pin", Does: effect.Read}}},
 	{Name: "cache", Does: effect.Write},

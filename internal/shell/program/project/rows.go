@@ -20,7 +20,7 @@ var Rows = []program.Row{
 	{Name: "automake", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
 	{Name: "bazel", Here: "rw", Does: effect.ProjectCode, Parse: program.RunProject},
 	{Name: "biome", Plain: plainBiome, Options: biomeOptions, Operands: "f*", Here: "rw"},
-	{Name: "black", Options: "l|line-length=v t|target-version=v config=r exclude=v include=v c|code=v check diff q",
+	{Name: "black", Plain: plainBlack, Options: "l|line-length=v t|target-version=v config=r exclude=v include=v c|code=v check diff",
 		Operands: "f*", Here: "r"},
 	{Name: "buck", Here: "rw", Does: effect.ProjectCode, Parse: program.RunProject},
 	{Name: "bun", Plain: plainBunRun, Options: rootBun, Handle: npmOptions, Other: packageScript, Subs: bunCommands},
@@ -43,9 +43,10 @@ var Rows = []program.Row{
 		Handle: cargoSettings, Subs: cargoCommands},
 	{Name: "clang-format", Options: "i style=v assume-filename=v", Operands: "f*"},
 	{Name: "clang-tidy", Options: "p=r config=v fix", Operands: "f*"},
-	{Name: "cmake", Style: program.Single,
-		Options:  "S=r B=w G=v D=v build=w C=x P=x E=v T=v A=v j|parallel=? t|target=v config=v install=r preset=v prefix=w",
-		Operands: "r*", Here: "rw", Does: effect.ProjectCode, Handle: cmakeTool},
+	{Name: "cmake", Style: program.Single, Plain: plainCmake,
+		Options: "S=r B=w G=v D=v U=v build=w C=x P=x E=v T=v A=v j|parallel=? t|target=v config=v install=r install-prefix=w preset=v " +
+			"prefix=w toolchain=x graphviz=w trace-redirect=w profiling-output=w", Operands: "r*", Here: "rw", Does: effect.ProjectCode,
+		Parse: cmake},
 	{Name: "composer", Subs: []program.Row{
 		{Name: "install|update|dump-autoload|dumpautoload", Operands: "g*", Here: "rw", Does: effect.Deps | effect.Network | effect.ProjectCode},
 		{Name: "require|create-project|global", Operands: "g*", Here: "rw", Does: effect.Install | effect.Network | effect.ProjectCode},
@@ -62,7 +63,8 @@ var Rows = []program.Row{
 		{Name: "eval", Does: effect.InlineCode},
 		{Name: "env|version", Operands: "v*"},
 	}},
-	{Name: "ctest", Style: program.Single, Options: "test-dir=k R=v E=v j=v C=v", Operands: "g*", Here: "r", Does: effect.ProjectCode},
+	{Name: "ctest", Style: program.Single, Plain: plainCtest, Options: "test-dir=k R=v E=v j=? C=v O|output-log=w output-junit=w S|script=x " +
+		"SP|script-new-process=x", Operands: "g*", Here: "r", Does: effect.ProjectCode, Parse: ctest},
 	{Name: "deno", Alone: effect.InlineCode, Subs: []program.Row{
 		{Name: "run|test|bench|serve|compile", Parse: program.RunProject},
 		{Name: "eval|repl|jupyter", Does: effect.InlineCode},
@@ -84,8 +86,8 @@ var Rows = []program.Row{
 		{Name: "exec", Style: program.First, Parse: program.RunOperands},
 	}},
 	{Name: "eslint", Plain: plainEslint, Options: eslintOptions, Operands: "f*", Here: "r", Does: effect.ProjectCode, Handle: byPath},
-	{Name: "flake8", Options: "config=r max-line-length=v select=v ignore=v extend-ignore=v exclude=v output-file=w",
-		Operands: "r*", Here: "r"},
+	{Name: "flake8", Plain: plainFlake8, Options: "config=r append-config=r max-line-length=v select=v ignore=v extend-ignore=v exclude=v " +
+		"output-file=w", Operands: "r*", Here: "r"},
 	{Name: "fnm", Same: "nvm"},
 	{Name: "gcc", Style: program.Single, Listed: true, Plain: plainGcc,
 		Options: "o=w I=? L=? l=? D=? U=? include=r imacros=r isystem=r iquote=r idirafter=r isysroot=r sysroot=r gcc-toolchain=e " +
@@ -107,14 +109,15 @@ var Rows = []program.Row{
 		{Name: "run|fmt", Plain: plainGolangci, Options: golangciOptions, Operands: "r*", Here: "r"},
 		{Name: "linters|formatters|config|version|help|cache|migrate", Plain: plainGolangci, Options: golangciOptions, Operands: "g*", Here: "r"},
 	}},
-	{Name: "gradle", Here: "rw", Parse: program.RunProject},
+	{Name: "gradle", Plain: plainGradle, Options: "I|init-script=x b|build-file=x c|settings-file=x p|project-dir=k g|gradle-user-home=e " +
+		"project-cache-dir=w include-build=x D|system-prop=v P|project-prop=v", Here: "rw", Parse: gradle},
 	{Name: "hatch", Rest: effect.Install | effect.Network, Subs: []program.Row{
 		{Name: "run", Style: program.First, Parse: pdmRun},
 		{Name: "test|fmt|build|version|clean", Operands: "g*", Here: "rw", Does: effect.ProjectCode | effect.Deps},
 		{Name: "status|dep", Operands: "g*", Here: "r"},
 		{Name: "publish", Does: effect.Publish | effect.Network},
 	}},
-	{Name: "isort", Options: "settings-path=r profile=v check diff", Operands: "f*", Here: "r"},
+	{Name: "isort", Plain: plainIsort, Options: "settings-path|settings-file|sp=r profile=v check diff", Operands: "f*", Here: "r"},
 	{Name: "javac", Style: program.Single, Listed: true, Options: "d=w cp=r classpath=r sourcepath=r processorpath=x", Operands: "r*",
 		Handle: compileJava},
 	{Name: "jest", Plain: plainJest, Options: jestOptions, Here: "rw", Parse: runNamed},
@@ -132,12 +135,16 @@ var Rows = []program.Row{
 		{Name: "hex.publish", Does: effect.Publish | effect.Network},
 	}},
 	{Name: "mocha", Plain: plainMocha, Options: mochaOptions, Here: "rw", Parse: runNamed},
-	{Name: "mvn", Here: "rw", Parse: maven},
-	{Name: "mypy", Options: "config-file=r cache-dir=w p|package=v m|module=v c|command=v python-version=v python-executable=x install-types",
-		Operands: "r*", Here: "r", Handle: installTypes},
+	{Name: "mvn", Style: program.Single, Plain: plainMvn, Options: "f|file=x s|settings=x gs|global-settings=x is|install-settings=x " +
+		"t|toolchains=x gt|global-toolchains=x l|log-file=w", Here: "rw", Parse: maven},
+	{Name: "mypy", Plain: plainMypy, Options: "config-file=r cache-dir=w p|package=v m|module=v c|command=v python-version=v " +
+		"python-executable=x install-types junit-xml=w any-exprs-report=w cobertura-xml-report=w html-report=w linecount-report=w " +
+		"linecoverage-report=w lineprecision-report=w txt-report=w xml-report=w xslt-html-report=w xslt-txt-report=w " +
+		"custom-typeshed-dir=r package-root=r shadow-file=3", Operands: "r*", Here: "r", Handle: installTypes},
 	{Name: "next", Here: "rw", Parse: webTool},
 	{Name: "ng", Here: "rw", Parse: webTool},
-	{Name: "ninja", Options: "C=k f=x j=v t=v", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
+	{Name: "ninja", Plain: "v verbose n k=v l=v d=v w=v quiet version h help", Options: "C=k f=x j=v t=v", Operands: "g*", Here: "rw",
+		Does: effect.ProjectCode},
 	{Name: "nodenv", Same: "pyenv"},
 	{Name: "nox", Here: "rw", Parse: program.RunProject},
 	{Name: "npm", Plain: plainNpm, Options: optionsNpm, Handle: npmOptions, Other: packageScript, Subs: npmCommands},
@@ -173,15 +180,20 @@ var Rows = []program.Row{
 	}},
 	{Name: "pnpm", Plain: plainPnpm, Options: optionsPnpm, Handle: npmOptions, Other: packageScript, Subs: pnpmCommands},
 	{Name: "pnpx", Parse: runPackage},
-	{Name: "poetry", Options: "C|directory=k P|project=k", Subs: []program.Row{
+	{Name: "poetry", Plain: plainPoetry, Options: "C|directory=k P|project=k", Subs: []program.Row{
 		{Name: "run", Style: program.First, Parse: program.RunOperands},
-		{Name: "install|lock|sync", Operands: "g*", Here: "rw", Does: effect.Deps | effect.Network | effect.ProjectCode},
-		{Name: "add|update|self", Operands: "g*", Here: "rw", Does: effect.Install | effect.Network},
-		{Name: "remove|version|init|new|build|export|cache", Options: "o|output=w", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
-		{Name: "config", Options: "list local unset", Operands: "g*", Here: "rw", Handle: poetryConfig},
-		{Name: "source", Rest: effect.Install, Subs: []program.Row{{Name: "show", Does: effect.Read}}},
-		{Name: "show|check|about|list|search", Operands: "g*", Here: "r"},
-		{Name: "env", Rest: effect.Install, Subs: []program.Row{{Name: "info|list|activate", Operands: "g*", Here: "r"}}},
+		{Name: "install|lock|sync", Plain: plainPoetry, Options: poetryOptions, Operands: "g*", Here: "rw",
+			Does: effect.Deps | effect.Network | effect.ProjectCode},
+		{Name: "add|update|self", Plain: plainPoetry, Options: poetryOptions, Operands: "g*", Here: "rw",
+			Does: effect.Install | effect.Network},
+		{Name: "remove|version|init|new|build|export|cache", Plain: plainPoetry, Options: poetryOptions, Operands: "g*", Here: "rw",
+			Does: effect.ProjectCode},
+		{Name: "config", Plain: plainPoetry, Options: poetryOptions, Operands: "g*", Here: "rw", Handle: poetryConfig},
+		{Name: "source", Rest: effect.Install, Subs: []program.Row{{Name: "show", Plain: plainPoetry, Does: effect.Read}}},
+		{Name: "show|check|about|list|search", Plain: plainPoetry, Options: "C|directory=k P|project=k o|outdated", Operands: "g*", Here: "r"},
+		{Name: "env", Rest: effect.Install, Subs: []program.Row{
+			{Name: "info|list|activate", Plain: plainPoetry, Options: poetryOptions, Operands: "g*", Here: "r"},
+		}},
 		{Name: "publish", Does: effect.Publish | effect.Network},
 	}},
 	{Name: "pre-commit", Subs: []program.Row{
@@ -202,8 +214,11 @@ var Rows = []program.Row{
 		{Name: "local", Operands: "g*", Here: "rw"},
 		{Name: "exec", Style: program.First, Parse: program.RunOperands},
 	}},
-	{Name: "pylint", Options: "rcfile=r load-plugins=v init-hook=i output=w disable=v enable=v", Operands: "r*", Here: "r"},
-	{Name: "pyright", Options: "p|project=r", Operands: "r*", Here: "r"},
+	{Name: "pylint", Plain: plainPylint, Options: "rcfile=r load-plugins=v init-hook=i output=w disable=v enable=v source-roots=r", Operands: "r*",
+		Here: "r"},
+	{Name: "pyright", Plain: "h help version outputjson level=v stats warnings w watch skipunannotated verifytypes=v ignoreexternal lib " +
+		"dependencies threads=? pythonplatform=v pythonversion=v verbose", Options: "p|project=r t|typeshedpath|typeshed-path=r " +
+		"pythonpath=x v|venvpath|venv-path=r", Operands: "r*", Here: "r"},
 	{Name: "pytest", Plain: plainPytest, Options: pytestOptions, Here: "rw", Parse: runPytest},
 	{Name: "rails", Here: "rw", Parse: rails},
 	{Name: "rake", Options: "e|execute=i E|execute-continue=i p|execute-print=i f|rakefile=x r|require=x I|libdir=e R|rakelibdir=e " +
@@ -211,10 +226,10 @@ var Rows = []program.Row{
 	{Name: "rbenv", Same: "pyenv"},
 	{Name: "rspec", Here: "rw", Parse: program.RunProject},
 	{Name: "rubocop", Options: "c|config=r r|require=x a|autocorrect A o|out=w", Operands: "f*", Here: "r"},
-	{Name: "ruff", Subs: []program.Row{
-		{Name: "check|format|rule|linter|config|version|clean|analyze",
-			Options:  "config=r select=v ignore=v exclude=v o|output-file=w target-version=v line-length=v cache-dir=w fix",
-			Operands: "f*", Here: "r"},
+	{Name: "ruff", Plain: "h help V version v verbose q quiet s silent isolated color=v", Options: "config=r", Subs: []program.Row{
+		{Name: "check|format|rule|linter|config|version|clean|analyze", Plain: plainRuff,
+			Options: "config=r select=v ignore=v exclude=v o|output-file=w target-version=v line-length=v cache-dir=w fix", Operands: "f*",
+			Here: "r"},
 	}},
 	{Name: "rustc", Listed: true, Plain: plainRustc, Options: "o=w out-dir=w L=r crate-type=v edition=v extern=r codegen|C=v target=v " +
 		"emit=v Z=v sysroot=e cfg=v print=v explain=v cap-lints=v", Operands: "r*", Here: "w", Handle: compileRust},
@@ -228,8 +243,10 @@ var Rows = []program.Row{
 	}},
 	{Name: "sbt", Here: "rw", Parse: sbt},
 	{Name: "scons", Here: "rw", Parse: program.RunProject},
-	{Name: "shellcheck", Options: "s=v e=v f=v x P=r", Operands: "r*"},
-	{Name: "shfmt", Options: "w i=v l d ln=v s", Operands: "r*", Instead: "w f*"},
+	{Name: "shellcheck", Plain: plainShellcheck, Options: "s|shell=v e|exclude=v f|format=v x|external-sources P|source-path=r rcfile=r",
+		Operands: "r*"},
+	{Name: "shfmt", Style: program.Single, Plain: plainShfmt, Options: "w|write i|indent=v l|list=? d|diff ln|language-dialect=v s|simplify",
+		Operands: "r*", Instead: "w f*"},
 	{Name: "stack", Subs: []program.Row{
 		{Name: "build|test|bench|haddock|clean|run", Parse: program.RunProject},
 		{Name: "path|ls|query|dot", Does: effect.Read},
@@ -247,7 +264,7 @@ var Rows = []program.Row{
 		{Name: "check", Operands: "r*"},
 		{Name: "upload|register", Operands: "r*", Does: effect.Publish | effect.Network},
 	}},
-	{Name: "uv", Options: uvOptions, Subs: uvCommands},
+	{Name: "uv", Plain: plainUv, Options: uvOptions, Subs: uvCommands},
 	{Name: "uvx", Parse: runPackage},
 	{Name: "vite", Plain: plainVite, Options: viteOptions, Here: "rw", Parse: webTool},
 	{Name: "vitest", Plain: plainVitest, Options: vitestOptions, Here: "rw", Parse: runNamed},
