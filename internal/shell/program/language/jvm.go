@@ -131,3 +131,12 @@ func powerShell(c *program.Call, args []program.Word) {
 	c.RunInput()
 	c.Finish()
 }
+
+// link handles the linker, which has options with the value attached to one letter.
+func link(c *program.Call, args []program.Word) {
+	c.Scan(slices.DeleteFunc(slices.Clone(args), func(w program.Word) bool {
+		return len(w.Text) > 2 && w.Text[0] == '-' && strings.IndexByte("LlzOu", w.Text[1]) >= 0
+	}))
+	c.Spread()
+	c.Finish()
+}

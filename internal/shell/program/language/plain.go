@@ -65,3 +65,21 @@ const plainLess = "# ? ~ a A b=v B c C d D=v e E f F g G h=v i I j=v J K L m M n
 	"tilde underline-special UNDERLINE-SPECIAL use-backslash use-color version wheel-lines=v window=v wordwrap"
 
 const plainVim = "# b d D f g h l L M m N n O=? o=? p=? R v X y Z clean help literal nofork noplugin not-a-term ttyfail version"
+
+const plainLd = "# A|architecture=v b|format=v d dc dp E|export-dynamic EB EL f|auxiliary=v F|filter=v g G|gpsize=v I=v M|print-map " +
+	"n|nmagic N|omagic O q|emit-relocs r|i|relocatable s|strip-all S|strip-debug t|trace u|undefined=v Ur v|version V " +
+	"w|no-warnings x|discard-all X|discard-locals y|trace-symbol=v Y=v z=v a=v accept-unknown-input-arch as-needed " +
+	"assert=v Bdynamic dy call_shared Bstatic dn non_shared static Bno-symbolic Bsymbolic Bsymbolic-functions Bgroup " +
+	"Bshareable shared pie pic-executable no-pie check-sections copy-dt-needed-entries defsym=v demangle=? discard-none " +
+	"embedded-relocs enable-new-dtags disable-new-dtags eh-frame-hdr exclude-libs=v fatal-warnings fini=v init=v " +
+	"force-exe-suffix force-group-allocation gc-sections gc-keep-exported print-gc-sections hash-size=v hash-style=v help " +
+	"target-help no-undefined allow-shlib-undefined allow-multiple-definition undefined-version default-symver " +
+	"default-imported-symver warn-mismatch whole-archive noinhibit-exec nostdlib oformat=v print-output-format " +
+	"print-sysroot print-memory-usage print-map-discarded reduce-memory-overheads max-cache-size=v relax require-defined=v " +
+	"rpath-link=v sort-common=? sort-section=v spare-dynamic-tags=v split-by-file=? split-by-reloc=? start-group end-group " +
+	"stats strip-discarded task-link=v traditional-format section-start=v Tbss=v Tdata=v Ttext=v Ttext-segment=v " +
+	"Trodata-segment=v unique=? unresolved-symbols=v verbose=? version-exports-section=v dynamic-list-data " +
+	"dynamic-list-cpp-new dynamic-list-cpp-typeinfo export-dynamic-symbol=v warn-common warn-constructors warn-execstack " +
+	"warn-rwx-segments warn-once warn-section-align warn-textrel warn-unresolved-symbols error-unresolved-symbols wrap=v " +
+	"ignore-unresolved-symbol=v push-state pop-state orphan-handling=v build-id=? compress-debug-sections=v icf=v " +
+	"threads=v thread-count=v dead_strip"

@@ -37,9 +37,10 @@ var Rows = []program.Row{
 	{Name: "julia", Style: program.First, Plain: plainJulia, Options: "e|eval=i E|print=i L|load=x project=? t|threads=v p|procs=v machine-file=r " +
 		"C|cpu-target=v J|sysimage=x H|home=e", Parse: interpret},
 	{Name: "kotlin", Style: program.First, Options: "e=i", Parse: onJava},
-	{Name: "ld", Style: program.Single, Listed: true, Options: "o|output=w L=? l=? T|script=x Map=w plugin=x out-implib=w " +
-		"dependency-file=w m=v e=v " +
-		"dynamic-linker=v rpath=v soname=v retain-symbols-file=r version-script=r cref", Operands: "r*"},
+	{Name: "ld", Style: program.Single, Listed: true, Plain: plainLd, Options: "o|output=w L|library-path=? l|library=? T|script|default-script|dT=x " +
+		"c|mri-script=x Map=w plugin=x out-implib=w output-def=w base_file=w dependency-file=w m=v e|entry=v dynamic-linker=v rpath=v " +
+		"soname|h=v retain-symbols-file=r version-script=r dynamic-list=r export-dynamic-symbol-list=r R|just-symbols=r sysroot=r cref " +
+		"error-handling-script=x", Operands: "r*", Parse: link},
 	{Name: "less", Plain: plainLess, Options: "o|log-file=w O|LOG-FILE=w k|lesskey-file=r p|pattern=v", Operands: "r*", Handle: edit},
 	{Name: "lua", Style: program.First, Plain: "i v E W", Options: "e=i l=x", Parse: interpret},
 	{Name: "luajit", Same: "lua"},

@@ -10,8 +10,20 @@ import (
 
 // Frameworks whose own commands do more than build and test.
 
+// plainSbt are harmless options of sbt. It has no row of them, because its arguments are whole commands.
+const plainSbt = "-batch|--batch|-client|--client|--no-server|-v|--verbose|-d|--debug|--info|--warn|--error|-no-colors|--no-colors|--color|" +
+	"--supershell|-mem|-h|-help|--help|-V|-version|--version|--numeric-version|--script-version|--timings|--no-share|--"
+
 // sbt has commands that are code, and commands that publish, also behind the name of a project: core/publishSigned.
 func sbt(c *program.Call, args []program.Word) {
+	for _, w := range args {
+		name, _, _ := strings.Cut(w.Text, "=")
+		plain := program.Named(plainSbt, name) || program.ContainsAny(w.Text[:min(5, len(w.Text))], "-J-Xm", "-J-Xs") ||
+			strings.HasPrefix(w.Text, "-Dsbt.") && !strings.Contains(w.Text, "/")
+		if strings.HasPrefix(w.Text, "-") && !plain {
+			c.Unclear("what the option " + name + " does is not known")
+		}
+	}
 	for _, w := range args {
 		for line := range strings.SplitSeq(w.Text, ";") {
 			head, _, _ := strings.Cut(strings.TrimLeft(line, " +~"), " ")
@@ -86,6 +98,10 @@ func rails(c *program.Call, args []program.Word) {
 		c.Does |= effect.Secrets
 	case program.Named("app:template|new|plugin", args[0].Text):
 		c.Does |= effect.Install | effect.Network
+	}
+	c.Scan(args[1:])
+	if v, ok := c.Value("b"); ok && !program.Named("localhost|127.0.0.1|::1|[::1]", v.Text) {
+		c.Does |= effect.Listen
 	}
 	dropsData(c, args)
 	program.RunProject(c, args)

@@ -143,3 +143,30 @@ const plainOxlint = "A=v D=v V W=v f=v h allow=v debug=v deny=v deny-warnings di
 	"promise-plugin quiet react-perf-plugin react-plugin report-unused-disable-directives " +
 	"report-unused-disable-directives-severity=v rules silent threads=v type-aware type-check version vitest-plugin " +
 	"vue-plugin warn=v error-on-unmatched-pattern ignore"
+
+const playwrightOptions = "c|config=x output=w last-failed-file=r test-list=r test-list-invert=r tsconfig=r add-reporter=x reporter=x"
+
+const plainPlaywright = "browser=v debug=? j|workers=v fail-on-flaky-tests forbid-only fully-parallel g|grep=v G|grep-invert=v " +
+	"global-timeout=v headed ignore-snapshots last-failed list max-failures=v x no-deps only-changed=? pass-with-no-tests " +
+	"project=v quiet repeat-each=v retries=v shard=v shuffle=? timeout=v trace=v u|update-snapshots=? " +
+	"update-source-method=v h help version V port=v"
+
+const plainNext = "analyze d|debug debug-prerender mangling profile experimental-app-only turbo turbopack webpack " +
+	"experimental-build-mode=? experimental-debug-memory-usage experimental-next-config-strip-types debug-build-paths=v " +
+	"experimental-cpu-prof p|port=v H|hostname=? disable-source-maps server-fast-refresh h help v version lint fix strict " +
+	"cache max-warnings=v quiet f|format=v keepAliveTimeout=v"
+
+const nextOptions = "c|config=x dir=r o|output-file=w cache-location=w"
+
+const webpackOptions = "c|config=x e|extends=x entry=r o|output-path=w j|json=? defineProcessEnvNodeEnv=v"
+
+const plainWebpack = "config-name=v m|merge env=v node-env=v config-node-env=v analyze progress=? fail-on-warnings disable-interpret " +
+	"d|devtool=v mode=v name=v stats=? t|target=v w|watch watch-options-stdin color v version h help=? port=v hot=? open=? " +
+	"host=? client-logging=v history-api-fallback compress"
+
+const turboOptions = "cache-dir=w cwd=k log-file=? profile=? anon-profile=? graph=? summarize=? root-turbo-json=x heap=w trace=w"
+
+const plainTurbo = "cache=v force=? remote-only=? remote-cache-read-only=? cache-workers=v dry-run|dry=? daemon parallel concurrency=v " +
+	"continue=? single-package framework-inference=? global-deps=v env-mode=? F|filter=v affected output-logs=v " +
+	"log-order=v json only log-prefix=? h help version v vv vvv skip-infer update-notifier color ui=v preflight " +
+	"remote-cache-timeout=v verbosity=v no-cache"

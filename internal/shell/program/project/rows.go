@@ -24,13 +24,13 @@ var Rows = []program.Row{
 		Operands: "f*", Here: "r"},
 	{Name: "buck", Here: "rw", Does: effect.ProjectCode, Parse: program.RunProject},
 	{Name: "bun", Plain: plainBunRun, Options: rootBun, Handle: npmOptions, Other: packageScript, Subs: bunCommands},
-	{Name: "bundle", Subs: []program.Row{
-		{Name: "exec", Style: program.First, Parse: program.RunOperands},
-		{Name: "install|update|lock", Options: "bundler=?", Operands: "g*", Here: "rw",
-			Does: effect.Deps | effect.Network | effect.ProjectCode, Handle: bundler},
+	{Name: "bundle", Plain: "h help version verbose", Subs: []program.Row{
+		{Name: "exec", Style: program.First, Plain: "keep-file-descriptors", Options: "gemfile=x", Parse: program.RunOperands},
+		{Name: "install|update|lock", Plain: plainBundle, Options: "bundler=? gemfile=x path=w binstubs=? standalone=? lockfile=w",
+			Operands: "g*", Here: "rw", Does: effect.Deps | effect.Network | effect.ProjectCode, Handle: bundler},
 		{Name: "add", Operands: "g*", Here: "rw", Does: effect.Install | effect.Network | effect.ProjectCode},
-		{Name: "list|show|info|outdated|check|platform|version", Operands: "g*", Here: "r"},
-		{Name: "config", Operands: "g*", Here: "rw", Handle: bundleConfig},
+		{Name: "list|show|info|outdated|check|platform|version", Plain: plainBundle + " path", Options: "gemfile=x", Operands: "g*", Here: "r"},
+		{Name: "config", Plain: plainBundle + " parseable", Operands: "g*", Here: "rw", Handle: bundleConfig},
 	}},
 	{Name: "bunx", Parse: runPackage},
 	{Name: "cabal", Subs: []program.Row{
@@ -41,22 +41,33 @@ var Rows = []program.Row{
 	}},
 	{Name: "cargo", Plain: plainCargo + " explain=v", Options: "C=k config=x Z=v color=v manifest-path=r lockfile-path=w",
 		Handle: cargoSettings, Subs: cargoCommands},
-	{Name: "clang-format", Options: "i style=v assume-filename=v", Operands: "f*"},
-	{Name: "clang-tidy", Options: "p=r config=v fix", Operands: "f*"},
+	{Name: "clang-format", Style: program.Single, Plain: "n dry-run Werror Wno-error=v fallback-style=v sort-includes lines=v offset=v length=v " +
+		"cursor=v output-replacements-xml verbose ferror-limit=v fno-color-diagnostics fcolor-diagnostics help version dump-config " +
+		"qualifier-alignment=v fail-on-incomplete-format", Options: "i style=v assume-filename=v files=n", Operands: "f*"},
+	{Name: "clang-tidy", Style: program.Single, Plain: "checks=v header-filter=v exclude-header-filter=v line-filter=v system-headers " +
+		"warnings-as-errors=v format-style=v list-checks explain-config dump-config enable-check-profile quiet use-color allow-no-checks " +
+		"verify-config help version", Options: "p=r config=v config-file=r fix fix-errors fix-notes export-fixes=w load=x " +
+		"store-check-profile=w vfsoverlay=r", Operands: "f*"},
 	{Name: "cmake", Style: program.Single, Plain: plainCmake,
 		Options: "S=r B=w G=v D=v U=v build=w C=x P=x E=v T=v A=v j|parallel=? t|target=v config=v install=r install-prefix=w preset=v " +
 			"prefix=w toolchain=x graphviz=w trace-redirect=w profiling-output=w", Operands: "r*", Here: "rw", Does: effect.ProjectCode,
 		Parse: cmake},
-	{Name: "composer", Subs: []program.Row{
-		{Name: "install|update|dump-autoload|dumpautoload", Operands: "g*", Here: "rw", Does: effect.Deps | effect.Network | effect.ProjectCode},
+	{Name: "composer", Plain: plainComposer, Options: "d|working-dir=k", Subs: []program.Row{
+		{Name: "install|update|dump-autoload|dumpautoload", Plain: plainComposer, Options: "d|working-dir=k", Operands: "g*", Here: "rw",
+			Does: effect.Deps | effect.Network | effect.ProjectCode},
 		{Name: "require|create-project|global", Operands: "g*", Here: "rw", Does: effect.Install | effect.Network | effect.ProjectCode},
-		{Name: "run|run-script|exec|test|check", Operands: "g*", Here: "r", Does: effect.ProjectCode},
-		{Name: "show|info|outdated|validate|why|licenses|diagnose|audit", Operands: "g*", Here: "r"},
+		{Name: "run|run-script|exec|test|check", Style: program.First, Plain: plainComposer, Options: "d|working-dir=k", Operands: "g*", Here: "r",
+			Does: effect.ProjectCode},
+		{Name: "show|info|outdated|validate|why|licenses|diagnose|audit", Plain: plainComposerShow, Options: "d|working-dir=k", Operands: "g*",
+			Here: "r"},
 	}},
 	{Name: "corepack", Does: effect.Install | effect.Network},
-	{Name: "coverage", Subs: []program.Row{
-		{Name: "run", Parse: program.RunProject},
-		{Name: "report|html|xml|json|combine|erase|debug", Operands: "g*", Here: "rw"},
+	{Name: "coverage", Plain: "h help version", Subs: []program.Row{
+		{Name: "run", Style: program.First, Plain: "a append branch timid L pylib p parallel-mode m|module h help debug=v context=v " +
+			"concurrency=v include=v omit=v source=v", Options: "rcfile=x data-file=w", Parse: runNamed},
+		{Name: "report|html|xml|json|combine|erase|debug", Plain: "m|show-missing i|ignore-errors skip-covered skip-empty precision=v sort=v " +
+			"contexts=v title=v show-contexts pretty-print q|quiet a|append keep h help branch include=v omit=v fail-under=v format=v",
+			Options: "d|directory=w o=w rcfile=x data-file=r", Operands: "g*", Here: "rw"},
 	}},
 	{Name: "crystal", Subs: []program.Row{
 		{Name: "build|run|spec|docs", Parse: program.RunProject},
@@ -65,19 +76,22 @@ var Rows = []program.Row{
 	}},
 	{Name: "ctest", Style: program.Single, Plain: plainCtest, Options: "test-dir=k R=v E=v j=? C=v O|output-log=w output-junit=w S|script=x " +
 		"SP|script-new-process=x", Operands: "g*", Here: "r", Does: effect.ProjectCode, Parse: ctest},
-	{Name: "deno", Alone: effect.InlineCode, Subs: []program.Row{
-		{Name: "run|test|bench|serve|compile", Parse: program.RunProject},
+	{Name: "deno", Plain: "q quiet L=v log-level=v h help V version", Alone: effect.InlineCode, Subs: []program.Row{
+		{Name: "run", Style: program.First, Plain: plainDeno, Options: denoOptions, Parse: runNamed},
+		{Name: "test|bench|serve|compile", Plain: plainDeno, Options: denoOptions, Parse: runNamed},
 		{Name: "eval|repl|jupyter", Does: effect.InlineCode},
-		{Name: "fmt|lint|check|doc|info|types|coverage", Operands: "b*", Here: "r"},
-		{Name: "task", Operands: "g*", Here: "r", Does: effect.ProjectCode},
+		{Name: "fmt|lint|check|doc|info|types|coverage", Plain: plainDeno, Options: "c|config=r import-map=r o|output=w", Operands: "b*",
+			Here: "r"},
+		{Name: "task", Style: program.First, Plain: "q quiet h help r recursive f=v filter=v", Options: "c|config=x cwd=k",
+			Operands: "g*", Here: "r", Does: effect.ProjectCode},
 		{Name: "install|add|cache|upgrade", Does: effect.Install | effect.Network},
 		{Name: "publish|deploy", Does: effect.Publish | effect.Network},
 	}},
-	{Name: "dotnet", Subs: []program.Row{
-		{Name: "build|test|run|clean|watch|msbuild|publish|pack|vstest", Parse: program.RunProject},
-		{Name: "restore", Operands: "g*", Here: "rw", Does: effect.Deps | effect.Network},
+	{Name: "dotnet", Plain: "h help info version list-sdks list-runtimes d diagnostics", Subs: []program.Row{
+		{Name: "build|test|run|clean|watch|msbuild|publish|pack|vstest", Plain: plainDotnet, Options: dotnetOptions, Parse: dotnet},
+		{Name: "restore", Plain: plainDotnet, Options: dotnetOptions, Operands: "g*", Here: "rw", Does: effect.Deps | effect.Network},
 		{Name: "add|tool|workload|new", Operands: "g*", Here: "rw", Does: effect.Install | effect.Network},
-		{Name: "format|list|--info|--version|sln|remove", Operands: "g*", Here: "rw"},
+		{Name: "format|list|--info|--version|sln|remove", Plain: plainDotnet, Options: dotnetOptions, Operands: "g*", Here: "rw"},
 		{Name: "nuget", Does: effect.Publish | effect.Network},
 	}},
 	{Name: "dune", Subs: []program.Row{
@@ -118,18 +132,23 @@ var Rows = []program.Row{
 		{Name: "publish", Does: effect.Publish | effect.Network},
 	}},
 	{Name: "isort", Plain: plainIsort, Options: "settings-path|settings-file|sp=r profile=v check diff", Operands: "f*", Here: "r"},
-	{Name: "javac", Style: program.Single, Listed: true, Options: "d=w cp=r classpath=r sourcepath=r processorpath=x", Operands: "r*",
-		Handle: compileJava},
+	{Name: "javac", Style: program.Single, Listed: true, Plain: plainJavac, Options: "d=w h=w s=w cp|classpath|class-path=r " +
+		"sourcepath|source-path=r processorpath|processor-path=x processor-module-path=x processor=v p|module-path=r module-source-path=r " +
+		"upgrade-module-path=r patch-module=v bootclasspath|boot-class-path=r endorseddirs=r extdirs=r Xstdout=w", Operands: "r*",
+		Parse: javac},
 	{Name: "jest", Plain: plainJest, Options: jestOptions, Here: "rw", Parse: runNamed},
-	{Name: "just", Here: "r", Parse: program.RunProject},
+	{Name: "just", Style: program.First, Plain: "l|list n|dry-run q|quiet v|verbose s|show=v summary dump evaluate variables u|unsorted check " +
+		"unstable yes timestamp one no-deps list-heading=v list-prefix=v h help V version fmt groups color=v command-color=v highlight",
+		Options: "f|justfile=x d|working-directory=k dotenv-path=r dotenv-filename=v set=2", Here: "r", Parse: runNamed},
 	{Name: "lerna", Here: "rw", Parse: program.RunProject},
 	{Name: "make", Plain: plainMake, Options: "C|directory=k f|file|makefile=x I|include-dir=r j|jobs=? o=v W=v E|eval=c l=? " +
 		"n|just-print|dry-run|recon q|question t|touch k s B O=?", Does: effect.ProjectCode, Handle: makeTargets},
 	{Name: "meson", Here: "rw", Parse: program.RunProject},
 	{Name: "mix", Subs: []program.Row{
-		{Name: "run|eval", Style: program.First, Options: "e|eval=i r|require=x", Handle: mixRun},
-		{Name: "test|compile|format|credo|dialyzer|phx.server|ecto.migrate|deps.compile", Parse: program.RunProject},
-		{Name: "help|deps|phx.routes|hex.outdated|xref", Operands: "g*", Here: "r", Does: effect.ProjectCode},
+		{Name: "run|eval", Style: program.First, Plain: plainMix, Options: "e|eval=i r|require=x", Handle: mixRun},
+		{Name: "test|compile|format|credo|dialyzer|phx.server|ecto.migrate|deps.compile", Plain: plainMix, Options: "r|require=x dot-formatter=x " +
+			"repo=v", Parse: runNamed},
+		{Name: "help|deps|phx.routes|hex.outdated|xref", Plain: plainMix, Operands: "g*", Here: "r", Does: effect.ProjectCode},
 		{Name: "ecto.drop|ecto.reset|ecto.rollback", Does: effect.Database | effect.ProjectCode},
 		{Name: "deps.get|deps.update", Operands: "g*", Here: "rw", Does: effect.Deps | effect.Network},
 		{Name: "hex.publish", Does: effect.Publish | effect.Network},
@@ -141,12 +160,14 @@ var Rows = []program.Row{
 		"python-executable=x install-types junit-xml=w any-exprs-report=w cobertura-xml-report=w html-report=w linecount-report=w " +
 		"linecoverage-report=w lineprecision-report=w txt-report=w xml-report=w xslt-html-report=w xslt-txt-report=w " +
 		"custom-typeshed-dir=r package-root=r shadow-file=3", Operands: "r*", Here: "r", Handle: installTypes},
-	{Name: "next", Here: "rw", Parse: webTool},
+	{Name: "next", Plain: plainNext, Options: nextOptions, Here: "rw", Parse: webTool},
 	{Name: "ng", Here: "rw", Parse: webTool},
 	{Name: "ninja", Plain: "v verbose n k=v l=v d=v w=v quiet version h help", Options: "C=k f=x j=v t=v", Operands: "g*", Here: "rw",
 		Does: effect.ProjectCode},
 	{Name: "nodenv", Same: "pyenv"},
-	{Name: "nox", Here: "rw", Parse: program.RunProject},
+	{Name: "nox", Plain: "s|session|sessions|e=v k|keywords=v t|tags=v l|list R r reuse-existing-virtualenvs no-install p|python|pythons=v v verbose " +
+		"error-on-missing-interpreters x stop-on-first-error h help version force-color no-color non-interactive",
+		Options: "f|noxfile=x report=w envdir=w", Here: "rw", Parse: runNamed},
 	{Name: "npm", Plain: plainNpm, Options: optionsNpm, Handle: npmOptions, Other: packageScript, Subs: npmCommands},
 	{Name: "npx", Parse: runPackage},
 	{Name: "nvm", Rest: effect.Install | effect.Network, Subs: []program.Row{
@@ -161,7 +182,7 @@ var Rows = []program.Row{
 		{Name: "build", Operands: "g*", Here: "rw", Does: effect.ProjectCode | effect.Deps},
 		{Name: "publish", Does: effect.Publish | effect.Network},
 	}},
-	{Name: "phpunit", Here: "rw", Parse: program.RunProject},
+	{Name: "phpunit", Plain: plainPhpunit, Options: phpunitOptions, Here: "rw", Parse: runNamed},
 	{Name: "pip", Plain: plainPip, Options: pipOptions, Subs: pipCommands},
 	{Name: "pipenv", Subs: []program.Row{
 		{Name: "run", Style: program.First, Parse: program.RunOperands},
@@ -174,8 +195,8 @@ var Rows = []program.Row{
 		{Name: "install|upgrade|inject|upgrade-all|reinstall", Does: effect.Install | effect.Network},
 		{Name: "uninstall", Does: effect.Install | effect.Delete},
 	}},
-	{Name: "playwright", Subs: []program.Row{
-		{Name: "test|show-report|codegen|merge-reports", Parse: program.RunProject},
+	{Name: "playwright", Plain: "h help V version", Subs: []program.Row{
+		{Name: "test|show-report|codegen|merge-reports", Plain: plainPlaywright, Options: playwrightOptions, Parse: runNamed},
 		{Name: "install|install-deps", Does: effect.Install | effect.Network},
 	}},
 	{Name: "pnpm", Plain: plainPnpm, Options: optionsPnpm, Handle: npmOptions, Other: packageScript, Subs: pnpmCommands},
@@ -196,10 +217,13 @@ var Rows = []program.Row{
 		}},
 		{Name: "publish", Does: effect.Publish | effect.Network},
 	}},
-	{Name: "pre-commit", Subs: []program.Row{
-		{Name: "run", Operands: "g*", Here: "rw", Does: effect.ProjectCode | effect.Deps | effect.Network},
-		{Name: "install|uninstall|autoupdate|install-hooks|migrate-config", Operands: "g*", Here: "rw", Does: effect.Deps | effect.Network},
-		{Name: "validate-config|sample-config", Operands: "g*", Here: "r"},
+	{Name: "pre-commit", Plain: "h help V version", Subs: []program.Row{
+		{Name: "run", Plain: "a all-files v verbose show-diff-on-failure s|from-ref|source=v o|to-ref|origin=v hook-stage=v color=v fail-fast h help",
+			Options: "c|config=x files=r", Operands: "g*", Here: "rw", Does: effect.ProjectCode | effect.Deps | effect.Network},
+		{Name: "install|uninstall|autoupdate|install-hooks|migrate-config", Plain: "f overwrite allow-missing-config install-hooks " +
+			"t|hook-type=v bleeding-edge freeze j|jobs=v color=v h help", Options: "c|config=x", Operands: "g*", Here: "rw",
+			Does: effect.Deps | effect.Network},
+		{Name: "validate-config|sample-config", Plain: "h help color=v", Operands: "g*", Here: "r"},
 	}},
 	{Name: "prettier", Plain: plainPrettier, Options: prettierOptions, Operands: "r*", Instead: "w f*", Here: "r",
 		Does: effect.ProjectCode, Handle: byPath},
@@ -207,8 +231,11 @@ var Rows = []program.Row{
 		{Name: "generate|format|validate|studio|init", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
 		{Name: "migrate|db", Operands: "g*", Here: "rw", Does: effect.Database | effect.ProjectCode},
 	}},
-	{Name: "protoc", Options: "I|proto_path=r go_out=w python_out=w java_out=w cpp_out=w o|descriptor_set_out=w plugin=v",
-		Operands: "r*", Handle: protoc},
+	{Name: "protoc", Plain: "h help version encode=v decode=v decode_raw include_imports include_source_info retain_options " +
+		"error_format=v fatal_warnings print_free_field_numbers enable_codegen_trace deterministic_output go_opt=v go-grpc_opt=v " +
+		"python_opt=v ts_proto_opt=v experimental_allow_proto3_optional", Options: "I|proto_path=r go_out=w go-grpc_out=w python_out=w " +
+		"pyi_out=w grpc_python_out=w java_out=w cpp_out=w js_out=w ts_out=w ruby_out=w csharp_out=w kotlin_out=w php_out=w rust_out=w " +
+		"o|descriptor_set_out=w descriptor_set_in=r dependency_out=w plugin=v", Operands: "r*", Handle: protoc},
 	{Name: "pyenv", Rest: effect.Install | effect.Network, Subs: []program.Row{
 		{Name: "versions|version|version-name|which|whence|root|prefix|commands|help|shims", Does: effect.Read},
 		{Name: "local", Operands: "g*", Here: "rw"},
@@ -220,12 +247,14 @@ var Rows = []program.Row{
 		"dependencies threads=? pythonplatform=v pythonversion=v verbose", Options: "p|project=r t|typeshedpath|typeshed-path=r " +
 		"pythonpath=x v|venvpath|venv-path=r", Operands: "r*", Here: "r"},
 	{Name: "pytest", Plain: plainPytest, Options: pytestOptions, Here: "rw", Parse: runPytest},
-	{Name: "rails", Here: "rw", Parse: rails},
-	{Name: "rake", Options: "e|execute=i E|execute-continue=i p|execute-print=i f|rakefile=x r|require=x I|libdir=e R|rakelibdir=e " +
+	{Name: "rails", Plain: plainRails, Options: "b|binding=v", Here: "rw", Parse: rails},
+	{Name: "rake", Plain: plainRake, Options: "e|execute=i E|execute-continue=i p|execute-print=i f|rakefile=x r|require=x I|libdir=e R|rakelibdir=e " +
 		"C|directory=k", Here: "rw", Parse: rake},
 	{Name: "rbenv", Same: "pyenv"},
-	{Name: "rspec", Here: "rw", Parse: program.RunProject},
-	{Name: "rubocop", Options: "c|config=r r|require=x a|autocorrect A o|out=w", Operands: "f*", Here: "r"},
+	{Name: "rspec", Plain: plainRspec, Options: "I=e r|require=x O|options=x o|out=w deprecation-out=w default-path=r", Here: "rw",
+		Parse: runNamed},
+	{Name: "rubocop", Plain: plainRubocop, Options: "c|config=x r|require=x plugin=x a|autocorrect A o|out=w cache-root=w", Operands: "f*",
+		Here: "r"},
 	{Name: "ruff", Plain: "h help V version v verbose q quiet s silent isolated color=v", Options: "config=r", Subs: []program.Row{
 		{Name: "check|format|rule|linter|config|version|clean|analyze", Plain: plainRuff,
 			Options: "config=r select=v ignore=v exclude=v o|output-file=w target-version=v line-length=v cache-dir=w fix", Operands: "f*",
@@ -253,13 +282,19 @@ var Rows = []program.Row{
 		{Name: "install|setup|upgrade|update|unpack|new|init", Does: effect.Install | effect.Network},
 		{Name: "upload", Does: effect.Publish | effect.Network},
 	}},
-	{Name: "standard", Operands: "f*", Here: "r"},
-	{Name: "staticcheck", Operands: "r*", Here: "r"},
+	{Name: "standard", Plain: "fix v verbose version h help env=v global=v globals=v ext=v stdin", Operands: "f*", Here: "r"},
+	{Name: "staticcheck", Style: program.Single, Plain: "checks=v explain=v f=v fail=v go=v list-checks matrix merge show-ignored " +
+		"tags=v tests version debug.version h help", Operands: "r*", Here: "r"},
 	{Name: "stylelint", Plain: plainStylelint, Options: stylelintOptions, Operands: "f*", Here: "r"},
-	{Name: "swift", Alone: effect.InlineCode, Subs: []program.Row{{Name: "build|test|run|package", Parse: program.RunProject}}},
-	{Name: "tox", Here: "rw", Parse: program.RunProject},
+	{Name: "swift", Alone: effect.InlineCode, Subs: []program.Row{{Name: "build|test|run|package", Plain: "c|configuration=v product=v " +
+		"target=v j|jobs=v v|verbose q|quiet filter=v skip=v parallel num-workers=v enable-code-coverage show-bin-path build-tests " +
+		"skip-build l list-tests static-swift-stdlib h help version arch=v", Options: "package-path=k scratch-path|build-path=w",
+		Parse: runNamed}}},
+	{Name: "tox", Plain: "e=v m=v f=v r|recreate p|parallel=? parallel-no-spinner parallel-live o q|quiet v|verbose l|listenvs " +
+		"a|listenvs-all h help version showconfig notest n skip-pkg-install develop skip-missing-interpreters=? recreate-pkg provision=? " +
+		"colored=v hashseed=v skip-env=v k=v", Options: "c|conf=x workdir=w root=k result-json=w", Here: "rw", Parse: runNamed},
 	{Name: "tsc", Plain: plainTsc, Options: tscOptions, Operands: "g*", Here: "rw"},
-	{Name: "turbo", Here: "rw", Parse: webTool},
+	{Name: "turbo", Plain: plainTurbo, Options: turboOptions, Here: "rw", Parse: webTool},
 	{Name: "twine", Subs: []program.Row{
 		{Name: "check", Operands: "r*"},
 		{Name: "upload|register", Operands: "r*", Does: effect.Publish | effect.Network},
@@ -273,7 +308,7 @@ var Rows = []program.Row{
 		{Name: "run", Style: program.First, Options: "node=v npm=v yarn=v env=v", Parse: program.RunOperands},
 	}},
 	{Name: "vue-tsc", Same: "tsc"},
-	{Name: "webpack", Here: "rw", Parse: webTool},
+	{Name: "webpack", Plain: plainWebpack, Options: webpackOptions, Here: "rw", Parse: webTool},
 	{Name: "xcodebuild", Here: "rw", Parse: xcodebuild},
 	{Name: "yarn", Plain: plainYarn, Options: optionsYarn, Handle: npmOptions,
 		Alone: effect.Deps | effect.Network | effect.ProjectCode, Other: packageScript, Subs: yarnCommands},

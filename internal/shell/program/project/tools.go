@@ -1,6 +1,7 @@
 package project
 
 import (
+	"slices"
 	"strings"
 
 	"mycelium/internal/shell/effect"
@@ -75,13 +76,31 @@ func xcodebuild(c *program.Call, args []program.Word) {
 	program.RunProject(c, args)
 }
 
-// compileJava handles javac: -J gives options to the machine that runs the compiler.
-func compileJava(c *program.Call) {
-	for _, w := range c.Words[1:] {
-		if strings.HasPrefix(w.Text, "-J") && program.ContainsAny(w.Text, "agent", "XX:On", "path", "@") {
+// javac has options in families, with the value behind a colon.
+func javac(c *program.Call, args []program.Word) {
+	c.Scan(slices.DeleteFunc(slices.Clone(args), func(w program.Word) bool {
+		name, _, colon := strings.Cut(w.Text, ":")
+		return strings.HasPrefix(w.Text, "-A") || strings.HasPrefix(w.Text, "-J") || strings.HasPrefix(w.Text, "-Xdoclint/") ||
+			colon && program.Named("-g|-proc|-implicit|-Xlint|-Xdoclint|-Xdiags|-Xpkginfo|-Xprefer", name)
+	}))
+	c.Spread()
+	for _, w := range args { // -J gives options to the machine that runs the compiler
+		if strings.HasPrefix(w.Text, "-J") && program.ContainsAny(w.Text, "agent", "XX:", "path", "@", "/") {
 			c.Unclear("an option of the compiler loads code")
 		}
 	}
+	c.Finish()
+}
+
+// dotnet has properties that may name files with more code of the build.
+func dotnet(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	for _, o := range c.Options {
+		if program.Named("p|l", o.Name) && (strings.Contains(o.Value.Text, "/") || o.Value.Unknown) {
+			c.Unclear("the value of the option " + o.Name + " may say which code runs")
+		}
+	}
+	program.RunProject(c, args)
 }
 
 // installTypes handles mypy --install-types, which installs packages.
