@@ -25,7 +25,8 @@ const (
 		"pathspec-file-nul porcelain post-rewrite quiet reset-author short signoff status untracked-files=? verbose verify"
 	plainGitConfig = "z bool bool-or-int bool-or-str default=v expiry-date fixed-value includes int name-only null path show-origin " +
 		"show-scope"
-	plainGitLog = "# a B b C c D E|extended-regexp F|fixed-strings g I=v i k l=v M m N p P|perl-regexp q R s t u v=v W w X=? z abbrev-commit " +
+	plainGitLog = "# a B b C c D E|extended-regexp F|fixed-strings g I=v i k l=v M m N p P|perl-regexp q R s t u v=v W w X=? z " +
+		"abbrev-commit " +
 		"abbrev=? add-header=v after=v all all-match alternate-refs ancestry-path=? anchored=v attach=? " +
 		"author-date-order base=v basic-regexp before=v binary bisect boundary branches=? break-rewrites cached cc=? " +
 		"check cherry cherry-mark cherry-pick children clear-decorations color color-moved color-moved-ws=v " +

@@ -180,6 +180,7 @@ var commands = []program.Row{
 	{Name: "read-tree|checkout-index|update-index|maintenance|pack-refs|repack|multi-pack-index|commit-graph|write-tree|" +
 		"commit-tree|hash-object|mktag|mktree|rerere|mergetool|difftool|gui|citool|stripspace|interpret-trailers|column|" +
 		"fmt-merge-msg|unpack-objects|index-pack|pack-objects|merge-file|merge-index", Parse: other},
-	{Name: "gc", Plain: "q quiet cruft force keep-largest-pack detach max-cruft-size=v", Options: "prune=? aggressive auto", Here: "rw", Handle: collect},
+	{Name: "gc", Plain: "q quiet cruft force keep-largest-pack detach max-cruft-size=v", Options: "prune=? aggressive auto", Here: "rw",
+		Handle: collect},
 	{Name: "prune|filter-branch|filter-repo|replace|update-ref|fast-import|prune-packed", Here: "rw", Does: effect.History},
 }

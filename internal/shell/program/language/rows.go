@@ -8,7 +8,8 @@ import (
 
 // Rows are interpreters, compilers, editors and pagers, sorted by name.
 var Rows = []program.Row{
-	{Name: "R", Style: program.First, Plain: plainR, Options: "e=i f|file=x g|gui=v d|debugger=c debugger-args=v encoding=v", Parse: interpret},
+	{Name: "R", Style: program.First, Plain: plainR, Options: "e=i f|file=x g|gui=v d|debugger=c debugger-args=v encoding=v",
+		Parse: interpret},
 	{Name: "Rscript", Style: program.First, Plain: plainR, Options: "e=i g=v default-packages=v", Parse: interpret},
 	{Name: "c++", Same: "gcc"},
 	{Name: "cc", Same: "gcc"},
@@ -34,20 +35,25 @@ var Rows = []program.Row{
 	{Name: "ipython", Same: "python"},
 	{Name: "java", Style: program.SingleFirst, Listed: true, Plain: plainJava, Options: "cp|classpath|class-path=x jar=x p|module-path=x " +
 		"patch-module=v upgrade-module-path=x m|module=v version|fullversion|full-version", Parse: java},
-	{Name: "julia", Style: program.First, Plain: plainJulia, Options: "e|eval=i E|print=i L|load=x project=? t|threads=v p|procs=v machine-file=r " +
+	{Name: "julia", Style: program.First, Plain: plainJulia, Options: "e|eval=i E|print=i L|load=x project=? t|threads=v p|procs=v " +
+		"machine-file=r " +
 		"C|cpu-target=v J|sysimage=x H|home=e", Parse: interpret},
 	{Name: "kotlin", Style: program.First, Options: "e=i", Parse: onJava},
-	{Name: "ld", Style: program.Single, Listed: true, Plain: plainLd, Options: "o|output=w L|library-path=? l|library=? T|script|default-script|dT=x " +
-		"c|mri-script=x Map=w plugin=x out-implib=w output-def=w base_file=w dependency-file=w m=v e|entry=v dynamic-linker=v rpath=v " +
-		"soname|h=v retain-symbols-file=r version-script=r dynamic-list=r export-dynamic-symbol-list=r R|just-symbols=r sysroot=r cref " +
-		"error-handling-script=x", Operands: "r*", Parse: link},
+	{Name: "ld", Style: program.Single, Listed: true, Plain: plainLd,
+		Options: "o|output=w L|library-path=? l|library=? T|script|default-script|dT=x " +
+			"c|mri-script=x Map=w plugin=x out-implib=w output-def=w base_file=w dependency-file=w m=v e|entry=v dynamic-linker=v rpath=v " +
+			"soname|h=v retain-symbols-file=r version-script=r dynamic-list=r export-dynamic-symbol-list=r R|just-symbols=r sysroot=r cref " +
+			"error-handling-script=x", Operands: "r*", Parse: link},
 	{Name: "less", Plain: plainLess, Options: "o|log-file=w O|LOG-FILE=w k|lesskey-file=r p|pattern=v", Operands: "r*", Handle: edit},
 	{Name: "lua", Style: program.First, Plain: "i v E W", Options: "e=i l=x", Parse: interpret},
 	{Name: "luajit", Same: "lua"},
-	{Name: "more", Plain: "# d f l p c u s n=v e h V lines=v print-over clean-print squeeze plain silent logical no-pause help version", Operands: "r*", Handle: edit},
+	{Name: "more", Plain: "# d f l p c u s n=v e h V lines=v print-over clean-print squeeze plain silent logical no-pause help version",
+		Operands: "r*", Handle: edit},
 	{Name: "nano", Operands: "b*", Handle: edit},
-	{Name: "node", Style: program.First, Plain: plainNode, Options: "e|eval=i p|print=i r|require=x import=x loader|experimental-loader=x c|check " +
-		"i|interactive test watch run=v env-file=r env-file-if-exists=r snapshot-blob=b build-snapshot build-snapshot-config=r experimental-policy=r policy-integrity=v redirect-warnings=w " +
+	{Name: "node", Style: program.First, Plain: plainNode, Options: "e|eval=i p|print=i r|require=x import=x " +
+		"loader|experimental-loader=x c|check " +
+		"i|interactive test watch run=v env-file=r env-file-if-exists=r snapshot-blob=b build-snapshot build-snapshot-config=r " +
+		"experimental-policy=r policy-integrity=v redirect-warnings=w " +
 		"cpu-prof heap-prof cpu-prof-dir=w cpu-prof-name=w heap-prof-dir=w heap-prof-name=w diagnostic-dir=w report-dir|report-directory=w " +
 		"report-filename=w trace-event-file-pattern=w logfile=w tls-keylog=w icu-data-dir=r openssl-config=x localstorage-file=w " +
 		"test-reporter-destination=w experimental-sea-config=x experimental-config-file=x watch-path=r test-name-pattern=v " +
@@ -64,15 +70,18 @@ var Rows = []program.Row{
 	{Name: "nvim", Same: "vim"},
 	{Name: "osacompile", Operands: "r*", Does: effect.InlineCode},
 	{Name: "osascript", Style: program.First, Options: "e=i l=v s=v", Parse: interpret},
-	{Name: "perl", Style: program.First, Plain: plainPerl, Options: "e=i E=i M=? m=? I=x i=? n p l 0 F=? d=? C=? a w c v|version", Parse: interpret},
-	{Name: "php", Style: program.First, Plain: plainPhp, Options: "r=i B=i R=i E=i f|F=x S=v t=r c=r d=v z=x modules|m l v|version", Parse: interpret},
+	{Name: "perl", Style: program.First, Plain: plainPerl, Options: "e=i E=i M=? m=? I=x i=? n p l 0 F=? d=? C=? a w c v|version",
+		Parse: interpret},
+	{Name: "php", Style: program.First, Plain: plainPhp, Options: "r=i B=i R=i E=i f|F=x S=v t=r c=r d=v z=x modules|m l v|version",
+		Parse: interpret},
 	{Name: "pry", Does: effect.InlineCode},
 	{Name: "pwsh", Parse: powerShell},
 	{Name: "pypy", Same: "python"},
 	{Name: "python", Style: program.First, Plain: plainPython, Options: "c=v m=v W=v X=v Q=v check-hash-based-pycs=v", Modules: "/__main__.py",
 		Parse: python},
 	{Name: "pythonw", Same: "python"},
-	{Name: "ruby", Style: program.First, Plain: plainRuby, Options: "e=i r=? I=x n p i=? l a F=? C=k E|encoding|external-encoding|internal-encoding=v " +
+	{Name: "ruby", Style: program.First, Plain: plainRuby, Options: "e=i r=? I=x n p i=? l a F=? C=k " +
+		"E|encoding|external-encoding|internal-encoding=v " +
 		"c w v|version", Parse: interpret},
 	{Name: "scala", Style: program.First, Options: "e=i", Parse: onJava},
 	{Name: "swiftc", Same: "gcc"},

@@ -11,8 +11,8 @@ import (
 // Frameworks whose own commands do more than build and test.
 
 // plainSbt are harmless options of sbt. It has no row of them, because its arguments are whole commands.
-const plainSbt = "-batch|--batch|-client|--client|--no-server|-v|--verbose|-d|--debug|--info|--warn|--error|-no-colors|--no-colors|--color|" +
-	"--supershell|-mem|-h|-help|--help|-V|-version|--version|--numeric-version|--script-version|--timings|--no-share|--"
+const plainSbt = "-batch|--batch|-client|--client|--no-server|-v|--verbose|-d|--debug|--info|--warn|--error|-no-colors|--no-colors|" +
+	"--color|--supershell|-mem|-h|-help|--help|-V|-version|--version|--numeric-version|--script-version|--timings|--no-share|--"
 
 // sbt has commands that are code, and commands that publish, also behind the name of a project: core/publishSigned.
 func sbt(c *program.Call, args []program.Word) {
@@ -50,7 +50,8 @@ func sbt(c *program.Call, args []program.Word) {
 func gradle(c *program.Call, args []program.Word) {
 	c.Scan(args)
 	for _, o := range c.Options {
-		if program.Named("D|P", o.Name) && strings.HasPrefix(o.Value.Text, "org.gradle.") && program.ContainsAny(o.Value.Text, "/", "agent", "args") {
+		own := program.Named("D|P", o.Name) && strings.HasPrefix(o.Value.Text, "org.gradle.")
+		if own && program.ContainsAny(o.Value.Text, "/", "agent", "args") {
 			c.Unclear("a setting of gradle may say which code runs")
 		}
 	}

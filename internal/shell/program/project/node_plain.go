@@ -3,7 +3,8 @@ package project
 // The options of npm, pnpm, yarn and bun: those that do something, and the harmless ones of the manuals. What is missing in both asks:
 // other registries, certificates and passwords, other programs, other rules of which scripts of dependencies run.
 
-const optionsNpm = "g|global L|location=v D|save-dev E|save-exact O|save-optional P|save-prod force|f l|long json no-redacted dry-run fix " +
+const optionsNpm = "g|global L|location=v D|save-dev E|save-exact O|save-optional P|save-prod force|f l|long json no-redacted " +
+	"dry-run fix " +
 	"prefix|C=k w|workspace=v registry|reg=h tag=v access=v otp=v omit=v include=v cache=w logs-dir=w pack-destination=w " +
 	"provenance-file=r browser=c editor=c viewer=c userconfig=r script-shell=x"
 
@@ -92,7 +93,8 @@ const plainBunRun = "h help v version revision check conditions=v console-depth=
 	"preserve-symlinks preserve-symlinks-main shell=v throw-deprecation title=v trace-deprecation trace-warnings " +
 	"unhandled-rejections=v use-bundled-ca use-openssl-ca use-system-ca watch-kill-signal=v workspaces zero-fill-buffers"
 
-const optionsBunTest = "coverage-dir=w reporter-outfile=w timings=w e|eval=i p|print=i preload|r|require|import=x c|config=x cwd=v env-file=r " +
+const optionsBunTest = "coverage-dir=w reporter-outfile=w timings=w e|eval=i p|print=i preload|r|require|import=x c|config=x cwd=v " +
+	"env-file=r " +
 	"b|bun F|filter=v i|install=? hot watch smol silent inspect|inspect-brk|inspect-wait=? tsconfig-override=r " +
 	"redirect-warnings=w cpu-prof cpu-prof-dir=w cpu-prof-name=w heap-prof heap-prof-dir=w heap-prof-name=w"
 

@@ -7,7 +7,8 @@ import (
 
 // npmCommands are the subcommands of npm.
 var npmCommands = []program.Row{
-	{Name: "test|t|tst|start|stop|restart|lint|build|dev|check|typecheck|format|install-test|it|run|run-script|rum|urn|setup", Plain: plainNpm, Options: scriptNpm, Parse: namedScript},
+	{Name: "test|t|tst|start|stop|restart|lint|build|dev|check|typecheck|format|install-test|it|run|run-script|rum|urn|setup",
+		Plain: plainNpm, Options: scriptNpm, Parse: namedScript},
 	{Name: "exec|x|dlx|create|init|innit", Parse: packageScript},
 	{Name: "explore", Style: program.First, Plain: plainNpm, Options: optionsNpm, Parse: explore},
 	{Name: "ci|clean-install|rebuild|rb|dedupe|prune|import|fetch|install-clean", Plain: plainNpm, Options: optionsNpm, Operands: "g*",
@@ -35,7 +36,8 @@ var npmCommands = []program.Row{
 // pnpmCommands are the subcommands of pnpm.
 var pnpmCommands = []program.Row{
 	{Name: "run|run-script|rum|urn", Style: program.First, Plain: plainPnpm, Options: scriptPnpm, Parse: namedScript},
-	{Name: "test|t|tst|start|stop|restart|lint|build|dev|check|typecheck|format|install-test|it|exec|x|dlx|create|init|innit", Parse: packageScript},
+	{Name: "test|t|tst|start|stop|restart|lint|build|dev|check|typecheck|format|install-test|it|exec|x|dlx|create|init|innit",
+		Parse: packageScript},
 	{Name: "explore", Style: program.First, Plain: plainPnpm, Options: optionsPnpm, Parse: explore},
 	{Name: "ci|clean-install|rebuild|rb|dedupe|prune|import|fetch|install-clean", Plain: plainPnpm, Options: optionsPnpm, Operands: "g*",
 		Here: "rw", Does: effect.Deps | effect.Network | effect.ProjectCode},
@@ -63,7 +65,8 @@ var pnpmCommands = []program.Row{
 // yarnCommands are the subcommands of yarn.
 var yarnCommands = []program.Row{
 	{Name: "run|run-script|rum|urn", Style: program.First, Plain: plainYarn, Options: scriptYarn, Parse: namedScript},
-	{Name: "test|t|tst|start|stop|restart|lint|build|dev|check|typecheck|format|install-test|it|setup|exec|x|dlx|create|init|innit", Parse: packageScript},
+	{Name: "test|t|tst|start|stop|restart|lint|build|dev|check|typecheck|format|install-test|it|setup|exec|x|dlx|create|init|innit",
+		Parse: packageScript},
 	{Name: "explore", Style: program.First, Plain: plainYarn, Options: optionsYarn, Parse: explore},
 	{Name: "ci|clean-install|rebuild|rb|dedupe|prune|import|fetch|install-clean", Plain: plainYarn, Options: optionsYarn, Operands: "g*",
 		Here: "rw", Does: effect.Deps | effect.Network | effect.ProjectCode},
@@ -77,7 +80,8 @@ var yarnCommands = []program.Row{
 		"root|prefix|licenses|fund|query|docs|repo|bugs|issues|home|diff|sbom|dedupe-check|completion|edit",
 		Plain: plainYarn, Options: optionsYarn, Operands: "g*", Here: "r"},
 	{Name: "audit", Plain: plainYarn, Options: optionsYarn, Operands: "g*", Here: "r", Does: effect.Network, Handle: audit},
-	{Name: "pack", Plain: plainYarn, Options: "f|filename|out=w " + optionsYarn, Operands: "g*", Here: "rw", Does: effect.ProjectCode, Handle: pack},
+	{Name: "pack", Plain: plainYarn, Options: "f|filename|out=w " + optionsYarn, Operands: "g*", Here: "rw", Does: effect.ProjectCode,
+		Handle: pack},
 	{Name: "version", Plain: plainYarn, Options: optionsYarn, Operands: "g*", Here: "rw", Does: effect.ProjectCode},
 	{Name: "config|c", Plain: plainYarn, Options: optionsYarn, Operands: "g*", Here: "rw", Handle: npmConfig},
 	{Name: "get", Plain: plainYarn, Options: optionsYarn, Operands: "g*", Here: "r", Handle: npmGet},
@@ -105,7 +109,8 @@ var bunCommands = []program.Row{
 	{Name: "test", Plain: plainBunTest, Options: optionsBunTest, Parse: namedScript},
 	{Name: "build", Plain: plainBunBuild, Options: optionsBunBuild, Parse: namedScript},
 	{Name: "run|run-script|rum|urn", Style: program.First, Plain: plainBunRun, Options: scriptBun, Parse: namedScript},
-	{Name: "t|tst|start|stop|restart|lint|dev|check|typecheck|format|install-test|it|setup|exec|x|dlx|create|init|innit", Parse: packageScript},
+	{Name: "t|tst|start|stop|restart|lint|dev|check|typecheck|format|install-test|it|setup|exec|x|dlx|create|init|innit",
+		Parse: packageScript},
 	{Name: "explore", Style: program.First, Plain: plainBun, Options: optionsBun, Parse: explore},
 	{Name: "ci|clean-install|rebuild|rb|dedupe|prune|import|fetch|install-clean", Plain: plainBun, Options: optionsBun, Operands: "g*",
 		Here: "rw", Does: effect.Deps | effect.Network | effect.ProjectCode},

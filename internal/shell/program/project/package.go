@@ -140,8 +140,9 @@ func packageOptions(c *program.Call, args []program.Word) (pkg program.Word, nam
 }
 
 // packageRunners are the harmless options, without values of their own, of programs that run a package.
-const packageRunners = "--|-y|--yes|-n|--no|--no-install|-q|--quiet|-s|--silent|-v|--verbose|--offline|--prefer-offline|--bun|--if-present|" +
-	"--isolated|--no-cache|--workspaces|--include-workspace-root|-h|--help|--version|--loglevel|--no-progress|-r|--recursive|--parallel"
+const packageRunners = "--|-y|--yes|-n|--no|--no-install|-q|--quiet|-s|--silent|-v|--verbose|--offline|--prefer-offline|--bun|" +
+	"--if-present|--isolated|--no-cache|--workspaces|--include-workspace-root|-h|--help|--version|--loglevel|" +
+	"--no-progress|-r|--recursive|--parallel"
 
 // projectTool reports whether a tool is one that projects have among their own dependencies.
 func projectTool(name string) bool {

@@ -33,7 +33,8 @@ var cargoCommands = []program.Row{
 	{Name: "watch", Style: program.First, Plain: "why no-vcs-ignores no-ignore no-gitignore ignore-nothing no-restart N poll postpone " +
 		"notify=? debug h help V version", Options: "s|shell=c x|exec=v w|watch=r i|ignore=v d|delay=v C|workdir=k B=v E|env=v " +
 		"use-shell=c c|clear q|quiet features=v env-file=r", Does: effect.ProjectCode, Handle: cargoWatch},
-	{Name: "clean", Plain: plainCargoShow, Options: "manifest-path=r target-dir=d p|package=v config=x registry=v index=h Z=v color=v target=v",
+	{Name: "clean", Plain: plainCargoShow, Options: "manifest-path=r target-dir=d p|package=v config=x registry=v index=h Z=v color=v " +
+		"target=v",
 		Operands: "g*", Here: "rw", Handle: cargoSource},
 	{Name: "fmt", Plain: plainCargoShow, Options: cargoOptions, Parse: cargoFormat},
 	{Name: "metadata|tree|verify-project|locate-project|pkgid|version|help|search|info|generate-lockfile|report|" +
@@ -113,10 +114,12 @@ var uvCommands = []program.Row{
 			"no-build-package=v no-binary-package=v link-mode=v only-extra=v no-extra=v fork-strategy=v python-platform=v torch-backend=v " +
 			"no-project no-sync locked frozen all-extras dev no-dev q v " + uvOptions,
 		Does: effect.Deps, Parse: uvRun},
-	{Name: "sync|lock|tree|version|export|remove|build|format", Plain: plainUvProject, Options: "o|output-file|out-dir=w script=r build-constraint|b=u " +
-		uvOptions, Operands: "g*", Here: "rw",
+	{Name: "sync|lock|tree|version|export|remove|build|format", Plain: plainUvProject,
+		Options: "o|output-file|out-dir=w script=r build-constraint|b=u " +
+			uvOptions, Operands: "g*", Here: "rw",
 		Does: effect.Deps | effect.Network},
-	{Name: "venv|init", Plain: plainUvNew, Options: "seed system-site-packages prompt=v name=v lib app package bare " + uvOptions, Operands: "w", Here: "rw",
+	{Name: "venv|init", Plain: plainUvNew, Options: "seed system-site-packages prompt=v name=v lib app package bare " + uvOptions,
+		Operands: "w", Here: "rw",
 		Does: effect.Deps | effect.Network},
 	{Name: "python", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "list|find|dir|pin", Does: effect.Read}}},
 	{Name: "cache", Does: effect.Write},

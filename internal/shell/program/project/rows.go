@@ -41,9 +41,10 @@ var Rows = []program.Row{
 	}},
 	{Name: "cargo", Plain: plainCargo + " explain=v", Options: "C=k config=x Z=v color=v manifest-path=r lockfile-path=w",
 		Handle: cargoSettings, Subs: cargoCommands},
-	{Name: "clang-format", Style: program.Single, Plain: "n dry-run Werror Wno-error=v fallback-style=v sort-includes lines=v offset=v length=v " +
-		"cursor=v output-replacements-xml verbose ferror-limit=v fno-color-diagnostics fcolor-diagnostics help version dump-config " +
-		"qualifier-alignment=v fail-on-incomplete-format", Options: "i style=v assume-filename=v files=n", Operands: "f*"},
+	{Name: "clang-format", Style: program.Single,
+		Plain: "n dry-run Werror Wno-error=v fallback-style=v sort-includes lines=v offset=v length=v " +
+			"cursor=v output-replacements-xml verbose ferror-limit=v fno-color-diagnostics fcolor-diagnostics help version dump-config " +
+			"qualifier-alignment=v fail-on-incomplete-format", Options: "i style=v assume-filename=v files=n", Operands: "f*"},
 	{Name: "clang-tidy", Style: program.Single, Plain: "checks=v header-filter=v exclude-header-filter=v line-filter=v system-headers " +
 		"warnings-as-errors=v format-style=v list-checks explain-config dump-config enable-check-profile quiet use-color allow-no-checks " +
 		"verify-config help version", Options: "p=r config=v config-file=r fix fix-errors fix-notes export-fixes=w load=x " +
@@ -56,7 +57,8 @@ var Rows = []program.Row{
 		{Name: "install|update|dump-autoload|dumpautoload", Plain: plainComposer, Options: "d|working-dir=k", Operands: "g*", Here: "rw",
 			Does: effect.Deps | effect.Network | effect.ProjectCode},
 		{Name: "require|create-project|global", Operands: "g*", Here: "rw", Does: effect.Install | effect.Network | effect.ProjectCode},
-		{Name: "run|run-script|exec|test|check", Style: program.First, Plain: plainComposer, Options: "d|working-dir=k", Operands: "g*", Here: "r",
+		{Name: "run|run-script|exec|test|check", Style: program.First, Plain: plainComposer, Options: "d|working-dir=k", Operands: "g*",
+			Here: "r",
 			Does: effect.ProjectCode},
 		{Name: "show|info|outdated|validate|why|licenses|diagnose|audit", Plain: plainComposerShow, Options: "d|working-dir=k", Operands: "g*",
 			Here: "r"},
@@ -74,8 +76,9 @@ var Rows = []program.Row{
 		{Name: "eval", Does: effect.InlineCode},
 		{Name: "env|version", Operands: "v*"},
 	}},
-	{Name: "ctest", Style: program.Single, Plain: plainCtest, Options: "test-dir=k R=v E=v j=? C=v O|output-log=w output-junit=w S|script=x " +
-		"SP|script-new-process=x", Operands: "g*", Here: "r", Does: effect.ProjectCode, Parse: ctest},
+	{Name: "ctest", Style: program.Single, Plain: plainCtest,
+		Options: "test-dir=k R=v E=v j=? C=v O|output-log=w output-junit=w S|script=x " +
+			"SP|script-new-process=x", Operands: "g*", Here: "r", Does: effect.ProjectCode, Parse: ctest},
 	{Name: "deno", Plain: "q quiet L=v log-level=v h help V version", Alone: effect.InlineCode, Subs: []program.Row{
 		{Name: "run", Style: program.First, Plain: plainDeno, Options: denoOptions, Parse: runNamed},
 		{Name: "test|bench|serve|compile", Plain: plainDeno, Options: denoOptions, Parse: runNamed},
@@ -116,12 +119,14 @@ var Rows = []program.Row{
 	}},
 	{Name: "gmake", Same: "make"},
 	{Name: "go", Style: program.Single, Plain: "h help", Options: "C=k", Subs: goCommands},
-	{Name: "gofmt", Style: program.Single, Plain: plainGofmt, Options: "w l d s r=v cpuprofile|memprofile|trace=w", Operands: "r*", Instead: "w f*"},
+	{Name: "gofmt", Style: program.Single, Plain: plainGofmt, Options: "w l d s r=v cpuprofile|memprofile|trace=w", Operands: "r*",
+		Instead: "w f*"},
 	{Name: "gofumpt", Same: "gofmt"},
 	{Name: "goimports", Same: "gofmt"},
 	{Name: "golangci-lint", Plain: "h help v verbose color=v version", Subs: []program.Row{
 		{Name: "run|fmt", Plain: plainGolangci, Options: golangciOptions, Operands: "r*", Here: "r"},
-		{Name: "linters|formatters|config|version|help|cache|migrate", Plain: plainGolangci, Options: golangciOptions, Operands: "g*", Here: "r"},
+		{Name: "linters|formatters|config|version|help|cache|migrate", Plain: plainGolangci, Options: golangciOptions, Operands: "g*",
+			Here: "r"},
 	}},
 	{Name: "gradle", Plain: plainGradle, Options: "I|init-script=x b|build-file=x c|settings-file=x p|project-dir=k g|gradle-user-home=e " +
 		"project-cache-dir=w include-build=x D|system-prop=v P|project-prop=v", Here: "rw", Parse: gradle},
@@ -137,8 +142,9 @@ var Rows = []program.Row{
 		"upgrade-module-path=r patch-module=v bootclasspath|boot-class-path=r endorseddirs=r extdirs=r Xstdout=w", Operands: "r*",
 		Parse: javac},
 	{Name: "jest", Plain: plainJest, Options: jestOptions, Here: "rw", Parse: runNamed},
-	{Name: "just", Style: program.First, Plain: "l|list n|dry-run q|quiet v|verbose s|show=v summary dump evaluate variables u|unsorted check " +
-		"unstable yes timestamp one no-deps list-heading=v list-prefix=v h help V version fmt groups color=v command-color=v highlight",
+	{Name: "just", Style: program.First,
+		Plain: "l|list n|dry-run q|quiet v|verbose s|show=v summary dump evaluate variables u|unsorted check " +
+			"unstable yes timestamp one no-deps list-heading=v list-prefix=v h help V version fmt groups color=v command-color=v highlight",
 		Options: "f|justfile=x d|working-directory=k dotenv-path=r dotenv-filename=v set=2", Here: "r", Parse: runNamed},
 	{Name: "lerna", Here: "rw", Parse: program.RunProject},
 	{Name: "make", Plain: plainMake, Options: "C|directory=k f|file|makefile=x I|include-dir=r j|jobs=? o=v W=v E|eval=c l=? " +
@@ -146,8 +152,9 @@ var Rows = []program.Row{
 	{Name: "meson", Here: "rw", Parse: program.RunProject},
 	{Name: "mix", Subs: []program.Row{
 		{Name: "run|eval", Style: program.First, Plain: plainMix, Options: "e|eval=i r|require=x", Handle: mixRun},
-		{Name: "test|compile|format|credo|dialyzer|phx.server|ecto.migrate|deps.compile", Plain: plainMix, Options: "r|require=x dot-formatter=x " +
-			"repo=v", Parse: runNamed},
+		{Name: "test|compile|format|credo|dialyzer|phx.server|ecto.migrate|deps.compile", Plain: plainMix,
+			Options: "r|require=x dot-formatter=x " +
+				"repo=v", Parse: runNamed},
 		{Name: "help|deps|phx.routes|hex.outdated|xref", Plain: plainMix, Operands: "g*", Here: "r", Does: effect.ProjectCode},
 		{Name: "ecto.drop|ecto.reset|ecto.rollback", Does: effect.Database | effect.ProjectCode},
 		{Name: "deps.get|deps.update", Operands: "g*", Here: "rw", Does: effect.Deps | effect.Network},
@@ -165,8 +172,9 @@ var Rows = []program.Row{
 	{Name: "ninja", Plain: "v verbose n k=v l=v d=v w=v quiet version h help", Options: "C=k f=x j=v t=v", Operands: "g*", Here: "rw",
 		Does: effect.ProjectCode},
 	{Name: "nodenv", Same: "pyenv"},
-	{Name: "nox", Plain: "s|session|sessions|e=v k|keywords=v t|tags=v l|list R r reuse-existing-virtualenvs no-install p|python|pythons=v v verbose " +
-		"error-on-missing-interpreters x stop-on-first-error h help version force-color no-color non-interactive",
+	{Name: "nox", Plain: "s|session|sessions|e=v k|keywords=v t|tags=v l|list R r reuse-existing-virtualenvs no-install " +
+		"p|python|pythons=v v " +
+		"verbose error-on-missing-interpreters x stop-on-first-error h help version force-color no-color non-interactive",
 		Options: "f|noxfile=x report=w envdir=w", Here: "rw", Parse: runNamed},
 	{Name: "npm", Plain: plainNpm, Options: optionsNpm, Handle: npmOptions, Other: packageScript, Subs: npmCommands},
 	{Name: "npx", Parse: runPackage},
@@ -213,12 +221,14 @@ var Rows = []program.Row{
 		{Name: "source", Rest: effect.Install, Subs: []program.Row{{Name: "show", Plain: plainPoetry, Does: effect.Read}}},
 		{Name: "show|check|about|list|search", Plain: plainPoetry, Options: "C|directory=k P|project=k o|outdated", Operands: "g*", Here: "r"},
 		{Name: "env", Rest: effect.Install, Subs: []program.Row{
-			{Name: "info|list|activate", Plain: plainPoetry, Options: poetryOptions, Operands: "g*", Here: "r"},
+			{Name: "info|list|activate", Plain: "full-path p|path e|executable " + plainPoetry, Options: poetryOptions, Operands: "g*",
+				Here: "r"},
 		}},
 		{Name: "publish", Does: effect.Publish | effect.Network},
 	}},
 	{Name: "pre-commit", Plain: "h help V version", Subs: []program.Row{
-		{Name: "run", Plain: "a all-files v verbose show-diff-on-failure s|from-ref|source=v o|to-ref|origin=v hook-stage=v color=v fail-fast h help",
+		{Name: "run", Plain: "a all-files v verbose show-diff-on-failure s|from-ref|source=v o|to-ref|origin=v hook-stage=v color=v " +
+			"fail-fast h help",
 			Options: "c|config=x files=r", Operands: "g*", Here: "rw", Does: effect.ProjectCode | effect.Deps | effect.Network},
 		{Name: "install|uninstall|autoupdate|install-hooks|migrate-config", Plain: "f overwrite allow-missing-config install-hooks " +
 			"t|hook-type=v bleeding-edge freeze j|jobs=v color=v h help", Options: "c|config=x", Operands: "g*", Here: "rw",
@@ -241,15 +251,17 @@ var Rows = []program.Row{
 		{Name: "local", Operands: "g*", Here: "rw"},
 		{Name: "exec", Style: program.First, Parse: program.RunOperands},
 	}},
-	{Name: "pylint", Plain: plainPylint, Options: "rcfile=r load-plugins=v init-hook=i output=w disable=v enable=v source-roots=r", Operands: "r*",
-		Here: "r"},
+	{Name: "pylint", Plain: plainPylint, Options: "rcfile=r load-plugins=v init-hook=i output=w disable=v enable=v source-roots=r",
+		Operands: "r*",
+		Here:     "r"},
 	{Name: "pyright", Plain: "h help version outputjson level=v stats warnings w watch skipunannotated verifytypes=v ignoreexternal lib " +
 		"dependencies threads=? pythonplatform=v pythonversion=v verbose", Options: "p|project=r t|typeshedpath|typeshed-path=r " +
 		"pythonpath=x v|venvpath|venv-path=r", Operands: "r*", Here: "r"},
 	{Name: "pytest", Plain: plainPytest, Options: pytestOptions, Here: "rw", Parse: runPytest},
 	{Name: "rails", Plain: plainRails, Options: "b|binding=v", Here: "rw", Parse: rails},
-	{Name: "rake", Plain: plainRake, Options: "e|execute=i E|execute-continue=i p|execute-print=i f|rakefile=x r|require=x I|libdir=e R|rakelibdir=e " +
-		"C|directory=k", Here: "rw", Parse: rake},
+	{Name: "rake", Plain: plainRake,
+		Options: "e|execute=i E|execute-continue=i p|execute-print=i f|rakefile=x r|require=x I|libdir=e R|rakelibdir=e " +
+			"C|directory=k", Here: "rw", Parse: rake},
 	{Name: "rbenv", Same: "pyenv"},
 	{Name: "rspec", Plain: plainRspec, Options: "I=e r|require=x O|options=x o|out=w deprecation-out=w default-path=r", Here: "rw",
 		Parse: runNamed},
