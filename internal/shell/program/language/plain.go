@@ -91,3 +91,12 @@ const plainLd = "# A|architecture=v b|format=v d dc dp E|export-dynamic EB EL f|
 	"warn-once warn-section-align warn-textrel warn-unresolved-symbols error-unresolved-symbols wrap=v " +
 	"ignore-unresolved-symbol=v push-state pop-state orphan-handling=v build-id=? compress-debug-sections=v icf=v " +
 	"threads=v thread-count=v dead_strip"
+
+const plainDart = "v|verbose h help version enable-asserts define|D=v enable-experiment=v N=v n|name=v " +
+	"plain-name=v t|tags=v x|exclude-tags=v P|preset=v p|platform=v j|concurrency=v total-shards=v shard-index=v " +
+	"timeout=v ignore-timeouts pause-after-load chain-stack-traces retry=v test-randomize-ordering-seed=v fail-fast " +
+	"r|reporter=v color run-skipped set-exit-if-changed l|line-length=v page-width=v fix summary show=v fatal-infos " +
+	"fatal-warnings dry-run apply d|device-id=v release debug profile flavor=v target=v dart-define=v build-name=v " +
+	"build-number=v pub web-renderer=v web-port=v hot update-goldens coverage machine track-widget-creation " +
+	"split-per-abi obfuscate analyze-size tree-shake-icons simulator codesign config-only offline congratulate " +
+	"preamble watch suppress-analytics"
