@@ -127,7 +127,7 @@ var commands = []program.Row{
 	{Name: "rm", Plain: plainGitRm, Options: "r f|force cached pathspec-from-file=n", Operands: "d*", Instead: "cached v*"},
 	{Name: "init", Plain: plainGitInit, Options: "template=e separate-git-dir=x b|initial-branch=v shared=?", Operands: "w", Here: "w",
 		Handle: initialize},
-	{Name: "worktree", Subs: []program.Row{
+	{Name: "worktree", Plain: "h help V version v verbose", Subs: []program.Row{
 		{Name: "list", Plain: "v verbose porcelain z expire=v", Here: "r"},
 		{Name: "add", Plain: "f force d detach checkout lock orphan q quiet guess-remote track relative-paths",
 			Options: "b=v B=v reason=v", Operands: "wv", Does: effect.Write, Handle: addWorktree},
@@ -137,7 +137,7 @@ var commands = []program.Row{
 	}},
 	{Name: "archive", Plain: "# l list v verbose worktree-attributes mtime=v",
 		Options: "o|output=w format=v prefix=v remote=h exec=c add-file=r", Here: "r", Handle: readPaths},
-	{Name: "bundle", Subs: []program.Row{
+	{Name: "bundle", Plain: "h help V version v verbose", Subs: []program.Row{
 		{Name: "create", Plain: "q quiet progress all-progress all-progress-implied version=v all branches=? tags=? remotes=? not " +
 			"since=v max-count=v n=v filter=v", Operands: "wv*"},
 		{Name: "verify|list-heads|unbundle", Plain: "q quiet progress", Operands: "rv*"},
@@ -148,7 +148,7 @@ var commands = []program.Row{
 			Options: "m|message=v F|file=r C|reuse-message=v c|reedit-message=v", Here: "rw"},
 	}},
 	{Name: "bisect", Plain: "h", Subs: []program.Row{
-		{Name: "run", Style: program.First, Parse: program.RunOperands},
+		{Name: "run", Style: program.First, Plain: "h help", Parse: program.RunOperands},
 		{Name: "start|good|bad|new|old|skip|reset|replay|next", Plain: "term-new=v term-bad=v term-old=v term-good=v no-checkout " +
 			"first-parent", Here: "rw", Handle: bisect},
 		{Name: "log|terms|help", Plain: "term-new term-bad term-old term-good", Here: "rw"},

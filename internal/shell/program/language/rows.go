@@ -19,7 +19,8 @@ var Rows = []program.Row{
 		{Name: "run|test|compile", Plain: plainDart, Options: "o|output=w packages=r coverage=w coverage-path=w file-reporter=v",
 			Parse: namedProject},
 		{Name: "format|analyze|fix", Plain: plainDart, Options: "o|output=v", Operands: "b*", Here: "r"},
-		{Name: "pub", Does: effect.Deps | effect.Network},
+		{Name: "pub", Plain: "h help v verbose offline no-offline precompile no-precompile dry-run n json up-to-date",
+			Does: effect.Deps | effect.Network},
 	}},
 	{Name: "django-admin", Parse: django},
 	{Name: "ed", Operands: "b*", Does: effect.InlineCode},
@@ -90,7 +91,7 @@ var Rows = []program.Row{
 		"c w v|version", Parse: interpret},
 	{Name: "scala", Style: program.First, Plain: "version help h", Options: "e=i", Parse: onJava},
 	{Name: "swiftc", Same: "gcc"},
-	{Name: "tclsh", Style: program.First, Parse: interpret},
+	{Name: "tclsh", Style: program.First, Plain: "h", Parse: interpret},
 	{Name: "ts-node", Style: program.First, Plain: plainTsNode, Options: "e|eval=i p|print=i r|require=x P|project=r C|compiler=x " +
 		"transpiler=x cwd=k scopeDir|scope-dir=r",
 		Modules: ".js|.mjs|.cjs|/index.js|/package.json", Parse: interpret},
@@ -102,13 +103,13 @@ var Rows = []program.Row{
 	{Name: "view", Same: "vim"},
 	{Name: "vim", Plain: plainVim, Options: "c=i cmd=i S=x u=x i=b V=? w=w W=w s=x T=v E e", Operands: "b*", Handle: vi},
 	{Name: "wasmtime", Style: program.First, Plain: "h help V version env=v invoke=v", Options: "dir=b mapdir=v", Parse: interpret},
-	{Name: "zig", Subs: []program.Row{
+	{Name: "zig", Plain: "h help V version v verbose", Subs: []program.Row{
 		{Name: "build|test|run|build-exe|build-lib|build-obj", Plain: "D=v O=v j=v h l help verbose summary=v color=v release=? fetch " +
 			"search-prefix=v " +
 			"test-filter=v target=v name=v watch prominent-compile-errors", Options: "p|prefix=w cache-dir=w global-cache-dir=w build-file=x",
 			Parse: namedProject},
 		{Name: "fmt", Plain: "check ast-check stdin color=v exclude=v h help", Operands: "b*"},
-		{Name: "version|env|targets", Operands: "v*"},
+		{Name: "version|env|targets", Plain: "h help", Operands: "v*"},
 		{Name: "cc|c++", Operands: "r*"},
 	}},
 }

@@ -58,8 +58,10 @@ var pnpmCommands = []program.Row{
 	{Name: "set", Plain: plainPnpm, Options: optionsPnpm, Operands: "g*", Here: "rw", Handle: npmSet},
 	{Name: "pkg|cache", Plain: plainPnpm, Options: optionsPnpm, Operands: "g*", Here: "rw", Handle: npmSettings},
 	{Name: "setup", Plain: plainPnpm, Options: scriptPnpm, Parse: packageScript},
-	{Name: "env", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "list|ls", Plain: plainPnpm, Does: effect.Read}}},
-	{Name: "store", Rest: effect.Install, Subs: []program.Row{{Name: "path|status", Plain: plainPnpm, Does: effect.Read}}},
+	{Name: "env", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "list|ls",
+		Plain: plainPnpm, Does: effect.Read}}},
+	{Name: "store", Plain: "h help V version v verbose", Rest: effect.Install, Subs: []program.Row{{Name: "path|status", Plain: plainPnpm,
+		Does: effect.Read}}},
 }
 
 // yarnCommands are the subcommands of yarn.
@@ -87,14 +89,14 @@ var yarnCommands = []program.Row{
 	{Name: "get", Plain: plainYarn, Options: optionsYarn, Operands: "g*", Here: "r", Handle: npmGet},
 	{Name: "set", Plain: plainYarn, Options: optionsYarn, Operands: "g*", Here: "rw", Handle: npmSet},
 	{Name: "pkg|cache", Plain: plainYarn, Options: optionsYarn, Operands: "g*", Here: "rw", Handle: npmSettings},
-	{Name: "npm", Rest: effect.Publish | effect.Network, Subs: []program.Row{
+	{Name: "npm", Plain: "h help V version v verbose", Rest: effect.Publish | effect.Network, Subs: []program.Row{
 		{Name: "audit|info", Plain: plainYarn, Options: optionsYarn, Does: effect.Read | effect.Network},
 		{Name: "login|logout|whoami", Does: effect.Secrets | effect.Network},
 	}},
 	{Name: "global", Plain: plainYarn, Options: optionsYarn, Rest: effect.Install | effect.Network, Subs: []program.Row{
 		{Name: "list|bin|dir", Plain: plainYarn, Options: optionsYarn, Does: effect.Read},
 	}},
-	{Name: "plugin", Rest: effect.Install | effect.Network, Subs: []program.Row{
+	{Name: "plugin", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network, Subs: []program.Row{
 		{Name: "list|runtime", Plain: plainYarn, Options: optionsYarn, Does: effect.Read},
 	}},
 	{Name: "policies", Does: effect.Install | effect.Network},

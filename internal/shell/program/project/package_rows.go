@@ -77,20 +77,22 @@ var goCommands = []program.Row{
 	{Name: "generate", Style: program.Single, Plain: plainGoBuild, Options: "run=v skip=v " + goOptions, Operands: "r*", Here: "rw",
 		Does: effect.ProjectCode, Handle: goBuild},
 	{Name: "env", Style: program.Single, Plain: "h", Options: "w u json changed C=k", Handle: goSettings},
-	{Name: "mod", Subs: []program.Row{
+	{Name: "mod", Plain: "h help V version v verbose", Subs: []program.Row{
 		{Name: "tidy|download|vendor|verify|init", Style: program.Single, Plain: plainGoMod,
 			Options: "o=w C=k modfile=x go=v compat=v reuse=r", Operands: "g*", Here: "rw", Does: effect.Deps | effect.Network, Handle: goBuild},
 		{Name: "edit", Style: program.Single, Plain: "n x", Options: "fmt json print C=k", Operands: "g*", Here: "rw", Handle: modEdit},
 		{Name: "graph|why", Style: program.Single, Plain: plainGoMod, Options: "go=v C=k modfile=x", Operands: "g*", Here: "r"},
 	}},
-	{Name: "work", Subs: []program.Row{{Name: "init|use|sync|edit|vendor", Style: program.Single, Plain: "r v n x e fmt print json go=v",
+	{Name: "work", Plain: "h help V version v verbose", Subs: []program.Row{{Name: "init|use|sync|edit|vendor", Style: program.Single,
+		Plain:   "r v n x e fmt print json go=v",
 		Options: "o=w C=k", Operands: "g*", Here: "rw"}}},
 	{Name: "get|install", Style: program.Single, Plain: "t tool " + plainGoBuild, Options: "u " + goOptions, Here: "rw", Does: effect.Network,
 		Handle: install},
 	{Name: "clean", Style: program.Single, Plain: "i r " + plainGoBuild, Options: "modcache cache fuzzcache testcache " + goOptions,
 		Operands: "g*", Here: "rw", Handle: cleanCaches},
-	{Name: "telemetry", Rest: effect.Upload | effect.Network, Subs: []program.Row{{Name: "off|local", Does: effect.Write}}},
-	{Name: "help|bug", Style: program.Single, Operands: "v*"},
+	{Name: "telemetry", Plain: "h help V version v verbose", Rest: effect.Upload | effect.Network, Subs: []program.Row{{Name: "off|local",
+		Does: effect.Write}}},
+	{Name: "help|bug", Style: program.Single, Plain: "h", Operands: "v*"},
 }
 
 // goTools are the tools of Go.
@@ -121,19 +123,24 @@ var uvCommands = []program.Row{
 	{Name: "venv|init", Plain: plainUvNew, Options: "seed system-site-packages prompt=v name=v lib app package bare " + uvOptions,
 		Operands: "w", Here: "rw",
 		Does: effect.Deps | effect.Network},
-	{Name: "python", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "list|find|dir|pin", Does: effect.Read}}},
-	{Name: "cache", Does: effect.Write},
+	{Name: "python", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "list|find|dir|pin",
+		Plain: plainUvProject + " all-versions all-platforms all-arches only-installed only-downloads show-urls bin resolved system " +
+			"virtual rm global " +
+			"no-project show-version", Options: uvOptions, Does: effect.Read}}},
+	{Name: "cache", Plain: plainUv + " ci force", Options: uvOptions, Does: effect.Write},
 	{Name: "add", Operands: "g*", Here: "rw", Does: effect.Install | effect.Network},
-	{Name: "pip", Subs: pipCommands},
-	{Name: "tool", Subs: []program.Row{
+	{Name: "pip", Plain: plainUv, Options: uvOptions, Subs: pipCommands},
+	{Name: "tool", Plain: "h help V version v verbose", Subs: []program.Row{
 		{Name: "run", Parse: runPackage},
-		{Name: "list|dir", Operands: "v*"},
+		{Name: "list|dir", Plain: plainUv + " show-paths show-version-specifiers show-with show-extras show-python bin", Options: uvOptions,
+			Operands: "v*"},
 		{Name: "install|upgrade|uninstall|update-shell", Does: effect.Install | effect.Network},
 	}},
-	{Name: "self", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "version", Does: effect.Read}}},
+	{Name: "self", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "version",
+		Does: effect.Read}}},
 	{Name: "auth", Does: effect.Secrets | effect.Network},
 	{Name: "publish", Does: effect.Publish | effect.Network},
-	{Name: "help", Operands: "v*"},
+	{Name: "help", Plain: plainUv, Operands: "v*"},
 }
 
 // uvOptions are the options of every subcommand of uv.

@@ -177,3 +177,10 @@ const plainTurbo = "cache=v force=? remote-only=? remote-cache-read-only=? cache
 	"daemon parallel concurrency=v continue=? single-package framework-inference=? global-deps=v env-mode=? F|filter=v " +
 	"affected output-logs=v log-order=v json only log-prefix=? h help version v vv vvv skip-infer update-notifier " +
 	"color ui=v preflight remote-cache-timeout=v verbosity=v no-cache"
+
+const plainNg = "configuration|c=v project=v prod production watch=? aot=? open|o port=v source-map=? " +
+	"verbose progress=? optimization=? output-hashing=v base-href=v browsers=v code-coverage=? include=v exclude=v " +
+	"fix=? format=v quiet force max-warnings=v localize=? named-chunks=? stats-json=? t|target|targets=v p|projects=v " +
+	"parallel=? skip-nx-cache skipNxCache all base=v head=v affected output-style=v outputStyle=v nx-bail nxBail " +
+	"files=v uncommitted untracked graph=? h help version testFile=v testNamePattern=v ci coverage=? passWithNoTests " +
+	"updateSnapshot=? u runInBand i bail=? json"

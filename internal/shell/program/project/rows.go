@@ -11,13 +11,16 @@ var Rows = []program.Row{
 	{Name: "act", Does: effect.Container | effect.ProjectCode},
 	{Name: "ant", Here: "r", Does: effect.ProjectCode, Parse: program.RunProject},
 	{Name: "ar86", Operands: "v*"},
-	{Name: "asdf", Rest: effect.Install | effect.Network, Subs: []program.Row{
-		{Name: "current|where|which|version|info|help|shimversions", Does: effect.Read},
-		{Name: "list", Rest: effect.Read, Subs: []program.Row{{Name: "all", Does: effect.Read | effect.Network}}},
-		{Name: "exec", Style: program.First, Parse: program.RunOperands},
+	{Name: "asdf", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network, Subs: []program.Row{
+		{Name: "current|where|which|version|info|help|shimversions", Plain: "h help no-header", Does: effect.Read},
+		{Name: "list", Plain: "h help", Rest: effect.Read, Subs: []program.Row{{Name: "all", Plain: "h help",
+			Does: effect.Read | effect.Network}}},
+		{Name: "exec", Style: program.First, Plain: "h help", Parse: program.RunOperands},
 	}},
-	{Name: "autoconf", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
-	{Name: "automake", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
+	{Name: "autoconf", Plain: "v verbose f force d debug h help V version W=v warnings=v",
+		Options: "o|output=w I|include=e B|prepend-include=e", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
+	{Name: "automake", Plain: "v verbose a add-missing c copy f force-missing foreign gnu no-force i ignore-deps h help version W=v " +
+		"warnings=v", Options: "libdir=e", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
 	{Name: "bazel", Here: "rw", Does: effect.ProjectCode, Parse: program.RunProject},
 	{Name: "biome", Plain: plainBiome, Options: biomeOptions, Operands: "f*", Here: "rw"},
 	{Name: "black", Plain: plainBlack, Options: "l|line-length=v t|target-version=v config=r exclude=v include=v c|code=v check diff",
@@ -33,9 +36,12 @@ var Rows = []program.Row{
 		{Name: "config", Plain: plainBundle + " parseable", Operands: "g*", Here: "rw", Handle: bundleConfig},
 	}},
 	{Name: "bunx", Parse: runPackage},
-	{Name: "cabal", Subs: []program.Row{
-		{Name: "build|test|run|bench|check|clean|haddock|list-bin|v2-build|v2-test", Parse: program.RunProject},
-		{Name: "list|info|outdated|path", Operands: "v*"},
+	{Name: "cabal", Plain: "h help V version v verbose", Subs: []program.Row{
+		{Name: "build|test|run|bench|check|clean|haddock|list-bin|v2-build|v2-test",
+			Plain: "h help v=? verbose=? j=? jobs=? O=? enable-tests " +
+				"enable-benchmarks disable-tests only-dependencies dry-run offline f=v flags=v test-show-details=v test-options=v ghc-version=v",
+			Options: "w|with-compiler=x builddir=w project-file=x project-dir=k", Parse: runNamed},
+		{Name: "list|info|outdated|path", Plain: "h help v=? installed simple-output exact", Operands: "v*"},
 		{Name: "install|get|update|fetch|init", Does: effect.Install | effect.Network},
 		{Name: "upload|report", Does: effect.Publish | effect.Network},
 	}},
@@ -71,10 +77,12 @@ var Rows = []program.Row{
 			"contexts=v title=v show-contexts pretty-print q|quiet a|append keep h help branch include=v omit=v fail-under=v format=v",
 			Options: "d|directory=w o=w rcfile=x data-file=r", Operands: "g*", Here: "rw"},
 	}},
-	{Name: "crystal", Subs: []program.Row{
-		{Name: "build|run|spec|docs", Parse: program.RunProject},
+	{Name: "crystal", Plain: "h help V version v verbose", Subs: []program.Row{
+		{Name: "build|run|spec|docs", Plain: "h help release debug d static no-color progress s stats t time v verbose error-trace D=v " +
+			"define=v O=v e=v " +
+			"example=v tag=v fail-fast order=v p", Options: "o|output=w cross-compile", Parse: runNamed},
 		{Name: "eval", Does: effect.InlineCode},
-		{Name: "env|version", Operands: "v*"},
+		{Name: "env|version", Plain: "h help", Operands: "v*"},
 	}},
 	{Name: "ctest", Style: program.Single, Plain: plainCtest,
 		Options: "test-dir=k R=v E=v j=? C=v O|output-log=w output-junit=w S|script=x " +
@@ -97,10 +105,12 @@ var Rows = []program.Row{
 		{Name: "format|list|--info|--version|sln|remove", Plain: plainDotnet, Options: dotnetOptions, Operands: "g*", Here: "rw"},
 		{Name: "nuget", Does: effect.Publish | effect.Network},
 	}},
-	{Name: "dune", Subs: []program.Row{
-		{Name: "build|test|runtest|fmt|clean|promote", Parse: program.RunProject},
-		{Name: "describe|show|rules", Operands: "g*", Here: "r", Does: effect.ProjectCode},
-		{Name: "exec", Style: program.First, Parse: program.RunOperands},
+	{Name: "dune", Plain: "h help V version v verbose", Subs: []program.Row{
+		{Name: "build|test|runtest|fmt|clean|promote", Plain: "h help w watch j=v f force verbose display=v profile=v release " +
+			"auto-promote p=v " +
+			"only-packages=v no-buffer error-reporting=v preview", Options: "root=k build-dir=w workspace=x", Parse: runNamed},
+		{Name: "describe|show|rules", Plain: "h help format=v lang=v", Options: "root=k", Operands: "g*", Here: "r", Does: effect.ProjectCode},
+		{Name: "exec", Style: program.First, Plain: "h help", Parse: program.RunOperands},
 	}},
 	{Name: "eslint", Plain: plainEslint, Options: eslintOptions, Operands: "f*", Here: "r", Does: effect.ProjectCode, Handle: byPath},
 	{Name: "flake8", Plain: plainFlake8, Options: "config=r append-config=r max-line-length=v select=v ignore=v extend-ignore=v exclude=v " +
@@ -110,11 +120,14 @@ var Rows = []program.Row{
 		Options: "o=w I=? L=? l=? D=? U=? include=r imacros=r isystem=r iquote=r idirafter=r isysroot=r sysroot=r gcc-toolchain=e " +
 			"x|language=v T=x output=w MF=w MJ=w MT=v MQ=v wrapper=c specs=x fplugin=x fpass-plugin=x Xpreprocessor=v Xassembler=v B=e " +
 			"dumpdir=w dumpbase=v aux-info=w Xlinker=v Xclang=v serialize-diagnostics=w fuse-ld=x load=x", Operands: "r*", Parse: compile},
-	{Name: "gem", Subs: []program.Row{
-		{Name: "list|search|info|env|environment|which|contents|specification|outdated", Operands: "v*"},
+	{Name: "gem", Plain: "h help V version v verbose", Subs: []program.Row{
+		{Name: "list|search|info|env|environment|which|contents|specification|outdated",
+			Plain: "h help V verbose q quiet silent l local r remote b " +
+				"both a all d details i installed I e exact prerelease versions v=v version=v spec ruby yaml marshal platform=v n=v",
+			Operands: "v*"},
 		{Name: "install|update|fetch", Does: effect.Install | effect.Network},
 		{Name: "push|yank|owner", Does: effect.Publish | effect.Network},
-		{Name: "build", Operands: "r*", Here: "rw"},
+		{Name: "build", Plain: "h help V verbose q quiet strict force platform=v", Options: "o|output=w C=k", Operands: "r*", Here: "rw"},
 		{Name: "uninstall|cleanup", Does: effect.Install | effect.Delete},
 	}},
 	{Name: "gmake", Same: "make"},
@@ -130,10 +143,12 @@ var Rows = []program.Row{
 	}},
 	{Name: "gradle", Plain: plainGradle, Options: "I|init-script=x b|build-file=x c|settings-file=x p|project-dir=k g|gradle-user-home=e " +
 		"project-cache-dir=w include-build=x D|system-prop=v P|project-prop=v", Here: "rw", Parse: gradle},
-	{Name: "hatch", Rest: effect.Install | effect.Network, Subs: []program.Row{
-		{Name: "run", Style: program.First, Parse: pdmRun},
-		{Name: "test|fmt|build|version|clean", Operands: "g*", Here: "rw", Does: effect.ProjectCode | effect.Deps},
-		{Name: "status|dep", Operands: "g*", Here: "r"},
+	{Name: "hatch", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network, Subs: []program.Row{
+		{Name: "run", Style: program.First, Plain: "h help", Parse: pdmRun},
+		{Name: "test|fmt|build|version|clean", Plain: "h help a all c cover check r randomize p parallel retries=v python=v i=v include=v " +
+			"x=v exclude=v " +
+			"preview t=v target=v clean hooks-only no-hooks ext", Operands: "g*", Here: "rw", Does: effect.ProjectCode | effect.Deps},
+		{Name: "status|dep", Plain: "h help", Operands: "g*", Here: "r"},
 		{Name: "publish", Does: effect.Publish | effect.Network},
 	}},
 	{Name: "isort", Plain: plainIsort, Options: "settings-path|settings-file|sp=r profile=v check diff", Operands: "f*", Here: "r"},
@@ -146,18 +161,24 @@ var Rows = []program.Row{
 		Plain: "l|list n|dry-run q|quiet v|verbose s|show=v summary dump evaluate variables u|unsorted check " +
 			"unstable yes timestamp one no-deps list-heading=v list-prefix=v h help V version fmt groups color=v command-color=v highlight",
 		Options: "f|justfile=x d|working-directory=k dotenv-path=r dotenv-filename=v set=2", Here: "r", Parse: runNamed},
-	{Name: "lerna", Here: "rw", Parse: program.RunProject},
+	{Name: "lerna", Plain: "scope=v ignore=v since=? include-dependents include-dependencies no-private concurrency=v stream parallel " +
+		"no-bail " +
+		"sort no-sort loglevel=v l all a json toposort graph profile npm-client=v h help v version", Here: "rw", Parse: runNamed},
 	{Name: "make", Plain: plainMake, Options: "C|directory=k f|file|makefile=x I|include-dir=r j|jobs=? o=v W=v E|eval=c l=? " +
 		"n|just-print|dry-run|recon q|question t|touch k s B O=?", Does: effect.ProjectCode, Handle: makeTargets},
-	{Name: "meson", Here: "rw", Parse: program.RunProject},
-	{Name: "mix", Subs: []program.Row{
+	{Name: "meson", Plain: "D=v buildtype=v reconfigure wipe v verbose j=v num-processes=v suite=v no-suite=v t=v timeout-multiplier=v " +
+		"print-errorlogs repeat=v list clean no-rebuild benchmark logbase=v maxfail=v q quiet backend=v werror warnlevel=v default-library=v " +
+		"optimization=v debug h help version all targets tests i indent",
+		Options: "C=k native-file=x cross-file=x prefix=w destdir=w wrapper|wrap=c " +
+			"gdb-path=x", Here: "rw", Parse: runNamed},
+	{Name: "mix", Plain: "h help V version v verbose", Subs: []program.Row{
 		{Name: "run|eval", Style: program.First, Plain: plainMix, Options: "e|eval=i r|require=x", Handle: mixRun},
 		{Name: "test|compile|format|credo|dialyzer|phx.server|ecto.migrate|deps.compile", Plain: plainMix,
 			Options: "r|require=x dot-formatter=x " +
 				"repo=v", Parse: runNamed},
 		{Name: "help|deps|phx.routes|hex.outdated|xref", Plain: plainMix, Operands: "g*", Here: "r", Does: effect.ProjectCode},
 		{Name: "ecto.drop|ecto.reset|ecto.rollback", Does: effect.Database | effect.ProjectCode},
-		{Name: "deps.get|deps.update", Operands: "g*", Here: "rw", Does: effect.Deps | effect.Network},
+		{Name: "deps.get|deps.update", Plain: "h help", Operands: "g*", Here: "rw", Does: effect.Deps | effect.Network},
 		{Name: "hex.publish", Does: effect.Publish | effect.Network},
 	}},
 	{Name: "mocha", Plain: plainMocha, Options: mochaOptions, Here: "rw", Parse: runNamed},
@@ -168,7 +189,7 @@ var Rows = []program.Row{
 		"linecoverage-report=w lineprecision-report=w txt-report=w xml-report=w xslt-html-report=w xslt-txt-report=w " +
 		"custom-typeshed-dir=r package-root=r shadow-file=3", Operands: "r*", Here: "r", Handle: installTypes},
 	{Name: "next", Plain: plainNext, Options: nextOptions, Here: "rw", Parse: webTool},
-	{Name: "ng", Here: "rw", Parse: webTool},
+	{Name: "ng", Plain: plainNg, Options: "output-path=w ts-config=x main=x karma-config=x host=?", Here: "rw", Parse: webTool},
 	{Name: "ninja", Plain: "v verbose n k=v l=v d=v w=v quiet version h help", Options: "C=k f=x j=v t=v", Operands: "g*", Here: "rw",
 		Does: effect.ProjectCode},
 	{Name: "nodenv", Same: "pyenv"},
@@ -178,27 +199,37 @@ var Rows = []program.Row{
 		Options: "f|noxfile=x report=w envdir=w", Here: "rw", Parse: runNamed},
 	{Name: "npm", Plain: plainNpm, Options: optionsNpm, Handle: npmOptions, Other: packageScript, Subs: npmCommands},
 	{Name: "npx", Parse: runPackage},
-	{Name: "nvm", Rest: effect.Install | effect.Network, Subs: []program.Row{
-		{Name: "ls|list|current|version|which|--version|help", Does: effect.Read},
+	{Name: "nvm", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network, Subs: []program.Row{
+		{Name: "ls|list|current|version|which|--version|help", Plain: "no-colors no-alias silent h help", Does: effect.Read},
 	}},
-	{Name: "nx", Here: "rw", Parse: program.RunProject},
-	{Name: "nyc", Style: program.First, Parse: program.RunOperands},
+	{Name: "nx", Plain: plainNg, Options: "output-path=w runner=x", Here: "rw", Parse: runNamed},
+	{Name: "nyc", Style: program.First, Plain: "all a check-coverage lines=v functions=v branches=v statements=v per-file r=v " +
+		"reporter=v s silent x=v " +
+		"exclude=v n=v include=v e=v extension=v clean no-clean cache no-cache h help version source-map show-process-tree skip-full",
+		Options: "report-dir=w t|temp-dir=w cwd=k nycrc-path=x i|require=x", Parse: program.RunOperands},
 	{Name: "oxlint", Plain: plainOxlint, Options: oxlintOptions, Operands: "r*", Here: "r"},
-	{Name: "pdm", Options: "p|project=k c|config=x", Rest: effect.Install | effect.Network, Subs: []program.Row{
-		{Name: "run", Style: program.First, Options: "s|site-packages p|project=k", Parse: pdmRun},
-		{Name: "list|show|info|outdated", Operands: "g*", Here: "r"},
-		{Name: "build", Operands: "g*", Here: "rw", Does: effect.ProjectCode | effect.Deps},
-		{Name: "publish", Does: effect.Publish | effect.Network},
-	}},
+	{Name: "pdm", Plain: "h help V version v verbose q quiet no-cache I ignore-python",
+		Options: "p|project=k c|config=x", Rest: effect.Install | effect.Network, Subs: []program.Row{
+			{Name: "run", Style: program.First, Plain: "h help v verbose q quiet", Options: "s|site-packages p|project=k", Parse: pdmRun},
+			{Name: "list|show|info|outdated", Plain: "h help v verbose q quiet json csv markdown freeze tree graph r reverse fields=v sort=v " +
+				"include=v " +
+				"exclude=v python env where packages name version summary license", Options: "p|project=k", Operands: "g*", Here: "r"},
+			{Name: "build", Plain: "h help v verbose q quiet no-sdist no-wheel no-clean no-isolation", Options: "p|project=k d|dest=w",
+				Operands: "g*", Here: "rw", Does: effect.ProjectCode | effect.Deps},
+			{Name: "publish", Does: effect.Publish | effect.Network},
+		}},
 	{Name: "phpunit", Plain: plainPhpunit, Options: phpunitOptions, Here: "rw", Parse: runNamed},
 	{Name: "pip", Plain: plainPip, Options: pipOptions, Subs: pipCommands},
-	{Name: "pipenv", Subs: []program.Row{
-		{Name: "run", Style: program.First, Parse: program.RunOperands},
-		{Name: "install|sync|update|lock", Here: "rw", Does: effect.Network, Handle: install},
-		{Name: "graph|check|verify|requirements|--venv", Operands: "g*", Here: "r"},
+	{Name: "pipenv", Plain: "h help V version v verbose", Subs: []program.Row{
+		{Name: "run", Style: program.First, Plain: "h help", Parse: program.RunOperands},
+		{Name: "install|sync|update|lock", Plain: "h help d dev deploy ignore-pipfile keep-outdated pre skip-lock clear verbose v quiet q " +
+			"categories=v bare", Here: "rw", Does: effect.Network, Handle: install},
+		{Name: "graph|check|verify|requirements|--venv", Plain: "h help bare json json-tree reverse dev dev-only hash exclude-markers " +
+			"categories=v " +
+			"quiet output=v", Operands: "g*", Here: "r"},
 	}},
-	{Name: "pipx", Subs: []program.Row{
-		{Name: "list|environment", Operands: "v*"},
+	{Name: "pipx", Plain: "h help V version v verbose", Subs: []program.Row{
+		{Name: "list|environment", Plain: "h help json short verbose q v include-injected skip-maintenance value=v V=v", Operands: "v*"},
 		{Name: "run", Parse: runPackage},
 		{Name: "install|upgrade|inject|upgrade-all|reinstall", Does: effect.Install | effect.Network},
 		{Name: "uninstall", Does: effect.Install | effect.Delete},
@@ -210,7 +241,7 @@ var Rows = []program.Row{
 	{Name: "pnpm", Plain: plainPnpm, Options: optionsPnpm, Handle: npmOptions, Other: packageScript, Subs: pnpmCommands},
 	{Name: "pnpx", Parse: runPackage},
 	{Name: "poetry", Plain: plainPoetry, Options: "C|directory=k P|project=k", Subs: []program.Row{
-		{Name: "run", Style: program.First, Parse: program.RunOperands},
+		{Name: "run", Style: program.First, Plain: "h help", Parse: program.RunOperands},
 		{Name: "install|lock|sync", Plain: plainPoetry, Options: poetryOptions, Operands: "g*", Here: "rw",
 			Does: effect.Deps | effect.Network | effect.ProjectCode},
 		{Name: "add|update|self", Plain: plainPoetry, Options: poetryOptions, Operands: "g*", Here: "rw",
@@ -218,9 +249,10 @@ var Rows = []program.Row{
 		{Name: "remove|version|init|new|build|export|cache", Plain: plainPoetry, Options: poetryOptions, Operands: "g*", Here: "rw",
 			Does: effect.ProjectCode},
 		{Name: "config", Plain: plainPoetry, Options: poetryOptions, Operands: "g*", Here: "rw", Handle: poetryConfig},
-		{Name: "source", Rest: effect.Install, Subs: []program.Row{{Name: "show", Plain: plainPoetry, Does: effect.Read}}},
+		{Name: "source", Plain: "h help V version v verbose", Rest: effect.Install, Subs: []program.Row{{Name: "show", Plain: plainPoetry,
+			Does: effect.Read}}},
 		{Name: "show|check|about|list|search", Plain: plainPoetry, Options: "C|directory=k P|project=k o|outdated", Operands: "g*", Here: "r"},
-		{Name: "env", Rest: effect.Install, Subs: []program.Row{
+		{Name: "env", Plain: "h help V version v verbose", Rest: effect.Install, Subs: []program.Row{
 			{Name: "info|list|activate", Plain: "full-path p|path e|executable " + plainPoetry, Options: poetryOptions, Operands: "g*",
 				Here: "r"},
 		}},
@@ -237,8 +269,10 @@ var Rows = []program.Row{
 	}},
 	{Name: "prettier", Plain: plainPrettier, Options: prettierOptions, Operands: "r*", Instead: "w f*", Here: "r",
 		Does: effect.ProjectCode, Handle: byPath},
-	{Name: "prisma", Subs: []program.Row{
-		{Name: "generate|format|validate|studio|init", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
+	{Name: "prisma", Plain: "h help V version v verbose", Subs: []program.Row{
+		{Name: "generate|format|validate|studio|init", Plain: "h help watch generator=v no-engine no-hints data-proxy accelerate sql check " +
+			"allow-no-models p=v port=v browser=v b=v datasource-provider=v", Options: "schema=r config=x", Operands: "g*", Here: "rw",
+			Does: effect.ProjectCode},
 		{Name: "migrate|db", Operands: "g*", Here: "rw", Does: effect.Database | effect.ProjectCode},
 	}},
 	{Name: "protoc", Plain: "h help version encode=v decode=v decode_raw include_imports include_source_info retain_options " +
@@ -246,10 +280,12 @@ var Rows = []program.Row{
 		"python_opt=v ts_proto_opt=v experimental_allow_proto3_optional", Options: "I|proto_path=r go_out=w go-grpc_out=w python_out=w " +
 		"pyi_out=w grpc_python_out=w java_out=w cpp_out=w js_out=w ts_out=w ruby_out=w csharp_out=w kotlin_out=w php_out=w rust_out=w " +
 		"o|descriptor_set_out=w descriptor_set_in=r dependency_out=w plugin=v", Operands: "r*", Handle: protoc},
-	{Name: "pyenv", Rest: effect.Install | effect.Network, Subs: []program.Row{
-		{Name: "versions|version|version-name|which|whence|root|prefix|commands|help|shims", Does: effect.Read},
-		{Name: "local", Operands: "g*", Here: "rw"},
-		{Name: "exec", Style: program.First, Parse: program.RunOperands},
+	{Name: "pyenv", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network, Subs: []program.Row{
+		{Name: "versions|version|version-name|which|whence|root|prefix|commands|help|shims",
+			Plain: "bare skip-aliases skip-envs path sh no-sh short " +
+				"h help nosystem", Does: effect.Read},
+		{Name: "local", Plain: "unset f force h help", Operands: "g*", Here: "rw"},
+		{Name: "exec", Style: program.First, Plain: "h help", Parse: program.RunOperands},
 	}},
 	{Name: "pylint", Plain: plainPylint, Options: "rcfile=r load-plugins=v init-hook=i output=w disable=v enable=v source-roots=r",
 		Operands: "r*",
@@ -275,12 +311,14 @@ var Rows = []program.Row{
 	{Name: "rustc", Listed: true, Plain: plainRustc, Options: "o=w out-dir=w L=r crate-type=v edition=v extern=r codegen|C=v target=v " +
 		"emit=v Z=v sysroot=e cfg=v print=v explain=v cap-lints=v", Operands: "r*", Here: "w", Handle: compileRust},
 	{Name: "rustfmt", Plain: plainRustfmt, Options: "edition=v config=v config-path=r check", Operands: "b*"},
-	{Name: "rustup", Subs: []program.Row{
-		{Name: "show|which|check|doc|--version", Operands: "v*"},
+	{Name: "rustup", Plain: "h help V version v verbose", Subs: []program.Row{
+		{Name: "show|which|check|doc|--version", Plain: "v verbose h help toolchain=v path alloc book cargo core edition-guide nomicon " +
+			"proc_macro " +
+			"reference rust-by-example rustc rustdoc std test", Operands: "v*"},
 		{Name: "update|install|self|default", Does: effect.Install | effect.Network},
-		{Name: "component|target|toolchain|override", Rest: effect.Install | effect.Network,
-			Subs: []program.Row{{Name: "list", Does: effect.Read}}},
-		{Name: "run", Style: program.First, Parse: program.RunOperands},
+		{Name: "component|target|toolchain|override", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network,
+			Subs: []program.Row{{Name: "list", Plain: "installed v verbose q quiet toolchain=v h help", Does: effect.Read}}},
+		{Name: "run", Style: program.First, Plain: "h help", Parse: program.RunOperands},
 	}},
 	{Name: "sbt", Here: "rw", Parse: sbt},
 	{Name: "scons", Here: "rw", Parse: program.RunProject},
@@ -288,9 +326,15 @@ var Rows = []program.Row{
 		Operands: "r*"},
 	{Name: "shfmt", Style: program.Single, Plain: plainShfmt, Options: "w|write i|indent=v l|list=? d|diff ln|language-dialect=v s|simplify",
 		Operands: "r*", Instead: "w f*"},
-	{Name: "stack", Subs: []program.Row{
-		{Name: "build|test|bench|haddock|clean|run", Parse: program.RunProject},
-		{Name: "path|ls|query|dot", Does: effect.Read},
+	{Name: "stack", Plain: "h help V version v verbose", Subs: []program.Row{
+		{Name: "build|test|bench|haddock|clean|run", Plain: "h help fast pedantic test bench haddock copy-bins coverage file-watch j=v " +
+			"jobs=v flag=v " +
+			"ghc-options=v ta=v test-arguments=v only-dependencies dry-run no-run-tests v verbose silent resolver=v",
+			Options: "stack-yaml=x work-dir=w",
+			Parse:   runNamed},
+		{Name: "path|ls|query|dot", Plain: "h help bin-path local-bin project-root local-install-root snapshot-install-root ghc-paths " +
+			"depth=v " +
+			"external no-include-base", Does: effect.Read},
 		{Name: "install|setup|upgrade|update|unpack|new|init", Does: effect.Install | effect.Network},
 		{Name: "upload", Does: effect.Publish | effect.Network},
 	}},
@@ -298,26 +342,28 @@ var Rows = []program.Row{
 	{Name: "staticcheck", Style: program.Single, Plain: "checks=v explain=v f=v fail=v go=v list-checks matrix merge show-ignored " +
 		"tags=v tests version debug.version h help", Operands: "r*", Here: "r"},
 	{Name: "stylelint", Plain: plainStylelint, Options: stylelintOptions, Operands: "f*", Here: "r"},
-	{Name: "swift", Alone: effect.InlineCode, Subs: []program.Row{{Name: "build|test|run|package", Plain: "c|configuration=v product=v " +
-		"target=v j|jobs=v v|verbose q|quiet filter=v skip=v parallel num-workers=v enable-code-coverage show-bin-path build-tests " +
-		"skip-build l list-tests static-swift-stdlib h help version arch=v", Options: "package-path=k scratch-path|build-path=w",
+	{Name: "swift", Plain: "h help version", Alone: effect.InlineCode, Subs: []program.Row{{Name: "build|test|run|package",
+		Plain: "c|configuration=v product=v " +
+			"target=v j|jobs=v v|verbose q|quiet filter=v skip=v parallel num-workers=v enable-code-coverage show-bin-path build-tests " +
+			"skip-build l list-tests static-swift-stdlib h help version arch=v", Options: "package-path=k scratch-path|build-path=w",
 		Parse: runNamed}}},
 	{Name: "tox", Plain: "e=v m=v f=v r|recreate p|parallel=? parallel-no-spinner parallel-live o q|quiet v|verbose l|listenvs " +
 		"a|listenvs-all h help version showconfig notest n skip-pkg-install develop skip-missing-interpreters=? recreate-pkg provision=? " +
 		"colored=v hashseed=v skip-env=v k=v", Options: "c|conf=x workdir=w root=k result-json=w", Here: "rw", Parse: runNamed},
 	{Name: "tsc", Plain: plainTsc, Options: tscOptions, Operands: "g*", Here: "rw"},
 	{Name: "turbo", Plain: plainTurbo, Options: turboOptions, Here: "rw", Parse: webTool},
-	{Name: "twine", Subs: []program.Row{
-		{Name: "check", Operands: "r*"},
+	{Name: "twine", Plain: "h help V version v verbose", Subs: []program.Row{
+		{Name: "check", Plain: "strict h help no-color", Operands: "r*"},
 		{Name: "upload|register", Operands: "r*", Does: effect.Publish | effect.Network},
 	}},
 	{Name: "uv", Plain: plainUv, Options: uvOptions, Subs: uvCommands},
 	{Name: "uvx", Parse: runPackage},
 	{Name: "vite", Plain: plainVite, Options: viteOptions, Here: "rw", Parse: webTool},
 	{Name: "vitest", Plain: plainVitest, Options: vitestOptions, Here: "rw", Parse: runNamed},
-	{Name: "volta", Rest: effect.Install | effect.Network, Subs: []program.Row{
-		{Name: "list|ls|which|help", Does: effect.Read},
-		{Name: "run", Style: program.First, Options: "node=v npm=v yarn=v env=v", Parse: program.RunOperands},
+	{Name: "volta", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network, Subs: []program.Row{
+		{Name: "list|ls|which|help", Plain: "h help c current d default format=v verbose quiet", Does: effect.Read},
+		{Name: "run", Style: program.First, Plain: "bundled-npm no-yarn no-pnpm verbose quiet h help",
+			Options: "node=v npm=v pnpm=v yarn=v env=v", Parse: program.RunOperands},
 	}},
 	{Name: "vue-tsc", Same: "tsc"},
 	{Name: "webpack", Plain: plainWebpack, Options: webpackOptions, Here: "rw", Parse: webTool},
