@@ -123,10 +123,11 @@ var uvCommands = []program.Row{
 	{Name: "venv|init", Plain: plainUvNew, Options: "seed system-site-packages prompt=v name=v lib app package bare " + uvOptions,
 		Operands: "w", Here: "rw",
 		Does: effect.Deps | effect.Network},
-	{Name: "python", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "list|find|dir|pin",
-		Plain: plainUvProject + " all-versions all-platforms all-arches only-installed only-downloads show-urls bin resolved system " +
-			"virtual rm global " +
-			"no-project show-version", Options: uvOptions, Does: effect.Read}}},
+	{Name: "python", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network,
+		Subs: []program.Row{{Name: "list|find|dir|pin",
+			Plain: plainUvProject + " all-versions all-platforms all-arches only-installed only-downloads show-urls bin resolved system " +
+				"virtual rm global " +
+				"no-project show-version", Options: uvOptions, Does: effect.Read}}},
 	{Name: "cache", Plain: plainUv + " ci force", Options: uvOptions, Does: effect.Write},
 	{Name: "add", Operands: "g*", Here: "rw", Does: effect.Install | effect.Network},
 	{Name: "pip", Plain: plainUv, Options: uvOptions, Subs: pipCommands},
