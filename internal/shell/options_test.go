@@ -2,6 +2,7 @@ package shell_test
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,26 +18,42 @@ import (
 // whole returns the commands, "PROGRAM" or "PROGRAM SUBCOMMAND", whose rows name all options of the manual, with the rows.
 func whole(t *testing.T) map[string]*program.Row {
 	t.Helper()
-	manuals, err := os.ReadFile("program/table/testdata/options.txt")
+	const folder = "program/table/testdata/"
+	files, err := filepath.Glob(folder + "manuals-*.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows := map[string]*program.Row{}
-	for line := range strings.Lines(string(manuals)) {
-		command, _, _ := strings.Cut(line, ":")
-		name, sub, _ := strings.Cut(command, " ")
-		row := table.Find(name)
-		if sub != "" {
-			i := slices.IndexFunc(row.Subs, func(r program.Row) bool { return program.Named(r.Name, sub) })
-			if row = nil; i >= 0 {
-				row = &table.Find(name).Subs[i]
-			}
+	for _, file := range append(files, folder+"options.txt") {
+		manuals, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if row != nil && row.Plain != "" {
-			rows[command] = row
+		for line := range strings.Lines(string(manuals)) {
+			command, _, ok := strings.Cut(line, ": ")
+			if row := rowOf(command); ok && line[0] != '#' && row != nil && row.Plain != "" {
+				rows[command] = row
+			}
 		}
 	}
 	return rows
+}
+
+// rowOf returns the row of a program or of a subcommand at any depth, or nil.
+func rowOf(command string) *program.Row {
+	name, rest, _ := strings.Cut(command, " ")
+	row := table.Find(name)
+	for sub := range strings.FieldsSeq(rest) {
+		if row == nil {
+			return nil
+		}
+		i := slices.IndexFunc(row.Subs, func(r program.Row) bool { return program.Named(r.Name, sub) })
+		if i < 0 {
+			return nil
+		}
+		row = &row.Subs[i]
+	}
+	return row
 }
 
 // unclear reports whether a command is one that is not understood.
