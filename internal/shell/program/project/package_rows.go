@@ -90,7 +90,7 @@ var goCommands = []program.Row{
 		Handle: install},
 	{Name: "clean", Style: program.Single, Plain: "i r " + plainGoBuild, Options: "modcache cache fuzzcache testcache " + goOptions,
 		Operands: "g*", Here: "rw", Handle: cleanCaches},
-	{Name: "telemetry", Plain: "h help V version v verbose", Rest: effect.Upload | effect.Network, Subs: []program.Row{{Name: "off|local",
+	{Name: "telemetry", Plain: "h help V version v verbose", Rest: effect.Upload | effect.Network, Subs: []program.Row{{Name: "off|local", Plain: "h help",
 		Does: effect.Write}}},
 	{Name: "help|bug", Style: program.Single, Plain: "h", Operands: "v*"},
 }
@@ -137,8 +137,9 @@ var uvCommands = []program.Row{
 			Operands: "v*"},
 		{Name: "install|upgrade|uninstall|update-shell", Does: effect.Install | effect.Network},
 	}},
-	{Name: "self", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "version",
-		Does: effect.Read}}},
+	{Name: "self", Plain: plainUv, Rest: effect.Install | effect.Network, Subs: []program.Row{
+		{Name: "version", Plain: plainUv + " short output-format=v", Does: effect.Read},
+	}},
 	{Name: "auth", Does: effect.Secrets | effect.Network},
 	{Name: "publish", Does: effect.Publish | effect.Network},
 	{Name: "help", Plain: plainUv, Operands: "v*"},

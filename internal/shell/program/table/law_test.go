@@ -35,10 +35,11 @@ var unnamedOptions = map[string]string{
 	"buck":                             "not done",
 	"scons":                            "not done",
 	"xcodebuild":                       "not done",
-	"cargo nextest|miri|llvm-cov|tarpaulin|expand|insta|xtask":                                                        "not done: plugins, and a program of the project",
-	"bun t|tst|start|stop|restart|lint|dev|check|typecheck|format|install-test|it|setup|exec|x|dlx|create|init|innit": "the script reads them",
-	"pnpm test|t|tst|start|stop|restart|lint|build|dev|check|typecheck|format|install-test|it|exec|x|dlx|create|init|innit": "the script " +
-		"reads them",
+	"cargo nextest|miri|llvm-cov|tarpaulin|expand|insta|xtask": "not done: plugins, and a program of the project",
+	"bun t|tst|start|stop|restart|lint|dev|check|typecheck|format|install-test|it|setup|exec|x|dlx|create|init|innit": "the " +
+		"script reads them",
+	"pnpm test|t|tst|start|stop|restart|lint|build|dev|check|typecheck|format|install-test|it|exec|x|dlx|create|" +
+		"init|innit": "the script reads them",
 	"yarn test|t|tst|start|stop|restart|lint|build|dev|check|typecheck|format|install-test|it|setup|exec|x|dlx|create|init|innit": "the " +
 		"script reads them",
 }
