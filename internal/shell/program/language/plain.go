@@ -13,7 +13,7 @@ const plainNode = "abort-on-uncaught-exception allow-addons allow-child-process 
 	"experimental-sqlite experimental-strip-types strip-types experimental-test-coverage " +
 	"experimental-test-module-mocks experimental-test-snapshots experimental-transform-types experimental-vm-modules " +
 	"experimental-wasi-unstable-preview1 experimental-wasm-modules experimental-websocket experimental-webstorage " +
-	"experimental-worker entry-url expose-gc expose_gc extra-info-on-fatal-exception force-async-hooks-checks " +
+	"experimental-worker expose-gc expose_gc extra-info-on-fatal-exception force-async-hooks-checks " +
 	"force-context-aware force-fips force-node-api-uncaught-exceptions-policy frozen-intrinsics global-search-paths " +
 	"addons deprecation warnings harmony huge-max-old-generation-size inspect-publish-uid=v " +
 	"interpreted-frames-native-stack jitless max-semi-space-size=v max_old_space_size=v node-memory-debug " +
@@ -37,9 +37,9 @@ const plainTsNode = "v version h help T|transpileOnly|transpile-only H|compilerH
 
 const plainPython = "b B d E h i I O P q R s S t u v V x 3 ? help help-all help-env help-xoptions version"
 
-const plainPerl = "# f g h s t T U V=? W X x=? ? help"
+const plainPerl = "# f g h s t T U V=? W X ? help"
 
-const plainRuby = "# h help copyright s T=? U W=? x=? y d|debug|verbose disable=? enable=? dump=? jit yjit " +
+const plainRuby = "# h help copyright s T=? U W=? y d|debug|verbose disable=? enable=? dump=? jit yjit " +
 	"yydebug backtrace-limit=v"
 
 const plainPhp = "e h help i|info H n q s w ini rf|rfunction=v rc|rclass=v re|rextension=v ri|rextinfo=v " +

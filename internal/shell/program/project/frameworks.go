@@ -48,7 +48,7 @@ func sbt(c *program.Call, args []program.Word) {
 
 // gradle has settings of its own among the properties.
 func gradle(c *program.Call, args []program.Word) {
-	c.Scan(args)
+	scanOwn(c, args)
 	for _, o := range c.Options {
 		own := program.Named("D|P", o.Name) && strings.HasPrefix(o.Value.Text, "org.gradle.")
 		if own && program.ContainsAny(o.Value.Text, "/", "agent", "args") {
@@ -60,7 +60,7 @@ func gradle(c *program.Call, args []program.Word) {
 
 // maven has plugins that run programs, fetch what is not declared, and publish.
 func maven(c *program.Call, args []program.Word) {
-	c.Scan(slices.DeleteFunc(slices.Clone(args), func(w program.Word) bool {
+	scanOwn(c, slices.DeleteFunc(slices.Clone(args), func(w program.Word) bool {
 		return len(w.Text) > 2 && w.Text[0] == '-' && strings.IndexByte("DPT", w.Text[1]) >= 0
 	}))
 	for _, w := range args {

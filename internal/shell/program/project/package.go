@@ -178,7 +178,7 @@ func setup(c *program.Call, folder program.Word) {
 // dependencies.
 func install(c *program.Call) {
 	c.Does |= effect.ProjectCode
-	fresh := c.HasAny("g", "e") || updatesItself(c)
+	fresh := global(c) || c.Has("e") || updatesItself(c)
 	for _, t := range c.Operands {
 		switch {
 		case c.Part.Program == "go" && strings.Contains(t.Text, "@"):
@@ -208,7 +208,7 @@ func install(c *program.Call) {
 		}
 	}
 	if v, ok := c.Value("e"); ok && (v.Text == "." || strings.HasPrefix(v.Text, "./") || strings.HasPrefix(v.Text, ".[")) {
-		fresh = c.Has("g") || len(c.Operands) > 0
+		fresh = global(c) || len(c.Operands) > 0
 	}
 	if v, ok := c.Value("r"); ok && strings.Contains(v.Text, "://") {
 		fresh = true
@@ -228,9 +228,15 @@ func install(c *program.Call) {
 
 // uninstall takes software away from the user with -g.
 func uninstall(c *program.Call) {
-	if c.Has("g") {
+	if global(c) {
 		c.Does |= effect.Install
 	}
+}
+
+// global reports whether a package manager works on what the user has, and not on the project.
+func global(c *program.Call) bool {
+	where, _ := c.Value("L")
+	return c.Has("g") || where.Text == "global" || where.Text == "user" || where.Unknown
 }
 
 // listsPackages reports whether a word is a file in which packages are declared.

@@ -88,10 +88,11 @@ var goCommands = []program.Row{
 		Options: "o=w C=k", Operands: "g*", Here: "rw"}}},
 	{Name: "get|install", Style: program.Single, Plain: "t tool " + plainGoBuild, Options: "u " + goOptions, Here: "rw", Does: effect.Network,
 		Handle: install},
-	{Name: "clean", Style: program.Single, Plain: "i r " + plainGoBuild, Options: "modcache cache fuzzcache testcache " + goOptions,
+	{Name: "clean", Style: program.Single, Plain: plainGoBuild, Options: "modcache cache fuzzcache testcache " + goOptions,
 		Operands: "g*", Here: "rw", Handle: cleanCaches},
-	{Name: "telemetry", Plain: "h help V version v verbose", Rest: effect.Upload | effect.Network, Subs: []program.Row{{Name: "off|local", Plain: "h help",
-		Does: effect.Write}}},
+	{Name: "telemetry", Plain: "h help V version v verbose", Rest: effect.Upload | effect.Network,
+		Subs: []program.Row{{Name: "off|local", Plain: "h help",
+			Does: effect.Write}}},
 	{Name: "help|bug", Style: program.Single, Plain: "h", Operands: "v*"},
 }
 

@@ -28,20 +28,19 @@ const plainGoTest = "a asan cover covermode=v coverpkg=v buildvcs=? installsuffi
 
 const plainGoMod = "n x v e m json diff vendor t tool"
 
-const plainPprof = "callgrind comments disasm=v dot eog evince gif gv kcachegrind list=v pdf peek=v png " +
-	"proto ps raw svg tags text top topproto traces tree web weblist=v call_tree compact_labels divide_by=v " +
-	"drop_negative edgefraction=v focus=v hide=v ignore=v intel_syntax mean nodecount=v nodefraction=v noinlines " +
-	"normalize prune_from=v relative_percentages sample_index=v show=v show_from=v showcolumns tagfocus=v taghide=v " +
-	"tagignore=v tagleaf=v tagroot=v tagshow=v trim trim_path=v unit=v functions filefunctions files lines addresses " +
-	"cum flat seconds=v timeout=v buildid=v add_comment=v no_browser inuse_space inuse_objects alloc_space " +
-	"alloc_objects total_delay contentions mean_delay h"
+const plainPprof = "callgrind comments disasm=v dot gif list=v pdf peek=v png proto ps raw svg tags text " +
+	"top topproto traces tree call_tree compact_labels divide_by=v drop_negative edgefraction=v focus=v hide=v " +
+	"ignore=v intel_syntax mean nodecount=v nodefraction=v noinlines normalize prune_from=v relative_percentages " +
+	"sample_index=v show=v show_from=v showcolumns tagfocus=v taghide=v tagignore=v tagleaf=v tagroot=v tagshow=v trim " +
+	"trim_path=v unit=v functions filefunctions files lines addresses cum flat seconds=v timeout=v buildid=v " +
+	"add_comment=v no_browser inuse_space inuse_objects alloc_space alloc_objects total_delay contentions mean_delay h"
 
 const plainGoTools = "n size type sort=v s=v gnu S p=v t mode=v var=v V=? h pkg=v pod c=v flags json"
 
 // plainGofmt are those of gofmt, goimports and gofumpt.
 const plainGofmt = "e v version format-only local=v srcdir=v extra lang=v modpath=v"
 
-const golangciOptions = "c|config=r fix out-format=v timeout=v E|enable=v D|disable=v cpu-profile-path=w " +
+const golangciOptions = "c|config=x fix out-format=v timeout=v E|enable=v D|disable=v cpu-profile-path=w " +
 	"mem-profile-path=w trace-path=w new-from-patch=r output.checkstyle.path=w output.code-climate.path=w " +
 	"output.html.path=w output.json.path=w output.junit-xml.path=w output.sarif.path=w output.tab.path=w " +
 	"output.teamcity.path=w output.text.path=w"

@@ -3,7 +3,7 @@ package project
 // The options of tools of Python: those that name files or code, and the harmless ones of their manuals.
 
 const pytestOptions = "c|config-file=x rootdir=x confcutdir=x basetemp=d junit-xml|junitxml=w log-file=w " +
-	"debug=? pdbcls=v p=v o|override-ini=v cov-config=r cov-report=v html=w alluredir=w json-report-file=w ds=v"
+	"debug=? pdbcls=v p=v o|override-ini=v cov-config=x cov-report=v html=w alluredir=w json-report-file=w ds=v"
 
 const plainPytest = "V W=v h k=v l m=v q r=v s v x assert=v cache-clear cache-show=v capture=v co " +
 	"code-highlight=v collect-in-virtualenv collect-only color=v continue-on-collection-errors deselect=v " +

@@ -47,10 +47,10 @@ const plainPrettier = "h u v arrow-parens=v bracket-same-line cache cache-strate
 	"support-info tab-width=v trailing-comma=v use-tabs version vue-indent-script-and-style with-node-modules " +
 	"plugin-search"
 
-const jestOptions = "c|config=x globalSetup=x globalTeardown=x setupFiles=x setupFilesAfterEnv=x rootDir=r " +
+const jestOptions = "c|config=x globalSetup=x globalTeardown=x setupFiles=x setupFilesAfterEnv=x rootDir=x " +
 	"roots=r preset=x runner=x testRunner=x testEnvironment|env=x testSequencer=x reporters=x resolver=x transform=x " +
 	"testResultsProcessor=x snapshotSerializers=x prettierPath=x filter=x modulePaths=e coverageDirectory=w " +
-	"cacheDirectory=w outputFile=w projects=r"
+	"cacheDirectory=w outputFile=w projects=x"
 
 const plainJest = "all automock bail cache changedFilesWithAncestor changedSince=v ci clearCache " +
 	"clearMocks collectCoverage collectCoverageFrom=v collectTests color colors coverage coveragePathIgnorePatterns=v " +
@@ -66,7 +66,7 @@ const plainJest = "all automock bail cache changedFilesWithAncestor changedSince
 	"testPathPattern=v run-in-band update-snapshot pass-with-no-tests detect-open-handles force-exit max-workers=v " +
 	"test-name-pattern=v test-path-pattern=v list-tests watch-all"
 
-const vitestOptions = "c|config=x r|root=r dir=r outputFile=w attachmentsDir=w environment=x reporter=x diff=x " +
+const vitestOptions = "c|config=x r|root=x dir=r outputFile=w attachmentsDir=w environment=x reporter=x diff=x " +
 	"coverage.reportsDirectory=w coverage.provider=v"
 
 const plainVitest = "h s=v t=v u=? v w allowOnly bail=v cache changed=? clearCache clearScreen " +

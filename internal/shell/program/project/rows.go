@@ -113,7 +113,7 @@ var Rows = []program.Row{
 		{Name: "exec", Style: program.First, Plain: "h help", Parse: program.RunOperands},
 	}},
 	{Name: "eslint", Plain: plainEslint, Options: eslintOptions, Operands: "f*", Here: "r", Does: effect.ProjectCode, Handle: byPath},
-	{Name: "flake8", Plain: plainFlake8, Options: "config=r append-config=r max-line-length=v select=v ignore=v extend-ignore=v exclude=v " +
+	{Name: "flake8", Plain: plainFlake8, Options: "config=x append-config=x max-line-length=v select=v ignore=v extend-ignore=v exclude=v " +
 		"output-file=w", Operands: "r*", Here: "r"},
 	{Name: "fnm", Same: "nvm"},
 	{Name: "gcc", Style: program.Single, Listed: true, Plain: plainGcc,
@@ -141,7 +141,7 @@ var Rows = []program.Row{
 		{Name: "linters|formatters|config|version|help|cache|migrate", Plain: plainGolangci, Options: golangciOptions, Operands: "g*",
 			Here: "r"},
 	}},
-	{Name: "gradle", Plain: plainGradle, Options: "I|init-script=x b|build-file=x c|settings-file=x p|project-dir=k g|gradle-user-home=e " +
+	{Name: "gradle", Plain: plainGradle, Options: "I|init-script=x b|build-file=x c|settings-file=x p|project-dir=e g|gradle-user-home=e " +
 		"project-cache-dir=w include-build=x D|system-prop=v P|project-prop=v", Here: "rw", Parse: gradle},
 	{Name: "hatch", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network, Subs: []program.Row{
 		{Name: "run", Style: program.First, Plain: "h help", Parse: pdmRun},
@@ -184,7 +184,7 @@ var Rows = []program.Row{
 	{Name: "mocha", Plain: plainMocha, Options: mochaOptions, Here: "rw", Parse: runNamed},
 	{Name: "mvn", Style: program.Single, Plain: plainMvn, Options: "f|file=x s|settings=x gs|global-settings=x is|install-settings=x " +
 		"t|toolchains=x gt|global-toolchains=x l|log-file=w", Here: "rw", Parse: maven},
-	{Name: "mypy", Plain: plainMypy, Options: "config-file=r cache-dir=w p|package=v m|module=v c|command=v python-version=v " +
+	{Name: "mypy", Plain: plainMypy, Options: "config-file=x cache-dir=w p|package=v m|module=v c|command=v python-version=v " +
 		"python-executable=x install-types junit-xml=w any-exprs-report=w cobertura-xml-report=w html-report=w linecount-report=w " +
 		"linecoverage-report=w lineprecision-report=w txt-report=w xml-report=w xslt-html-report=w xslt-txt-report=w " +
 		"custom-typeshed-dir=r package-root=r shadow-file=3", Operands: "r*", Here: "r", Handle: installTypes},
@@ -287,7 +287,7 @@ var Rows = []program.Row{
 		{Name: "local", Plain: "unset f force h help", Operands: "g*", Here: "rw"},
 		{Name: "exec", Style: program.First, Plain: "h help", Parse: program.RunOperands},
 	}},
-	{Name: "pylint", Plain: plainPylint, Options: "rcfile=r load-plugins=v init-hook=i output=w disable=v enable=v source-roots=r",
+	{Name: "pylint", Plain: plainPylint, Options: "rcfile=x load-plugins=v init-hook=i output=w disable=v enable=v source-roots=r",
 		Operands: "r*",
 		Here:     "r"},
 	{Name: "pyright", Plain: "h help version outputjson level=v stats warnings w watch skipunannotated verifytypes=v ignoreexternal lib " +

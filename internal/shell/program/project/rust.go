@@ -18,6 +18,9 @@ func cargoSettings(c *program.Call) {
 // cargoSource looks for options that change what cargo runs, or which registry it asks.
 func cargoSource(c *program.Call) {
 	cargoSettings(c)
+	if v, ok := c.Value("manifest-path"); ok && (strings.HasPrefix(v.Text, "/") || strings.HasPrefix(v.Text, "..")) {
+		c.Role('x', v) // its build script may run
+	}
 	if c.HasAny("registry", "index") {
 		c.Unclear("another registry is asked")
 	}

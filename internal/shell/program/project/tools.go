@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"mycelium/internal/policy"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
 )
@@ -12,13 +13,24 @@ import (
 
 // runNamed is RunProject for a row that names its options.
 func runNamed(c *program.Call, args []program.Word) {
-	c.Scan(args)
+	scanOwn(c, args)
 	program.RunProject(c, args)
+}
+
+// scanOwn reads the options of a program that runs the project's code. Code of the project that an option names is read only: such programs
+// run what agents write all day. Code from elsewhere is executed.
+func scanOwn(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	for i := range c.Part.Paths {
+		if p := &c.Part.Paths[i]; p.Access == policy.Execute && strings.HasPrefix(p.Clean+"/", c.Walk.Dir+"/") && !p.Pattern {
+			p.Access = policy.Read
+		}
+	}
 }
 
 // runPytest has options with files behind a colon, and settings that may name code.
 func runPytest(c *program.Call, args []program.Word) {
-	c.Scan(args)
+	scanOwn(c, args)
 	for _, o := range c.Options {
 		switch o.Name {
 		case "cov-report":
@@ -94,7 +106,7 @@ func javac(c *program.Call, args []program.Word) {
 
 // dotnet has properties that may name files with more code of the build.
 func dotnet(c *program.Call, args []program.Word) {
-	c.Scan(args)
+	scanOwn(c, args)
 	for _, o := range c.Options {
 		if program.Named("p|l", o.Name) && (strings.Contains(o.Value.Text, "/") || o.Value.Unknown) {
 			c.Unclear("the value of the option " + o.Name + " may say which code runs")

@@ -44,8 +44,8 @@ var unnamedOptions = map[string]string{
 		"script reads them",
 }
 
-// TestRowsOfToolsNameTheirOptions: each row of git, of the tools of projects and of languages names the options of its manual, but for those
-// of unnamedOptions and those that ask whatever their options are.
+// TestRowsOfToolsNameTheirOptions: each row of git, of the tools of projects and of languages names the options of its manual, but
+// for those of unnamedOptions and those that ask whatever their options are.
 func TestRowsOfToolsNameTheirOptions(t *testing.T) {
 	const asks = effect.Install | effect.Publish | effect.Secrets | effect.Unknown | effect.History | effect.Push | effect.InlineCode |
 		effect.Database
