@@ -44,6 +44,7 @@ func main() {
 	for name := range strings.FieldsSeq(gitCommands) {
 		writeLine("git "+name, ofGit(name))
 	}
+	writeTools()
 }
 
 // ofGit joins what git completes with the usage text, which has the short names. The forms --no-NAME are left out beside NAME.

@@ -240,10 +240,13 @@ func pull(c *program.Call) {
 	}
 }
 
+// configured is why an option is unclear with which git runs a program of its settings.
+const configured = "a program of the settings shows the difference"
+
 // show handles log, show, diff and format-patch, which may read any file.
 func show(c *program.Call) {
 	if c.HasAny("ext-diff", "textconv") {
-		c.Unclear("a program of the settings shows the difference")
+		c.Unclear(configured)
 	}
 	readPaths(c)
 	// Of two paths, one of which leads out of the repository, diff reads whole folders, as with --no-index.

@@ -25,9 +25,10 @@ const (
 		"pathspec-file-nul porcelain post-rewrite quiet reset-author short signoff status untracked-files=? verbose verify"
 	plainGitConfig = "z bool bool-or-int bool-or-str default=v expiry-date fixed-value includes int name-only null path show-origin " +
 		"show-scope"
-	plainGitLog = "# a B b C c E|extended-regexp F|fixed-strings g i k l=v M m N p P|perl-regexp q R s t u v=v w z abbrev-commit " +
-		"abbrev=v add-header=v after=v all all-match alternate-refs ancestry-path=? anchored=v attach=? " +
-		"author-date-order base=v basic-regexp before=v binary bisect boundary branches=? break-rewrites cached cc=v " +
+	plainGitLog = "# a B b C c D E|extended-regexp F|fixed-strings g I=v i k l=v M m N p P|perl-regexp q R s t u v=v W w X=? z " +
+		"abbrev-commit " +
+		"abbrev=? add-header=v after=v all all-match alternate-refs ancestry-path=? anchored=v attach=? " +
+		"author-date-order base=v basic-regexp before=v binary bisect boundary branches=? break-rewrites cached cc=? " +
 		"check cherry cherry-mark cherry-pick children clear-decorations color color-moved color-moved-ws=v " +
 		"color-words combined-all-paths committer=v compact-summary cover-from-description=v cover-letter " +
 		"creation-factor=v cumulative date-order dd decorate-refs-exclude=v decorate-refs=v decorate=? dense " +
@@ -89,4 +90,27 @@ const (
 		"show-stats since=v sort=v sparse stage summary tags tcl topics topo-order unmerged until=v untracked-files=? " +
 		"verbose verify with-tree=v"
 	plainGitDescribe = "abbrev=? all always broken=? candidates=v contains debug dirty=? exact-match exclude=v first-parent long match=v tags"
+	plainGitRevParse = "q quiet absolute-git-dir abbrev-ref=? after=v all before=v bisect branches=? disambiguate=v exclude-hidden=v " +
+		"exclude=v flags git-common-dir git-dir glob=v is-bare-repository is-inside-git-dir is-inside-work-tree " +
+		"is-shallow-repository keep-dashdash local-env-vars not output-object-format=v parseopt remotes=? revs revs-only " +
+		"shared-index-path short=? show-cdup show-object-format=? show-prefix show-ref-format show-superproject-working-tree " +
+		"show-toplevel since=v sq sq-quote stop-at-non-option stuck-long symbolic symbolic-full-name tags=? until=v verify"
+	plainGitCatFile = "e p s t z Z allow-unknown-type batch-all-objects buffer filter=v follow-symlinks mailmap unordered use-mailmap"
+	plainGitAsk     = "a c g H h i l m n q v z abbrev=? aliases all allow-onelevel allow-unrelated-histories always annotate-stdin branch " +
+		"build-options cache cached config connectivity-only dangling developer-interfaces exclude=v external-commands " +
+		"fork-point full guides human-readable independent index info is-ancestor lost-found man messages merge-base=v " +
+		"name-objects name-only no-index non-matching normalize octopus peel-tag progress quiet raw reflogs refs=v " +
+		"refspec-pattern root source=v stable stdin strict tags trivial-merge undefined unreachable unstable user-interfaces " +
+		"verbatim verbose write-tree"
+	plainGitRevList = plainGitLog + " bisect-all bisect-vars commit-header count disk-usage=? dual-color exclude-promisor-objects filter=v " +
+		"header in-commit-order max-age=v min-age=v missing=v no-commit-id no-filter object-names objects objects-edge stdin " +
+		"use-bitmap-index unpacked no-merges r"
+	plainGitStashShow = plainGitLog + " include-untracked only-untracked"
+	plainGitStash     = "q h quiet index pathspec-file-nul"
+
+	// The options of what shows the history: they read and write files, or have values.
+	optionsGitLog = "output=w o|output-directory=w O=r G=v S=v n|max-count=v since=v until=v author=v grep=v format=v pretty=? L=v " +
+		"date=v U|unified=? stat ext-diff textconv i|no-index"
+	// The options of git stash and its subcommands.
+	optionsGitStash = "m|message=v u|include-untracked a|all p|patch k|keep-index S|staged pathspec-from-file=n"
 )

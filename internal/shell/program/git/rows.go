@@ -21,19 +21,22 @@ var commands = []program.Row{
 	{Name: "status|blame|annotate|ls-files|ls-tree|show-ref|for-each-ref|shortlog|show-branch", Plain: plainGitBlame,
 		Options: "output=w contents=r ignore-revs-file=r S=r X|exclude-from=r format=v", Here: "r", KeepsBranch: true, Handle: readPaths},
 	{Name: "describe", Plain: plainGitDescribe, Here: "r", KeepsBranch: true, Handle: readPaths},
-	{Name: "rev-parse|rev-list|cat-file|name-rev|" +
-		"merge-base|whatchanged|count-objects|check-ignore|check-attr|var|version|help|diff-tree|diff-index|" +
-		"diff-files|cherry|fsck|verify-commit|verify-tag|range-diff|ls|merge-tree|patch-id|get-tar-commit-id|" +
-		"check-ref-format|rev", Options: "output=w contents=r ignore-revs-file=r S=v format=v", Here: "r", KeepsBranch: true,
+	{Name: "rev-parse", Plain: plainGitRevParse, Options: "default=v prefix=v resolve-git-dir=r git-path=v path-format=v", Here: "r",
+		KeepsBranch: true, Handle: readPaths},
+	{Name: "cat-file", Plain: plainGitCatFile, Options: "batch=? batch-check=? batch-command=?", Here: "r", KeepsBranch: true,
 		Handle: readPaths},
-	{Name: "reflog", Rest: effect.Read, Subs: []program.Row{
+	{Name: "rev-list|diff-tree|diff-index|diff-files|whatchanged|range-diff", Plain: plainGitRevList, Options: optionsGitLog, Here: "r",
+		KeepsBranch: true, Handle: history},
+	{Name: "name-rev|merge-base|count-objects|check-ignore|check-attr|var|version|help|cherry|fsck|ls|" +
+		"merge-tree|patch-id|get-tar-commit-id|check-ref-format|rev", Plain: plainGitAsk, Options: "format=v", Here: "r",
+		KeepsBranch: true, Handle: readPaths},
+	{Name: "verify-commit|verify-tag", Plain: "v verbose raw", Options: "format=v", Here: "r", KeepsBranch: true, Handle: readPaths},
+	{Name: "reflog", Plain: plainGitLog, Options: optionsGitLog, Other: reflog, Subs: []program.Row{
 		{Name: "expire|delete|drop", Here: "r", Does: effect.History},
-		{Name: "show|list|exists", Here: "r"},
+		{Name: "show", Plain: plainGitLog, Options: optionsGitLog, Here: "r", Handle: history},
+		{Name: "list|exists", Plain: "h", Here: "r"},
 	}},
-	{Name: "log|show|diff|format-patch", Plain: plainGitLog,
-		Options: "output=w o|output-directory=w O=r G=v S=v n|max-count=v since=v until=v " +
-			"author=v grep=v format=v pretty=v L=v date=v U|unified=v stat ext-diff textconv i|no-index", Here: "r",
-		KeepsBranch: true, Handle: show},
+	{Name: "log|show|diff|format-patch", Plain: plainGitLog, Options: optionsGitLog, Here: "r", KeepsBranch: true, Handle: show},
 	{Name: "symbolic-ref", Plain: plainGitSymbolicRef, Options: "d|delete m=v q short", Here: "r", Handle: symbolicRef},
 	{Name: "grep", Plain: plainGitGrep,
 		Options: "e=v f=r A=v B=v C=v O|open-files-in-pager=? n l i E P no-index untracked max-depth=v m=v", Here: "r",
@@ -63,23 +66,24 @@ var commands = []program.Row{
 		Handle: reset},
 	{Name: "clean", Plain: plainGitClean, Options: "f|force n|dry-run d x X i|interactive e|exclude=v q", Here: "r", KeepsBranch: true,
 		Handle: clean},
-	{Name: "stash", Options: "u|include-untracked a|all k|keep-index", Alone: effect.Read | effect.Write, Handle: stashAlone,
+	{Name: "stash", Plain: plainGitStash, Options: optionsGitStash, Alone: effect.Read | effect.Write, Handle: stashAlone,
 		Rest: effect.Write, Subs: []program.Row{
-			{Name: "list|show", Here: "r", Handle: readPaths},
-			{Name: "drop|clear", Here: "r", Does: effect.History},
-			{Name: "push", Options: "m|message=v u a k p S pathspec-from-file=n", Operands: "w*", Here: "rw", Does: effect.Write,
-				Handle: stash},
-			{Name: "save|pop|apply|branch|create|store", Options: "m|message=v u a k p S q index", Operands: "v*", Here: "rw",
+			{Name: "list|show", Plain: plainGitStashShow, Options: optionsGitLog, Here: "r", Handle: history},
+			{Name: "drop|clear", Plain: plainGitStash, Here: "r", Does: effect.History},
+			{Name: "push", Plain: plainGitStash, Options: optionsGitStash, Operands: "w*", Here: "rw", Does: effect.Write, Handle: stash},
+			{Name: "save|pop|apply|branch|create|store", Plain: plainGitStash, Options: optionsGitStash, Operands: "v*", Here: "rw",
 				Does: effect.Write, Handle: stash},
 		}},
 	{Name: "push", Plain: plainGitPush,
 		Options: "f|force force-with-lease=? force-if-includes mirror d|delete prune all branches tags follow-tags " +
 			"u|set-upstream o|push-option=v receive-pack|exec=c repo=v n|dry-run no-verify signed=? recurse-submodules=v q v thin",
 		KeepsBranch: true, Handle: push},
-	{Name: "send-pack|http-push", Options: "f|force all mirror d D stdin receive-pack|exec=c n|dry-run q v thin", KeepsBranch: true,
-		Handle: push},
-	{Name: "subtree", Other: other, Subs: []program.Row{
-		{Name: "push", Options: "P|prefix=v f|force b|branch=v m|message=v onto=v annotate=v", Handle: push},
+	{Name: "send-pack|http-push", Plain: plainGitPush,
+		Options: "f|force all mirror d D stdin receive-pack|exec=c n|dry-run q v thin force-with-lease=? force-if-includes signed=? " +
+			"remote=v push-option=v", KeepsBranch: true, Handle: push},
+	{Name: "subtree", Plain: "d|debug q|quiet", Other: other, Subs: []program.Row{
+		{Name: "push", Plain: "d|debug q|quiet squash rejoin ignore-joins",
+			Options: "P|prefix=v f|force b|branch=v m|message=v onto=v annotate=v", Handle: push},
 	}},
 	{Name: "pull", Plain: plainGitPull, Options: "r|rebase=? upload-pack=c f|force s|strategy=v X=v S=? j=v depth=v", Here: "rw",
 		Does: effect.Network | effect.Write, Handle: pull},
@@ -92,10 +96,11 @@ var commands = []program.Row{
 			"j=v filter=v recurse-submodules|recursive=? shallow-since=v bundle-uri=h", Here: "rw", Does: effect.Network, Handle: clone},
 	{Name: "ls-remote", Plain: plainGitLsRemote, Options: "upload-pack|exec=c sort=v o=v h t", Here: "r", Does: effect.Network,
 		KeepsBranch: true, Handle: fetch},
-	{Name: "remote", Options: "v|verbose", Subs: []program.Row{
-		{Name: "show|get-url|-v", Here: "r"},
-		{Name: "update|prune", Here: "rw", Does: effect.Network},
-		{Name: "add|set-url|rename|remove|rm|set-head|set-branches", Options: "f t=v m=v", Here: "r", Handle: remote},
+	{Name: "remote", Plain: "h", Options: "v|verbose", Subs: []program.Row{
+		{Name: "show|get-url|-v", Plain: "n v verbose all push", Here: "r"},
+		{Name: "update|prune", Plain: "p prune n dry-run v verbose", Here: "rw", Does: effect.Network},
+		{Name: "add|set-url|rename|remove|rm|set-head|set-branches", Plain: "tags a|auto d|delete push add progress",
+			Options: "f|fetch t|track=v m|master=v", Here: "r", Handle: remote},
 	}},
 	{Name: "config", Plain: plainGitConfig,
 		Options: "f|file=w global system local worktree l|list get get-all get-regexp get-urlmatch unset unset-all " +
@@ -122,43 +127,60 @@ var commands = []program.Row{
 	{Name: "rm", Plain: plainGitRm, Options: "r f|force cached pathspec-from-file=n", Operands: "d*", Instead: "cached v*"},
 	{Name: "init", Plain: plainGitInit, Options: "template=e separate-git-dir=x b|initial-branch=v shared=?", Operands: "w", Here: "w",
 		Handle: initialize},
-	{Name: "worktree", Subs: []program.Row{
-		{Name: "list", Here: "r"},
-		{Name: "add", Options: "b=v B=v reason=v", Operands: "wv", Does: effect.Write, Handle: addWorktree},
-		{Name: "remove", Options: "f|force", Operands: "d", Does: effect.History},
-		{Name: "prune|lock|unlock|move|repair", Operands: "w*", Does: effect.Write},
+	{Name: "worktree", Plain: "h help V version v verbose", Subs: []program.Row{
+		{Name: "list", Plain: "v verbose porcelain z expire=v", Here: "r"},
+		{Name: "add", Plain: "f force d detach checkout lock orphan q quiet guess-remote track relative-paths",
+			Options: "b=v B=v reason=v", Operands: "wv", Does: effect.Write, Handle: addWorktree},
+		{Name: "remove", Plain: "h", Options: "f|force", Operands: "d", Does: effect.History},
+		{Name: "prune|lock|unlock|move|repair", Plain: "n dry-run v verbose expire=v reason=v f force relative-paths", Operands: "w*",
+			Does: effect.Write},
 	}},
-	{Name: "archive", Options: "o|output=w format=v prefix=v remote=h exec=c add-file=r", Here: "r", Handle: readPaths},
-	{Name: "bundle", Subs: []program.Row{{Name: "create", Operands: "wv*"}, {Name: "verify|list-heads|unbundle", Operands: "rv*"}}},
-	{Name: "notes", Rest: effect.History, Subs: []program.Row{
-		{Name: "list|show", Here: "r"},
-		{Name: "add|append|copy|edit|merge", Options: "m=v F=r C=v", Here: "rw"},
+	{Name: "archive", Plain: "# l list v verbose worktree-attributes mtime=v",
+		Options: "o|output=w format=v prefix=v remote=h exec=c add-file=r", Here: "r", Handle: readPaths},
+	{Name: "bundle", Plain: "h help V version v verbose", Subs: []program.Row{
+		{Name: "create", Plain: "q quiet progress all-progress all-progress-implied version=v all branches=? tags=? remotes=? not " +
+			"since=v max-count=v n=v filter=v", Operands: "wv*"},
+		{Name: "verify|list-heads|unbundle", Plain: "q quiet progress", Operands: "rv*"},
 	}},
-	{Name: "bisect", Subs: []program.Row{
-		{Name: "run", Style: program.First, Parse: program.RunOperands},
-		{Name: "start|good|bad|new|old|skip|reset|replay|next", Here: "rw", Handle: bisect},
-		{Name: "log|view|visualize|terms|help", Here: "rw"},
+	{Name: "notes", Plain: "h", Options: "ref=v", Rest: effect.History, Subs: []program.Row{
+		{Name: "list|show", Plain: "h", Here: "r"},
+		{Name: "add|append|copy|edit|merge", Plain: "allow-empty separator=? stripspace q quiet v verbose s=v strategy=v abort stdin",
+			Options: "m|message=v F|file=r C|reuse-message=v c|reedit-message=v", Here: "rw"},
 	}},
-	{Name: "sparse-checkout", Subs: []program.Row{
-		{Name: "list", Here: "r"},
-		{Name: "init|set|add|reapply|disable", Here: "rw", Handle: sparse},
+	{Name: "bisect", Plain: "h", Subs: []program.Row{
+		{Name: "run", Style: program.First, Plain: "h help", Parse: program.RunOperands},
+		{Name: "start|good|bad|new|old|skip|reset|replay|next", Plain: "term-new=v term-bad=v term-old=v term-good=v no-checkout " +
+			"first-parent", Here: "rw", Handle: bisect},
+		{Name: "log|terms|help", Plain: "term-new term-bad term-old term-good", Here: "rw"},
+		{Name: "view|visualize", Plain: plainGitLog, Options: optionsGitLog, Here: "rw", Handle: history},
 	}},
-	{Name: "submodule", Options: "q", Subs: []program.Row{
-		{Name: "status|summary", Here: "r"},
-		{Name: "init|update|sync|deinit|absorbgitdirs", Options: "init recursive remote depth=v j=v reference=r f", Here: "rw",
-			Does: effect.Network | effect.Write, Handle: modules},
-		{Name: "foreach", Options: "recursive", Operands: "c*", Here: "rw"},
-		{Name: "add", Options: "b=v name=v", Here: "rw", Does: effect.Network | effect.Install},
+	{Name: "sparse-checkout", Plain: "h", Subs: []program.Row{
+		{Name: "list", Plain: "h", Here: "r"},
+		{Name: "init|set|add|reapply|disable", Plain: "cone sparse-index stdin skip-checks", Here: "rw", Handle: sparse},
 	}},
-	{Name: "lfs", Subs: []program.Row{
-		{Name: "ls-files|status|version|env|logs|track", Here: "r"},
-		{Name: "fetch", Here: "rw", Does: effect.Network},
-		{Name: "pull|checkout", Options: "I|include=v X|exclude=v", Here: "rw", Does: effect.Network, Handle: large},
+	{Name: "submodule", Plain: "quiet cached", Options: "q", Subs: []program.Row{
+		{Name: "status|summary", Plain: "cached recursive q quiet files n=v summary-limit=v for-status commit", Here: "r"},
+		{Name: "init|update|sync|deinit|absorbgitdirs", Plain: "q quiet N no-fetch all checkout merge rebase recommend-shallow " +
+			"single-branch progress dissociate require-init jobs=v filter=v",
+			Options: "init recursive remote depth=v j=v reference=r f|force", Here: "rw", Does: effect.Network | effect.Write,
+			Handle: modules},
+		{Name: "foreach", Plain: "q quiet", Style: program.First, Options: "recursive", Parse: eachModule},
+		{Name: "add", Plain: "f force q quiet branch=v depth=v progress", Options: "b=v name=v reference=r", Here: "rw",
+			Does: effect.Network | effect.Install},
+	}},
+	{Name: "lfs", Plain: "h", Subs: []program.Row{
+		{Name: "ls-files|status|version|env|logs|track", Plain: "l long s size d debug a all deleted n name-only j json p porcelain " +
+			"filename lockable not-lockable no-excluded no-modify-attrs verbose v dry-run", Options: "I|include=v X|exclude=v", Here: "r"},
+		{Name: "fetch", Plain: "r recent a all p prune refetch d dry-run j json stdin", Options: "I|include=v X|exclude=v", Here: "rw",
+			Does: effect.Network},
+		{Name: "pull|checkout", Plain: "base ours theirs", Options: "I|include=v X|exclude=v to=w", Here: "rw", Does: effect.Network,
+			Handle: large},
 		{Name: "push", Does: effect.Push | effect.Network},
 	}},
 	{Name: "read-tree|checkout-index|update-index|maintenance|pack-refs|repack|multi-pack-index|commit-graph|write-tree|" +
 		"commit-tree|hash-object|mktag|mktree|rerere|mergetool|difftool|gui|citool|stripspace|interpret-trailers|column|" +
 		"fmt-merge-msg|unpack-objects|index-pack|pack-objects|merge-file|merge-index", Parse: other},
-	{Name: "gc", Options: "prune=v aggressive auto", Here: "rw", Handle: collect},
+	{Name: "gc", Plain: "q quiet cruft force keep-largest-pack detach max-cruft-size=v", Options: "prune=? aggressive auto", Here: "rw",
+		Handle: collect},
 	{Name: "prune|filter-branch|filter-repo|replace|update-ref|fast-import|prune-packed", Here: "rw", Does: effect.History},
 }

@@ -102,6 +102,9 @@ func bisect(c *program.Call) { bringsOne(c, policy.TreeHistory, program.Known(""
 
 // addWorktree handles worktree add: the second operand is the revision. Without one, git takes the branch that has the name of the folder.
 func addWorktree(c *program.Call) {
+	if c.Has("B") {
+		c.Does |= effect.History
+	}
 	switch len(c.Operands) {
 	case 0:
 	case 1:
@@ -157,7 +160,32 @@ func wholeTree(c *program.Call) {
 }
 
 // modules handles what brings the files of submodules.
-func modules(c *program.Call) { bringsOne(c, policy.TreeModules, program.Known("")) }
+func modules(c *program.Call) {
+	bringsOne(c, policy.TreeModules, program.Known(""))
+	if c.Has("f") {
+		c.Does |= effect.History
+	}
+}
+
+// eachModule handles submodule foreach: the words are a command line.
+func eachModule(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	c.RunWords(c.Operands)
+}
+
+// reflog handles reflog without a subcommand, which is reflog show.
+func reflog(c *program.Call, words []program.Word) {
+	shown := program.Row{Name: "show", Plain: plainGitLog, Options: optionsGitLog, Here: "r", Handle: history}
+	c.Apply(&shown, words)
+}
+
+// history handles the subcommands beside log that take its options.
+func history(c *program.Call) {
+	if c.HasAny("ext-diff", "textconv") {
+		c.Unclear(configured)
+	}
+	readPaths(c)
+}
 
 // large handles lfs pull and lfs checkout.
 func large(c *program.Call) { bringsOne(c, policy.TreeLarge, program.Known("")) }

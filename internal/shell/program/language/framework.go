@@ -137,5 +137,28 @@ func flutter(c *program.Call, args []program.Word) {
 			c.Does |= effect.Install | effect.Network
 		}
 	}
+	namedProject(c, args)
+}
+
+// namedProject is RunProject for a row that names its options.
+func namedProject(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	program.RunProject(c, args)
+}
+
+// serve handles servers of Python: they may listen to everybody.
+func serve(c *program.Call, args []program.Word) {
+	for i, w := range args {
+		name, value, attached := strings.Cut(w.Text, "=")
+		if !program.Named("--host|-h|-b|--bind", name) {
+			continue
+		}
+		if !attached && i+1 < len(args) {
+			value = args[i+1].Text
+		}
+		if host, _, _ := strings.Cut(value, ":"); !program.Named("localhost|127.0.0.1|::1", host) {
+			c.Does |= effect.Listen
+		}
+	}
 	program.RunProject(c, args)
 }

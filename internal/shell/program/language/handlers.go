@@ -14,37 +14,6 @@ func interpret(c *program.Call, args []program.Word) {
 	runScanned(c)
 }
 
-// java has options with a colon before the value.
-func java(c *program.Call, args []program.Word) {
-	c.Scan(args)
-	for _, w := range args {
-		name, rest, _ := strings.Cut(w.Text, ":")
-		at := len(w.Text) - len(rest)
-		switch {
-		case rest == "":
-		case name == "-Xloggc":
-			c.Role('w', w.Tail(at))
-		case name == "-Xlog":
-			for part := range strings.SplitSeq(rest, ":") {
-				part = strings.TrimPrefix(part, "file=")
-				c.Role('w', program.Word{Text: strings.Trim(part, `"`), Unknown: w.Unknown})
-			}
-		case program.Named("-javaagent|-agentpath|-agentlib", name):
-			file, how, _ := strings.Cut(rest, "=")
-			c.Role('x', program.Word{Text: file, Unknown: w.Unknown})
-			if strings.Contains(how, "server=y") {
-				c.Does |= effect.Listen
-			}
-		case name == "-XX" && strings.HasPrefix(rest, "On"): // OnError, OnOutOfMemoryError
-			_, line, _ := strings.Cut(rest, "=")
-			c.RunNested(program.Word{Text: line, Unknown: w.Unknown})
-		case strings.HasPrefix(name, "-Xbootclasspath") || name == "-Xshare" && strings.Contains(rest, "/"):
-			c.Role('x', w.Tail(at))
-		}
-	}
-	runScanned(c)
-}
-
 // tsx is an interpreter with a subcommand.
 func tsx(c *program.Call, args []program.Word) {
 	c.Scan(args)
@@ -65,7 +34,7 @@ func runScanned(c *program.Call) {
 		framework(c, c.Operands[0], c.Operands[1:])
 		program.Targets(c, c.Operands[1:])
 		c.Guess(c.Operands[1:])
-	case c.HasAny("jar", "test"):
+	case c.HasAny("jar", "test", "m", "run"):
 		c.Does |= effect.ProjectCode
 	case c.HasAny("v", "version", "h", "l", "modules"):
 	default:
@@ -86,52 +55,87 @@ func runScanned(c *program.Call) {
 // python has two options that end its options: -c CODE and -m MODULE.
 func python(c *program.Call, args []program.Word) {
 	for i := 0; i < len(args); i++ {
-		s := args[i].Text
-		switch {
-		case args[i].Unknown && !args[i].Stream && s == "":
+		switch w := args[i]; {
+		case w.Unknown && !w.Stream && w.Text == "":
 			c.Unclear("an argument of python is not known")
 			c.Finish()
 			return
-		case len(s) < 2 || s[0] != '-':
-			if s == "-" {
-				c.RunInput()
-			} else {
-				c.RunFile(args[i])
-				framework(c, args[i], args[i+1:])
-			}
-			program.Targets(c, args[i+1:])
-			c.Guess(args[i+1:])
-			c.Finish()
+		case len(w.Text) < 2 || w.Text[0] != '-':
+			pythonScript(c, w, args[i+1:])
 			return
-		case s == "--check-hash-based-pycs":
-			i++
-		case strings.HasPrefix(s, "--"):
-		case strings.IndexByte("WXQ", s[1]) >= 0:
-			if len(s) == 2 {
+		case strings.HasPrefix(w.Text, "--"):
+			c.Scan(args[i : i+1])
+			if w.Text == "--check-hash-based-pycs" {
 				i++
 			}
-		case strings.ContainsAny(s[1:], "cm"):
-			at := strings.IndexAny(s[1:], "cm") + 1
-			if s[at] == 'c' {
+		default:
+			at := pythonLetters(c, w)
+			rest := args[i+1:]
+			if at == len(w.Text) {
+				continue
+			}
+			if at+1 < len(w.Text) {
+				rest = append([]program.Word{w.Tail(at + 1)}, rest...)
+			} else {
+				i++
+			}
+			switch w.Text[at] {
+			case 'c':
 				c.Does |= effect.InlineCode
-				c.Guess(args[min(i+2, len(args)):])
+				c.Guess(rest[min(1, len(rest)):])
 				c.Finish()
 				return
+			case 'm':
+				runModule(c, rest)
+				return
+			case 'X':
+				pythonSetting(c, rest)
 			}
-			rest := args[i+1:]
-			if at+1 < len(s) {
-				rest = append([]program.Word{args[i].Tail(at + 1)}, rest...)
-			}
-			runModule(c, rest)
-			return
-		case s == "-i":
-			c.Does |= effect.InlineCode
 		}
 	}
 	if len(args) == 0 || args[0].Text != "--version" && args[0].Text != "-V" && args[0].Text != "--help" && args[0].Text != "-h" {
 		c.RunInput()
 	}
 	c.Finish()
+}
+
+// pythonScript runs a script, or what comes from standard input.
+func pythonScript(c *program.Call, script program.Word, args []program.Word) {
+	if script.Text == "-" {
+		c.RunInput()
+	} else {
+		c.RunFile(script)
+		framework(c, script, args)
+	}
+	program.Targets(c, args)
+	c.Guess(args)
+	c.Finish()
+}
+
+// pythonLetters reads the letters of one word up to one that has a value, and returns where that stands.
+func pythonLetters(c *program.Call, w program.Word) int {
+	at := strings.IndexAny(w.Text[1:], "cmWXQ") + 1
+	if at == 0 {
+		at = len(w.Text)
+	}
+	c.Scan([]program.Word{{Text: w.Text[:at], Unknown: w.Unknown && at == len(w.Text)}})
+	if strings.Contains(w.Text[:at], "i") {
+		c.Does |= effect.InlineCode
+	}
+	return at
+}
+
+// pythonSetting handles -X, which may say where compiled files are written.
+func pythonSetting(c *program.Call, values []program.Word) {
+	if len(values) == 0 {
+		return
+	}
+	switch key, file, _ := strings.Cut(values[0].Text, "="); {
+	case values[0].Unknown || key == "presite":
+		c.Unclear("a setting of python is not known")
+	case key == "pycache_prefix":
+		c.Role('w', program.Known(file))
+	}
 }
 
 // runModule handles python -m. A module that is also a program is that program.

@@ -1,10 +1,81 @@
 package language
 
 import (
+	"slices"
 	"strings"
 
+	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
 )
+
+// java has options with the value attached to the name, and options with a colon before the value. What stands behind the program belongs
+// to it.
+func java(c *program.Call, args []program.Word) {
+	var rest []program.Word
+	if i := slices.IndexFunc(args, func(w program.Word) bool { return program.Named("-jar|-m|--module", w.Text) }); i >= 0 && i+2 < len(args) {
+		args, rest = args[:i+2], args[i+2:]
+	}
+	c.Scan(slices.DeleteFunc(slices.Clone(args), func(w program.Word) bool { return javaOption(c, w) }))
+	c.Operands = append(c.Operands, rest...)
+	if c.HasAny("jar", "m") {
+		c.Does |= effect.ProjectCode
+		c.Guess(c.Operands)
+		c.Finish()
+		return
+	}
+	runScanned(c)
+}
+
+// javaOption handles an option whose value is attached, and reports whether the word is one.
+func javaOption(c *program.Call, w program.Word) bool {
+	name, rest, colon := strings.Cut(w.Text, ":")
+	at := len(w.Text) - len(rest)
+	switch {
+	case strings.HasPrefix(w.Text, "-D"):
+		c.MaybePath(w.Tail(2))
+	case program.Named("-Xm|-Xs|-Xn", w.Text[:min(3, len(w.Text))]) && !colon && w.Text != "-Xmixed":
+		return strings.Trim(w.Text[3:], "snxkmgtKMGT0123456789") == "" // a size
+	case !colon:
+		return false
+	case name == "-Xloggc":
+		c.Role('w', w.Tail(at))
+	case name == "-Xlog":
+		for part := range strings.SplitSeq(rest, ":") {
+			part = strings.TrimPrefix(part, "file=")
+			c.Role('w', program.Word{Text: strings.Trim(part, `"`), Unknown: w.Unknown})
+		}
+	case program.Named("-javaagent|-agentpath|-agentlib", name):
+		file, how, _ := strings.Cut(rest, "=")
+		c.Role('x', program.Word{Text: file, Unknown: w.Unknown})
+		if strings.Contains(how, "server=y") {
+			c.Does |= effect.Listen
+		}
+	case name == "-XX":
+		machineOption(c, rest, w.Unknown)
+	case strings.HasPrefix(name, "-Xbootclasspath") || name == "-Xshare" && strings.Contains(rest, "/"):
+		c.Role('x', w.Tail(at))
+	default:
+		return program.Named("-ea|-da|-enableassertions|-disableassertions|-verbose|-Xshare|-XshowSettings|-Xcheck|-Xverify", name)
+	}
+	return true
+}
+
+// machineOption handles -XX, an option of the machine: some run a command line, some name files with more options or with code, and others
+// files that are written.
+func machineOption(c *program.Call, option string, unknown bool) {
+	name, text, valued := strings.Cut(option, "=")
+	value := program.Word{Text: text, Unknown: unknown}
+	switch {
+	case strings.HasPrefix(name, "On"): // OnError, OnOutOfMemoryError
+		c.RunNested(value)
+	case program.ContainsAny(name, "Flags", "VMOptions", "SharedArchive", "AOT", "CompileCommandFile", "CompilerDirectivesFile"):
+		c.Role('x', value)
+	case strings.HasPrefix(name, "StartFlightRecording") || unknown:
+		c.Unclear("an option of the machine may write files")
+	case valued && (strings.Contains(text, "/") || strings.HasSuffix(name, "File") || strings.HasSuffix(name, "Path")):
+		c.Role('w', value)
+	}
+}
 
 // Interpreters whose options are whole words behind one hyphen, with some that are letters.
 
@@ -58,5 +129,14 @@ func powerShell(c *program.Call, args []program.Word) {
 		}
 	}
 	c.RunInput()
+	c.Finish()
+}
+
+// link handles the linker, which has options with the value attached to one letter.
+func link(c *program.Call, args []program.Word) {
+	c.Scan(slices.DeleteFunc(slices.Clone(args), func(w program.Word) bool {
+		return len(w.Text) > 2 && w.Text[0] == '-' && strings.IndexByte("LlzOu", w.Text[1]) >= 0
+	}))
+	c.Spread()
 	c.Finish()
 }

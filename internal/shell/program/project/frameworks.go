@@ -1,6 +1,7 @@
 package project
 
 import (
+	"slices"
 	"strings"
 
 	"mycelium/internal/shell/effect"
@@ -9,8 +10,20 @@ import (
 
 // Frameworks whose own commands do more than build and test.
 
+// plainSbt are harmless options of sbt. It has no row of them, because its arguments are whole commands.
+const plainSbt = "-batch|--batch|-client|--client|--no-server|-v|--verbose|-d|--debug|--info|--warn|--error|-no-colors|--no-colors|" +
+	"--color|--supershell|-mem|-h|-help|--help|-V|-version|--version|--numeric-version|--script-version|--timings|--no-share|--"
+
 // sbt has commands that are code, and commands that publish, also behind the name of a project: core/publishSigned.
 func sbt(c *program.Call, args []program.Word) {
+	for _, w := range args {
+		name, _, _ := strings.Cut(w.Text, "=")
+		plain := program.Named(plainSbt, name) || program.ContainsAny(w.Text[:min(5, len(w.Text))], "-J-Xm", "-J-Xs") ||
+			strings.HasPrefix(w.Text, "-Dsbt.") && !strings.Contains(w.Text, "/")
+		if strings.HasPrefix(w.Text, "-") && !plain {
+			c.Unclear("what the option " + name + " does is not known")
+		}
+	}
 	for _, w := range args {
 		for line := range strings.SplitSeq(w.Text, ";") {
 			head, _, _ := strings.Cut(strings.TrimLeft(line, " +~"), " ")
@@ -33,8 +46,23 @@ func sbt(c *program.Call, args []program.Word) {
 	program.RunProject(c, args)
 }
 
+// gradle has settings of its own among the properties.
+func gradle(c *program.Call, args []program.Word) {
+	scanOwn(c, args)
+	for _, o := range c.Options {
+		own := program.Named("D|P", o.Name) && strings.HasPrefix(o.Value.Text, "org.gradle.")
+		if own && program.ContainsAny(o.Value.Text, "/", "agent", "args") {
+			c.Unclear("a setting of gradle may say which code runs")
+		}
+	}
+	program.RunProject(c, args)
+}
+
 // maven has plugins that run programs, fetch what is not declared, and publish.
 func maven(c *program.Call, args []program.Word) {
+	scanOwn(c, slices.DeleteFunc(slices.Clone(args), func(w program.Word) bool {
+		return len(w.Text) > 2 && w.Text[0] == '-' && strings.IndexByte("DPT", w.Text[1]) >= 0
+	}))
 	for _, w := range args {
 		name, value, _ := strings.Cut(w.Text, "=")
 		switch {
@@ -71,6 +99,10 @@ func rails(c *program.Call, args []program.Word) {
 		c.Does |= effect.Secrets
 	case program.Named("app:template|new|plugin", args[0].Text):
 		c.Does |= effect.Install | effect.Network
+	}
+	c.Scan(args[1:])
+	if v, ok := c.Value("b"); ok && !program.Named("localhost|127.0.0.1|::1|[::1]", v.Text) {
+		c.Does |= effect.Listen
 	}
 	dropsData(c, args)
 	program.RunProject(c, args)

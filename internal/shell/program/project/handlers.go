@@ -1,6 +1,7 @@
 package project
 
 import (
+	"slices"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -61,6 +62,18 @@ func goBuild(c *program.Call) {
 			c.Does |= effect.Network | effect.Upload
 		}
 	}
+}
+
+// goTest handles go test: what stands behind -args belongs to the test.
+func goTest(c *program.Call, args []program.Word) {
+	if i := slices.IndexFunc(args, func(w program.Word) bool { return w.Text == "-args" || w.Text == "--args" }); i >= 0 {
+		c.Guess(args[i+1:])
+		args = args[:i]
+	}
+	c.Scan(args)
+	c.Spread()
+	goBuild(c)
+	c.Finish()
 }
 
 // linkerOptions looks at the options that go to the compiler, the assembler and the linker of Go.

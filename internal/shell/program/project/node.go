@@ -42,6 +42,13 @@ func changesProgram(option string) bool {
 	return option == "--git"
 }
 
+// namedScript is packageScript for a row that names its options: those of npm are its own up to --, also behind the name of a script, and
+// those of the others up to that name.
+func namedScript(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	packageScript(c, args)
+}
+
 // explore handles npm explore: it runs a command in the folder of a package.
 func explore(c *program.Call, args []program.Word) {
 	c.Scan(args)

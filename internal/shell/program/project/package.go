@@ -124,16 +124,25 @@ func packageOptions(c *program.Call, args []program.Word) (pkg program.Word, nam
 			if i++; i < len(args) {
 				pkg, named = args[i], true
 			}
-		case s == "--with" || s == "--python":
+		case program.Named("--with|--python|--spec", s):
 			i++
 		case strings.HasPrefix(s, "--package=") || strings.HasPrefix(s, "--from="):
 			pkg, named = args[i].Tail(strings.IndexByte(s, '=')+1), true
 		case len(s) < 2 || s[0] != '-':
 			return pkg, named, args[i:]
+		default:
+			if name, _, _ := strings.Cut(s, "="); !program.Named(packageRunners, name) {
+				c.Unclear("what the option " + name + " does is not known")
+			}
 		}
 	}
 	return pkg, named, nil
 }
+
+// packageRunners are the harmless options, without values of their own, of programs that run a package.
+const packageRunners = "--|-y|--yes|-n|--no|--no-install|-q|--quiet|-s|--silent|-v|--verbose|--offline|--prefer-offline|--bun|" +
+	"--if-present|--isolated|--no-cache|--workspaces|--include-workspace-root|-h|--help|--version|--loglevel|" +
+	"--no-progress|-r|--recursive|--parallel"
 
 // projectTool reports whether a tool is one that projects have among their own dependencies.
 func projectTool(name string) bool {
@@ -169,7 +178,7 @@ func setup(c *program.Call, folder program.Word) {
 // dependencies.
 func install(c *program.Call) {
 	c.Does |= effect.ProjectCode
-	fresh := c.HasAny("g", "e") || updatesItself(c)
+	fresh := global(c) || c.Has("e") || updatesItself(c)
 	for _, t := range c.Operands {
 		switch {
 		case c.Part.Program == "go" && strings.Contains(t.Text, "@"):
@@ -199,7 +208,7 @@ func install(c *program.Call) {
 		}
 	}
 	if v, ok := c.Value("e"); ok && (v.Text == "." || strings.HasPrefix(v.Text, "./") || strings.HasPrefix(v.Text, ".[")) {
-		fresh = c.Has("g") || len(c.Operands) > 0
+		fresh = global(c) || len(c.Operands) > 0
 	}
 	if v, ok := c.Value("r"); ok && strings.Contains(v.Text, "://") {
 		fresh = true
@@ -219,9 +228,15 @@ func install(c *program.Call) {
 
 // uninstall takes software away from the user with -g.
 func uninstall(c *program.Call) {
-	if c.Has("g") {
+	if global(c) {
 		c.Does |= effect.Install
 	}
+}
+
+// global reports whether a package manager works on what the user has, and not on the project.
+func global(c *program.Call) bool {
+	where, _ := c.Value("L")
+	return c.Has("g") || where.Text == "global" || where.Text == "user" || where.Unknown
 }
 
 // listsPackages reports whether a word is a file in which packages are declared.

@@ -18,25 +18,50 @@ func cargoSettings(c *program.Call) {
 // cargoSource looks for options that change what cargo runs, or which registry it asks.
 func cargoSource(c *program.Call) {
 	cargoSettings(c)
+	if v, ok := c.Value("manifest-path"); ok && (strings.HasPrefix(v.Text, "/") || strings.HasPrefix(v.Text, "..")) {
+		c.Role('x', v) // its build script may run
+	}
 	if c.HasAny("registry", "index") {
 		c.Unclear("another registry is asked")
 	}
 }
 
-// cargoCompiler handles cargo rustc and cargo rustdoc: the words behind -- go to the compiler.
+// cargoBuild is RunProject for cargo, whose options are named.
+func cargoBuild(c *program.Call, args []program.Word) {
+	c.Scan(args)
+	cargoSource(c)
+	program.RunProject(c, args)
+}
+
+// cargoCompiler handles cargo rustc, rustdoc and clippy: the words behind -- go to the compiler.
 func cargoCompiler(c *program.Call, args []program.Word) {
+	inner(c, args, "rustc", compileRust)
+	cargoBuild(c, args)
+}
+
+// cargoFormat handles cargo fmt: the words behind -- go to rustfmt.
+func cargoFormat(c *program.Call, args []program.Word) {
+	inner(c, args, "rustfmt", func(*program.Call) {})
+	c.Scan(args)
+	cargoSource(c)
+	c.WorkHere("rw")
+	c.Finish()
+}
+
+// inner reads the words behind -- as those of another program.
+func inner(c *program.Call, args []program.Word, name string, handle func(*program.Call)) {
 	for i, w := range args {
 		if w.Text == "--" {
-			inner := program.Call{Shell: c.Shell, Walk: c.Walk, State: c.State, Words: c.Words, Row: c.Shell.Find("rustc")}
-			inner.Scan(args[i+1:])
-			compileRust(&inner)
-			c.Part.Paths = append(c.Part.Paths, inner.Part.Paths...)
-			c.Part.Unclear = append(c.Part.Unclear, inner.Part.Unclear...)
-			c.Does |= inner.Does
-			break
+			other := program.Call{Shell: c.Shell, Walk: c.Walk, State: c.State, Words: c.Words, Row: c.Shell.Find(name)}
+			other.Scan(args[i+1:])
+			other.Spread()
+			handle(&other)
+			c.Part.Paths = append(c.Part.Paths, other.Part.Paths...)
+			c.Part.Unclear = append(c.Part.Unclear, other.Part.Unclear...)
+			c.Does |= other.Does
+			return
 		}
 	}
-	program.RunProject(c, args)
 }
 
 // cargoWatch handles cargo watch: it runs subcommands of cargo, command lines, and the operands.
@@ -61,6 +86,8 @@ func compileRust(c *program.Call) {
 					c.Role('w', program.Known(file))
 				}
 			}
+		case o.Name == "print" && val != "":
+			c.Role('w', value)
 		case o.Name == "Z":
 			unstable(c, key, value)
 		case o.Name != "codegen":
