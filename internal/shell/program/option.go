@@ -2,6 +2,7 @@ package program
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -65,12 +66,19 @@ func (c *Call) long(w Word, next []Word) int {
 	canonical, role, exact := findOption(c.Row.Options, name, mayBeShort)
 	if !exact {
 		if known, takes, same := c.Row.plain(name, mayBeShort); same || canonical == "" {
+			if positive, negated := strings.CutPrefix(name, "no-"); negated && known {
+				given, _, _ := findOption(c.Row.Options, positive, mayBeShort)
+				c.revoke(given)
+			}
 			return longPlain(c, w, start+len(name), attached, known, takes, next)
 		}
 	}
 	o := Option{Name: canonical}
 	used := 0
 	switch {
+	case role == 0 && attached && Named("false|False|FALSE|f|F|0|no|off", w.Text[start+len(name)+1:]):
+		c.revoke(canonical)
+		return 0
 	case role == 0:
 	case attached:
 		o.Value, o.HasValue = w.Tail(start+len(name)+1), true
@@ -203,6 +211,11 @@ func (c *Call) take(o Option, role byte) {
 	if o.HasValue {
 		c.Role(role, o.Value)
 	}
+}
+
+// revoke takes an option back: --dry-run=false, or --no-dry-run, behind --dry-run.
+func (c *Call) revoke(name string) {
+	c.Options = slices.DeleteFunc(c.Options, func(o Option) bool { return o.Name == name })
 }
 
 // findOption finds an option in the options of a row. A name that mayBeShort may also be the beginning of one; exact reports that it is a

@@ -146,6 +146,9 @@ func tellsSecrets(word string) bool {
 			"key-string", "publishing")
 }
 
+// otherAuthority is why a command with another list of authorities is unclear.
+const otherAuthority = "another authority says who the service is"
+
 // namedFiles takes the files and the addresses that a question of aws names. The other words are names of what is there, also if they
 // look like paths.
 func namedFiles(c *program.Call) {
@@ -156,9 +159,9 @@ func namedFiles(c *program.Call) {
 		case isFile:
 			c.File(policy.Read, program.Known(file))
 		case name == "--ca-bundle" && attached:
-			c.File(policy.Read, t.Tail(len(name)+1))
+			c.Unclear(otherAuthority)
 		case i > 0 && c.Operands[i-1].Text == "--ca-bundle":
-			c.File(policy.Read, t)
+			c.Unclear(otherAuthority)
 		case i > 0 && c.Operands[i-1].Text == "--endpoint-url" && !strings.Contains(t.Text, "://"):
 			c.Host(t)
 		case strings.Contains(t.Text, "://") && !strings.Contains(t.Text, "s3://"):

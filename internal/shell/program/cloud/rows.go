@@ -17,7 +17,7 @@ var Rows = []program.Row{
 		Does: effect.Cloud | effect.Network, Shows: "syntax-check"},
 	{Name: "argocd", Plain: "h|help", Rest: effect.Cloud | effect.Network, Subs: []program.Row{{Name: "version|context",
 		Plain: "client short o|output=v h|help", Operands: "v*"}}},
-	{Name: "aws", Options: "profile=v region=v output=v query=v endpoint-url=h ca-bundle=r color=v cli-read-timeout=v " +
+	{Name: "aws", Options: "profile=v region=v output=v query=v endpoint-url=h color=v cli-read-timeout=v " +
 		"cli-connect-timeout=v " +
 		"cli-binary-format=v cli-error-format=v no-cli-pager no-paginate no-verify-ssl no-sign-request debug v|version",
 		Plain: "cli-auto-prompt no-cli-auto-prompt help", Other: providerCommand, Subs: []program.Row{

@@ -48,7 +48,7 @@ var Rows = []program.Row{
 	{Name: "iconv", Plain: plainIconv, Options: "f|from-code=v t|to-code=v o|output=w", Operands: "r*"},
 	{Name: "join", Plain: plainJoin, Options: "t=v o=v j=v 1=v 2=v a=v e=v v=v", Operands: "r*"},
 	{Name: "jq", Plain: plainJq,
-		Options: "arg=2 argjson=2 slurpfile=3 rawfile=3 argfile=3 f|from-file=r L=r indent=v args jsonargs", Operands: "vr*",
+		Options: "arg=2 argjson=2 slurpfile=3 rawfile=3 argfile=3 f|from-file=x L=e indent=v args jsonargs", Operands: "vr*",
 		Instead: "f r*", Handle: query},
 	{Name: "look", Plain: "a|alternative b d|alphanum f|ignore-case h|help V|version", Options: "t|terminate=v", Operands: "vr*"},
 	{Name: "markdownlint", Options: "c|config=x i|ignore=v f|fix o|output=w p|ignore-path=r r|rules=x",

@@ -54,7 +54,7 @@ var cargoCommands = []program.Row{
 	{Name: "package", Plain: plainCargoShow, Options: cargoOptions, Operands: "g*", Here: "rw", Does: effect.ProjectCode,
 		Handle: cargoSource},
 	{Name: "publish|yank|login|logout|release", Plain: plainCargoShow, Options: "n|dry-run token=v registry=h manifest-path=r target-dir=w " +
-		"p|package=v config=x index=h Z=v color=v", Operands: "g*", Here: "r", Does: effect.Publish | effect.Network, Handle: publish},
+		"p|package=v config=x index=h Z=v color=v target=v", Operands: "g*", Here: "r", Does: effect.Publish | effect.Network, Handle: publish},
 }
 
 // goCommands are the subcommands of go.

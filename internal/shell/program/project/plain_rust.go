@@ -4,7 +4,7 @@ package project
 
 // cargoOptions are the options of many subcommands of cargo.
 const cargoOptions = "manifest-path=r target-dir=w artifact-dir|out-dir=w lockfile-path=w p|package=v " +
-	"config=x registry=v index=h Z=v color=v"
+	"config=x registry=v index=h Z=v color=v target=v"
 
 // plainCargo are the harmless options of every subcommand of cargo.
 const plainCargo = "h help V version q|quiet v|verbose frozen locked offline F|features=v all-features " +
@@ -12,13 +12,13 @@ const plainCargo = "h help V version q|quiet v|verbose frozen locked offline F|f
 
 // plainCargoBuild are those of what builds.
 const plainCargoBuild = plainCargo + " bin=v bins example=v examples test=v tests bench=v benches lib doc all all-targets " +
-	"workspace exclude=v target=v profile=v r|release j|jobs=v message-format=v future-incompat-report " +
-	"ignore-rust-version keep-going unit-graph timings=? no-run no-fail-fast no-deps document-private-items open fix " +
+	"workspace exclude=v profile=v r|release j|jobs=v message-format=v future-incompat-report " +
+	"ignore-rust-version keep-going unit-graph timings=? no-run no-fail-fast no-deps document-private-items fix " +
 	"allow-dirty allow-staged allow-no-vcs broken-code edition edition-idioms explain=v"
 
 // plainCargoShow are those of what shows, and of what changes Cargo.toml.
 const plainCargoShow = plainCargo + " all all-targets workspace w bin lib bins charset=v d|duplicates e|edges=v i|invert=v " +
-	"depth=v f|format=v prefix=v prune=v exclude=v target=v no-dedupe check message-format=v filter-platform=v " +
+	"depth=v f|format=v prefix=v prune=v exclude=v no-dedupe check message-format=v filter-platform=v " +
 	"format-version=v no-deps limit=v precise=v recursive breaking b aggressive n|dry-run ignore-rust-version " +
 	"publish-time=v r|release profile=v doc dev build optional edition=v name=v vcs=v allow-dirty no-verify " +
 	"no-metadata exclude-lockfile j|jobs=v keep-going no-delete versioned-dirs respect-source-config verify"

@@ -21,6 +21,9 @@ func cargoSource(c *program.Call) {
 	if v, ok := c.Value("manifest-path"); ok && (strings.HasPrefix(v.Text, "/") || strings.HasPrefix(v.Text, "..")) {
 		c.Role('x', v) // its build script may run
 	}
+	if v, ok := c.Value("target"); ok && strings.HasSuffix(v.Text, ".json") {
+		c.Role('x', v) // it may name the linker
+	}
 	if c.HasAny("registry", "index") {
 		c.Unclear("another registry is asked")
 	}
