@@ -82,9 +82,18 @@ func (b *builder) values(vals []program.Word, quoted bool) {
 		}
 		if quoted || b.whole || !strings.ContainsAny(v.Text, " \t\n") {
 			b.some = b.some || quoted
+			if v.MayBeEmpty && b.cur.Text != "" && !b.cur.Unknown {
+				b.unknown(quoted)
+			}
 			b.add(v.Text)
+			b.cur.MayBeEmpty = b.cur.MayBeEmpty || v.MayBeEmpty
 			b.cur.Pattern = b.cur.Pattern || v.Pattern && (!quoted || v.Expanded) || !quoted && strings.ContainsAny(v.Text, "*?[")
 			b.cur.Expanded = b.cur.Expanded || v.Expanded
+			if v.Filled != "" {
+				b.cur.From |= v.From
+				b.thing(v.Filled, quoted)
+				continue
+			}
 			if v.Unknown {
 				if v.Default != "" && b.cur.Default == "" {
 					b.cur.Default = b.cur.Text + v.Default

@@ -159,7 +159,7 @@ func (r *reader) binary(c *syntax.BinaryCmd, st program.State, in program.Input)
 // parts before those.
 func (r *reader) piped(before *syntax.Stmt, st program.State, first int, outer effect.Set) program.Input {
 	src := r.src
-	in := program.Input{Endless: r.Endless, Does: r.Does, Names: r.Listed(first), Output: func() (program.Word, bool) {
+	in := program.Input{Endless: r.Endless, Does: r.Does, Names: r.lines(before, first), Output: func() (program.Word, bool) {
 		now := r.src
 		r.src = src
 		w, ok := r.output(before, st)
@@ -213,6 +213,7 @@ func (r *reader) loop(c *syntax.ForClause, st program.State, in program.Input) p
 	}
 	end := st
 	for _, item := range items {
+		item.MayBeEmpty = false // there is a turn for each that is listed
 		r.notice(words.Name.Value, item, end)
 		end = r.turn(c.Do, end, r.Assign(end, words.Name.Value, item), in)
 	}
@@ -222,9 +223,17 @@ func (r *reader) loop(c *syntax.ForClause, st program.State, in program.Input) p
 // while walks while and until.
 func (r *reader) while(c *syntax.WhileClause, st program.State, in program.Input) program.State {
 	st = r.forget(c, st)
-	st = r.block(c.Cond, st, in)
+	ok, fail := r.stmts(c.Cond, st, in)
+	if r.Errexit {
+		fail = program.Join(ok, fail) // a condition may fail
+		fail.Dead = false
+	}
+	begin := ok
+	if c.Until {
+		begin = fail
+	}
 	first := len(r.Parts)
-	end := r.turn(c.Do, st, st, in)
+	end := r.turn(c.Do, program.Join(ok, fail), begin, in)
 	turns(r, c, first)
 	return end
 }

@@ -151,7 +151,7 @@ func (c *Call) Finish() {
 		c.Does |= c.Files.Does
 		c.Files = nil
 	}
-	if len(c.Part.Hosts) > 0 && knowsItsService(c.Part.Program) {
+	if len(c.Part.Hosts) > 0 && c.Does&effect.Network != 0 && knowsItsService(c.Part.Program) {
 		c.Does |= effect.Upload // a machine that the command names receives what the command sends
 	}
 	if len(c.Part.Unclear) > 0 {

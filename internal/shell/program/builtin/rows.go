@@ -37,7 +37,7 @@ var Rows = []program.Row{
 	{Name: "jobs", Operands: "v*"},
 	{Name: "let", Operands: "v*"},
 	{Name: "local", Options: "n l u c i", Handle: exportNames},
-	{Name: "mapfile", Options: "d=v n=v O=v s=v u=v C=c c=v t", Handle: forgetNames},
+	{Name: "mapfile", Options: "d=v n=v O=v s=v u=v C=c c=v t", Handle: mapFile},
 	{Name: "popd", Handle: popDir},
 	{Name: "printf", Options: "v=v", Handle: printf},
 	{Name: "pushd", Handle: changeDir},

@@ -66,6 +66,10 @@ func goBuild(c *program.Call) {
 // linkerOptions looks at the options that go to the compiler, the assembler and the linker of Go.
 func linkerOptions(c *program.Call) {
 	for _, o := range c.Options {
+		if o.Value.Filled != "" {
+			o.Value.Text = strings.ReplaceAll(o.Value.Filled, "="+program.Reference, "="+program.Thing)
+			o.Value.Unknown = false
+		}
 		if program.Named("ldflags|gcflags|asmflags|gccgoflags", o.Name) && (o.Value.Unknown || !plainToolOptions(o.Value.Text)) {
 			c.Unclear("options of the compiler or the linker may write files or run another program")
 		}
