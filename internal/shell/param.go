@@ -129,7 +129,9 @@ func (b *builder) split(v program.Word) {
 // value returns the values of a variable. ok is false if they are not known.
 func (b *builder) value(name string) ([]program.Word, bool) {
 	switch name {
-	case "?", "#", "!", "$", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "EPOCHSECONDS", "COLUMNS", "LINES":
+	case "!":
+		return []program.Word{{Text: "%0"}}, true // a job of this shell
+	case "?", "#", "$", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "EPOCHSECONDS", "COLUMNS", "LINES":
 		return []program.Word{{Text: "0"}}, true
 	case "-", "_":
 		return nil, false

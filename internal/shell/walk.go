@@ -159,7 +159,7 @@ func (r *reader) binary(c *syntax.BinaryCmd, st program.State, in program.Input)
 // parts before those.
 func (r *reader) piped(before *syntax.Stmt, st program.State, first int, outer effect.Set) program.Input {
 	src := r.src
-	in := program.Input{Endless: r.Endless, Does: r.Does, Names: r.lines(before, first), Output: func() (program.Word, bool) {
+	in := program.Input{Endless: r.Endless, Does: r.Does, Names: r.lines(before, st, first), Output: func() (program.Word, bool) {
 		now := r.src
 		r.src = src
 		w, ok := r.output(before, st)
@@ -252,10 +252,11 @@ func (r *reader) turn(do []*syntax.Stmt, before, st program.State, in program.In
 // forget returns the state in which a turn of a loop begins: the turn before may have assigned the variables of the loop and changed the
 // working directory.
 func (r *reader) forget(loop syntax.Node, st program.State) program.State {
+	var ends []*syntax.Assign // those before read end with it
 	syntax.Walk(loop, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Assign:
-			if n.Name != nil {
+			if n.Name != nil && !slices.Contains(ends, n) {
 				st = r.Assign(st, n.Name.Value, program.UnknownWords...)
 			}
 		case *syntax.WordIter:
@@ -268,6 +269,9 @@ func (r *reader) forget(loop syntax.Node, st program.State) program.State {
 				}
 			}
 		case *syntax.CallExpr:
+			if len(n.Args) > 0 && n.Args[0].Lit() == "read" && !slices.ContainsFunc(r.funcs, func(f function) bool { return f.name == "read" }) {
+				ends = append(ends, n.Assigns...)
+			}
 			if len(n.Args) > 0 {
 				st = forgetCall(r, n.Args, st)
 			}

@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"strings"
+
 	"mvdan.cc/sh/v3/syntax"
 
 	"mycelium/internal/shell/program"
@@ -92,11 +94,14 @@ func isPipeline(s *syntax.Stmt) bool {
 
 // lines returns the words that a pipeline writes whose parts begin at first: names of files, numbers, or names of things. It returns nil if
 // nothing is known of them.
-func (r *reader) lines(s *syntax.Stmt, first int) []program.Word {
+func (r *reader) lines(s *syntax.Stmt, st program.State, first int) []program.Word {
 	if !isPipeline(s) {
 		return nil
 	}
 	if names := r.Listed(first); len(names) > 0 {
+		return names
+	}
+	if names := r.printed(s, st); names != nil {
 		return names
 	}
 	switch r.Writes(first) {
@@ -109,7 +114,7 @@ func (r *reader) lines(s *syntax.Stmt, first int) []program.Word {
 }
 
 // streamed returns the words that come from <(…), whose parts begin at first.
-func (r *reader) streamed(w *syntax.Word, first int) []program.Word {
+func (r *reader) streamed(w *syntax.Word, st program.State, first int) []program.Word {
 	if len(w.Parts) != 1 {
 		return nil
 	}
@@ -117,5 +122,30 @@ func (r *reader) streamed(w *syntax.Word, first int) []program.Word {
 	if !ok || p.Op != syntax.CmdIn || len(p.Stmts) != 1 {
 		return nil
 	}
-	return r.lines(p.Stmts[0], first)
+	return r.lines(p.Stmts[0], st, first)
+}
+
+// printed returns the words that printf '%s\n' writes, if some are patterns: of known words the text is known.
+func (r *reader) printed(s *syntax.Stmt, st program.State) []program.Word {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) < 3 || c.Args[0].Lit() != "printf" {
+		return nil
+	}
+	if _, _, some := st.Function("printf"); some {
+		return nil
+	}
+	var words []program.Word
+	r.quiet(func(q *reader) program.Word {
+		words = q.fields(c.Args[1:], st)
+		return program.Word{}
+	})
+	if len(words) < 2 || words[0].Unknown || !program.Named(`%s\n|%s\0`, words[0].Text) {
+		return nil
+	}
+	for _, w := range words[1:] {
+		if w.Unknown || strings.ContainsAny(w.Text, " \t\n") || strings.HasPrefix(w.Text, "-") {
+			return nil
+		}
+	}
+	return words[1:]
 }

@@ -141,7 +141,7 @@ func read(c *program.Call) {
 	if v, ok := c.Value("a"); ok {
 		c.State = c.Walk.Assign(c.State, variableOf(v.Text), program.UnknownWords...)
 	}
-	if name, ok := program.OneOf(c.Input.Names); ok && len(c.Operands) == 1 && !c.HasAny("a", "d", "n", "N") {
+	if name, ok := program.OneOf(c.Input.Names); ok && len(c.Operands) == 1 && wholeLines(c) {
 		if c.Operands[0].Unknown {
 			c.Unclear(unknownVariable)
 		}
@@ -155,6 +155,12 @@ func read(c *program.Call) {
 
 // unknownVariable is why an assignment is unclear.
 const unknownVariable = "which variable is meant is not known"
+
+// wholeLines reports whether read takes a line, or what ends with a zero byte, and not a part of it.
+func wholeLines(c *program.Call) bool {
+	end, ok := c.Value("d")
+	return !c.HasAny("a", "n", "N") && (!ok || end.Text == "" && !end.Unknown)
+}
 
 // mapFile handles mapfile: the variable becomes a list of the lines.
 func mapFile(c *program.Call) {

@@ -216,3 +216,10 @@ func extractModule(c *program.Call) {
 	program.Unpack(c)
 	program.Unpacks(c, c.Operands[0], c.OK, 0, nil)
 }
+
+// serveFiles handles http.server: bound to this machine alone, it is a server as the project's own are.
+func serveFiles(c *program.Call) {
+	if v, ok := c.Value("b"); ok && !v.Unknown && program.Named("127.0.0.1|localhost|::1", v.Text) && len(c.Part.Unclear) == 0 {
+		c.Does &^= effect.Listen | effect.Network
+	}
+}

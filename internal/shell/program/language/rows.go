@@ -98,7 +98,7 @@ var modules = []program.Row{
 	{Name: "unittest|doctest|nose|behave|django|flask|uvicorn|gunicorn|hatch|cython|py_compile|compileall|ensurepip",
 		Parse: program.RunProject},
 	{Name: "json.tool", Operands: "rw"},
-	{Name: "http.server|pyftpdlib|SimpleHTTPServer", Options: "d|directory=r b|bind=v", Does: effect.Listen | effect.Network},
+	{Name: "http.server|pyftpdlib|SimpleHTTPServer", Options: "d|directory=r b|bind=v", Does: effect.Listen | effect.Network, Handle: serveFiles},
 	{Name: "venv|virtualenv", Operands: "w*"},
 	{Name: "site|sysconfig|platform|calendar|this|ast|tokenize|dis|pyclbr|inspect", Operands: "r*"},
 	{Name: "zipfile|tarfile", Options: "e|extract c|create l|list t|test", Operands: "b*", Handle: extractModule},
