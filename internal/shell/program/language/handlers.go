@@ -58,6 +58,7 @@ func tsx(c *program.Call, args []program.Word) {
 func runScanned(c *program.Call) {
 	code := c.Does&effect.InlineCode != 0
 	switch {
+	case code && substitutes(c):
 	case code:
 		c.Guess(c.Operands)
 	case len(c.Operands) > 0:
