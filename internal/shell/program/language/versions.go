@@ -1,6 +1,9 @@
 package language
 
 import (
+	"strings"
+
+	"mycelium/internal/policy"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
 )
@@ -31,25 +34,34 @@ var VersionRows = []program.Row{
 		"ignore-words-list=v S=v skip=v q=v quiet-level=v f check-filenames H check-hidden c enable-colors d disable-colors count A=v " +
 		"after-context=v B=v before-context=v C=v context=v builtin=v r=v regex=v s summary uri-ignore-words-list=v stdin-single-line version " +
 		"h help", Operands: "r*", Instead: "w b*", Here: "r"},
+	{Name: "commitlint", Here: "rw", Parse: program.RunProject},
 	{Name: "conda", Plain: "V version h help no-plugins", Rest: effect.Install | effect.Network, Subs: condaCommands},
 	{Name: "cppcheck", Options: "I=r includes-file=r output-file=w cppcheck-build-dir=w project=r suppressions-list=r", Plain: "enable=v " +
 		"inline-suppr q quiet std=v language=v x=v platform=v D=v U=v force f j=v error-exitcode=v suppress=v template=v v verbose xml " +
 		"xml-version=v inconclusive max-configs=v check-level=v i=v errorlist version h help", Operands: "r*"},
 	{Name: "cpplint", Plain: "filter=v linelength=v recursive quiet verbose=v counting=v extensions=v exclude=v output=v headers=v v=v version help",
 		Operands: "r*"},
+	{Name: "cspell", Here: "rw", Parse: program.RunProject},
 	{Name: "direnv", Plain: "help version", Subs: []program.Row{
 		{Name: "status|version", Plain: "json", Does: effect.Read},
 	}},
+	{Name: "dlv", Plain: "h help", Rest: effect.Process, Subs: []program.Row{{Name: "version|help", Plain: "v h help", Does: effect.Read}}},
 	{Name: "errcheck", Style: program.Single, Options: "exclude=r", Plain: "blank asserts ignoretests ignoregenerated tags=v verbose abspath mod=v",
 		Operands: "r*", Here: "r"},
 	{Name: "esbuild", Here: "rw", Parse: program.RunProject},
 	{Name: "flask", Here: "rw", Parse: program.RunProject},
+	{Name: "gcov", Plain: "a all-blocks b branch-probabilities c branch-counts f function-summaries h help i json-format j human-readable k " +
+		"use-colors l long-file-names m demangled-names n no-output p preserve-paths q use-hotness-colors r relative-only s=v source-prefix=v t " +
+		"stdout u unconditional-branches v version w verbose x hash-filenames", Options: "o|object-directory=r", Operands: "r*", Here: "w"},
+	{Name: "genhtml", Options: "o|output-directory=w p|prefix=v", Plain: "q quiet legend t=v title=v branch-coverage num-spaces=v sort h help " +
+		"version", Operands: "r*"},
 	{Name: "goenv", Same: "pyenv"},
 	{Name: "gotestsum", Here: "rw", Parse: program.RunProject},
 	{Name: "hugo", Plain: "quiet verbose h help", Alone: effect.ProjectCode, Rest: effect.Unknown, Subs: []program.Row{
 		{Name: "server|serve|build|check", Parse: program.RunProject},
 		{Name: "version|env|list|config", Plain: "h help", Operands: "v*", Here: "r"},
 	}},
+	{Name: "jar", Parse: javaArchive},
 	{Name: "javap", Style: program.Single, Options: "cp|classpath|class-path=r", Plain: "v verbose c p private public protected package l s " +
 		"sysinfo constants version help", Operands: "g*"},
 	{Name: "jdeps", Options: "cp|class-path=r dotoutput=w", Plain: "s summary v verbose R recursive multi-release=v ignore-missing-deps " +
@@ -62,9 +74,12 @@ var VersionRows = []program.Row{
 	{Name: "jps", Plain: "q m l v V", Does: effect.Read},
 	{Name: "jstack", Plain: "l e", Operands: "v*"},
 	{Name: "jstat", Style: program.Single, Plain: "gc gcutil gccapacity gccause gcnew gcold class compiler options t h=v J=?", Operands: "v*"},
+	{Name: "knip", Here: "rw", Parse: program.RunProject},
 	{Name: "latexmk", Style: program.Single, Options: "outdir|auxdir|output-directory=w", Plain: "pdf xelatex lualatex pdfxe pdflua dvi ps c C g f " +
 		"halt-on-error interaction=v file-line-error synctex=v silent quiet verbose v version help", Operands: "r*", Here: "rw",
 		Does: effect.ProjectCode},
+	{Name: "lcov", Options: "o|output-file=w summary=r l|list=r a|add-tracefile=r d|directory=r r|remove=r e|extract=r", Plain: "c capture q quiet " +
+		"no-external t=v test-name=v h help v version", Operands: "v*"},
 	{Name: "lefthook", Plain: "h help", Rest: effect.Unknown, Subs: []program.Row{
 		{Name: "run", Parse: program.RunProject},
 		{Name: "validate|dump|version|check-install", Plain: "f full json h help", Here: "r"},
@@ -100,6 +115,7 @@ var VersionRows = []program.Row{
 			{Name: "list|show|list-available", Plain: "s short", Operands: "v*"},
 		}},
 	}},
+	{Name: "patchelf", Plain: "print-rpath print-interpreter print-soname print-needed print-os-abi h help version", Operands: "r*"},
 	{Name: "pdflatex", Style: program.Single, Options: "output-directory|aux-directory=w", Plain: "interaction=v halt-on-error file-line-error " +
 		"no-shell-escape synctex=v draftmode recorder jobname=v output-format=v version help", Operands: "r*", Here: "rw",
 		Does: effect.ProjectCode},
@@ -115,6 +131,10 @@ var VersionRows = []program.Row{
 	{Name: "prove", Here: "rw", Parse: program.RunProject},
 	{Name: "pycodestyle", Options: "config=r", Plain: "v verbose q quiet r repeat first exclude=v filename=v select=v ignore=v show-source " +
 		"show-pep8 statistics count max-line-length=v max-doc-length=v indent-size=v hang-closing format=v version h help", Operands: "r*"},
+	{Name: "radon", Plain: "v version h help", Rest: effect.Unknown, Subs: []program.Row{
+		{Name: "cc|mi|raw|hal", Options: "O|output-file=w", Plain: "s show show-complexity a average total-average n=v min=v x=v max=v e=v " +
+			"exclude=v i=v ignore=v j json md xml codeclimate o=v order=v m multi summary show-closures no-assert f functions", Operands: "r*"},
+	}},
 	{Name: "revive", Style: program.Single, Options: "config=r", Plain: "formatter=v exclude=v set_exit_status max_open_files=v version",
 		Operands: "r*", Here: "r"},
 	{Name: "rollup", Here: "rw", Parse: program.RunProject},
@@ -124,6 +144,7 @@ var VersionRows = []program.Row{
 	{Name: "sdk", Plain: "help", Rest: effect.Install | effect.Network, Subs: []program.Row{
 		{Name: "current|c|version|v|home|h", Plain: "help", Operands: "v*"},
 	}},
+	{Name: "size-limit", Here: "rw", Parse: program.RunProject},
 	{Name: "sphinx-build", Here: "rw", Parse: program.RunProject},
 	{Name: "sqlfluff", Plain: "version help", Rest: effect.Unknown, Subs: []program.Row{
 		{Name: "lint|parse|rules|dialects|version", Options: "config=r", Plain: "dialect=v d=v f=v format=v r=v rules=v e=v exclude-rules=v p=v " +
@@ -132,6 +153,7 @@ var VersionRows = []program.Row{
 			Does: effect.ProjectCode},
 	}},
 	{Name: "standardrb", Options: "fix a", Plain: "no-fix format=v", Operands: "r*", Instead: "fix f* a f*", Here: "rw", Does: effect.ProjectCode},
+	{Name: "storybook", Here: "rw", Parse: program.RunProject},
 	{Name: "strip", Listed: true, Options: "o|output-file=w", Plain: "s strip-all d g S strip-debug strip-unneeded x discard-all X " +
 		"discard-locals v verbose p preserve-dates R=v remove-section=v K=v keep-symbol=v N=v strip-symbol=v V version h help", Operands: "b*"},
 	{Name: "stylua", Options: "c|check f|config-path=r", Plain: "v verbose g=v glob=v s search-parent-directories allow-hidden verify color=v " +
@@ -196,4 +218,19 @@ func proseCommands(c *program.Call) {
 	if len(c.Operands) > 0 && program.Named("sync|fix|install|host-install|host-uninstall|tag|compile|run", c.Operands[0].Text) {
 		c.Does |= effect.Unknown
 	}
+}
+
+// javaArchive handles jar: it lists an archive, or does more.
+func javaArchive(c *program.Call, args []program.Word) {
+	if len(args) > 1 && !args[0].Unknown {
+		letters := strings.TrimPrefix(args[0].Text, "-")
+		if lists := letters == "tf" || letters == "tvf" || letters == "ft"; lists {
+			c.File(policy.Read, args[1])
+			c.Finish()
+			return
+		}
+	}
+	c.Unclear("what jar writes is not known")
+	c.Guess(args)
+	c.Finish()
 }

@@ -18,11 +18,11 @@ var Rows = []program.Row{
 	}},
 	{Name: "autoconf", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
 	{Name: "automake", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
-	{Name: "bazel", Here: "rw", Does: effect.ProjectCode, Parse: program.RunProject},
+	{Name: "bazel", Here: "rw", Does: effect.ProjectCode, Parse: labels},
 	{Name: "biome", Operands: "f*", Here: "rw"},
 	{Name: "black", Options: "l|line-length=v t|target-version=v config=r exclude=v include=v c|code=v check diff q",
 		Operands: "f*", Here: "r"},
-	{Name: "buck", Here: "rw", Does: effect.ProjectCode, Parse: program.RunProject},
+	{Name: "buck", Here: "rw", Does: effect.ProjectCode, Parse: labels},
 	{Name: "bun", Options: "cwd=k c|config=x e|eval=i p|print=i preload|r|require|import=x env-file=r b|bun F|filter=v i|install=? " +
 		"port=v hot watch smol silent inspect=?", Handle: npmOptions, Other: packageScript, Subs: npmCommands},
 	{Name: "bundle", Subs: []program.Row{
