@@ -61,7 +61,7 @@ func (r *reader) redirects(list []*syntax.Redirect, st program.State, in *progra
 				switch d.Op {
 				case syntax.RdrIn:
 					file := w
-					*in = program.Input{File: &file, Names: r.streamed(d.Word, st, first)}
+					*in = program.Input{File: &file, Names: streamed(r, d.Word, st, first)}
 					r.Open(f, policy.Read, w, st)
 				case syntax.RdrInOut:
 					file := w

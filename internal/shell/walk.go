@@ -159,7 +159,7 @@ func (r *reader) binary(c *syntax.BinaryCmd, st program.State, in program.Input)
 // parts before those.
 func (r *reader) piped(before *syntax.Stmt, st program.State, first int, outer effect.Set) program.Input {
 	src := r.src
-	in := program.Input{Endless: r.Endless, Does: r.Does, Names: r.lines(before, st, first), Output: func() (program.Word, bool) {
+	in := program.Input{Endless: r.Endless, Does: r.Does, Names: lines(r, before, st, first), Output: func() (program.Word, bool) {
 		now := r.src
 		r.src = src
 		w, ok := r.output(before, st)

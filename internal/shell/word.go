@@ -357,5 +357,5 @@ func (b *builder) subst(p *syntax.CmdSubst, quoted bool) {
 		b.values([]program.Word{t}, quoted)
 		return
 	}
-	b.written(p.Stmts[0], first, quoted)
+	b.piece(p.Stmts[0], first, quoted)
 }

@@ -17,7 +17,7 @@ type Option struct {
 // Scan reads the arguments: it finds the options of the row, gives their values the roles that the row says, and leaves the operands.
 func (c *Call) Scan(args []Word) {
 	row := c.Row
-	args = c.filled(args)
+	args = filled(c, args)
 	c.Operands = c.Operands[:0:0]
 	for i := 0; i < len(args); i++ {
 		w := args[i]

@@ -7,6 +7,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
+	"mycelium/internal/shell/written"
 )
 
 // changeDir handles cd and pushd.
@@ -141,7 +142,7 @@ func read(c *program.Call) {
 	if v, ok := c.Value("a"); ok {
 		c.State = c.Walk.Assign(c.State, variableOf(v.Text), program.UnknownWords...)
 	}
-	if name, ok := program.OneOf(c.Input.Names); ok && len(c.Operands) == 1 && wholeLines(c) {
+	if name, ok := written.OneOf(c.Input.Names); ok && len(c.Operands) == 1 && wholeLines(c) {
 		if c.Operands[0].Unknown {
 			c.Unclear(unknownVariable)
 		}

@@ -31,7 +31,8 @@ var MediaRows = []program.Row{
 	{Name: "mediainfo", Plain: "f full version help", Operands: "r*"},
 	{Name: "mogrify", Style: program.Single, Plain: plainImage, Operands: "b*", Handle: images},
 	{Name: "neato", Same: "dot"},
-	{Name: "optipng", Style: program.Single, Options: "out=w dir=w log=w", Plain: "simulate quiet v o0 o1 o2 o3 o4 o5 o6 o7 keep preserve fix",
+	{Name: "optipng", Style: program.Single, Options: "out=w dir=w log=w", Plain: "simulate quiet v o0 o1 o2 o3 o4 o5 o6 o7 keep " +
+		"preserve fix",
 		Operands: "b*"},
 	{Name: "pandoc", Options: "o|output=w t|to|w|write=v f|from|r|read=v data-dir=e template=r H|include-in-header=r " +
 		"B|include-before-body=r A|include-after-body=r metadata-file=r bibliography=r extract-media=w log=w F|filter=x L|lua-filter=x " +
@@ -40,7 +41,8 @@ var MediaRows = []program.Row{
 		"mathjax=? mathml strip-comments tab-stop=v no-highlight reference-links section-divs ascii eol=v v version h help",
 		Operands: "u*", Handle: documents},
 	{Name: "pdffonts", Style: program.Single, Plain: "f=v l=v subst v h", Operands: "r"},
-	{Name: "pdfinfo", Style: program.Single, Plain: "f=v l=v box meta js struct struct-text url isodates rawdates dests custom enc=v listenc " +
+	{Name: "pdfinfo", Style: program.Single, Plain: "f=v l=v box meta js struct struct-text url isodates rawdates dests custom enc=v " +
+		"listenc " +
 		"v h", Operands: "r"},
 	{Name: "pdftotext", Style: program.Single, Plain: "f=v l=v r=v x=v y=v W=v H=v layout raw nodiag htmlmeta bbox bbox-layout tsv nopgbrk " +
 		"cropbox colspacing=v fixed=v enc=v eol=v listenc q v h", Operands: "rw", Handle: besides},
@@ -55,14 +57,19 @@ var MediaRows = []program.Row{
 
 const (
 	plainImage = "resize=v crop=v rotate=v quality=v strip thumbnail=v gravity=v extent=v flatten density=v colorspace=v depth=v trim " +
-		"border=v bordercolor=v blur=v sharpen=v gray monochrome negate flip flop scale=v sample=v auto-orient alpha=v colors=v quiet verbose " +
+		"border=v bordercolor=v blur=v sharpen=v gray monochrome negate flip flop scale=v sample=v auto-orient alpha=v colors=v quiet " +
+		"verbose " +
 		"unsharp=v interlace=v filter=v geometry=v version"
-	plainExif = "G=? G0 G1 g=? s S s1 s2 s3 n q f r json j T t b ver a e m u FileName Directory ImageSize CreateDate ModifyDate DateTimeOriginal " +
-		"Model Make GPSLatitude GPSLongitude GPSPosition ImageWidth ImageHeight Orientation FileType MIMEType Duration Title Author PageCount " +
+	plainExif = "G=? G0 G1 g=? s S s1 s2 s3 n q f r json j T t b ver a e m u FileName Directory ImageSize CreateDate ModifyDate " +
+		"DateTimeOriginal " +
+		"Model Make GPSLatitude GPSLongitude GPSPosition ImageWidth ImageHeight Orientation FileType MIMEType Duration Title Author " +
+		"PageCount " +
 		"XResolution YResolution ColorSpace BitDepth ISO ExposureTime FNumber FocalLength LensModel FileSize FileModifyDate"
 	plainFilm = "y n v=v loglevel=v hide_banner nostdin nostats stats c=v c:v=v c:a=v c:s=v codec=v codec:v=v codec:a=v vcodec=v acodec=v " +
-		"b:v=v b:a=v r=v s=v ss=v sseof=v t=v to=v an vn sn dn crf=v preset=v pix_fmt=v movflags=v q:v=v q:a=v ar=v ac=v vframes=v frames:v=v " +
-		"threads=v map=v aspect=v g=v tune=v profile:v=v level=v shortest loop=v framerate=v bitexact version formats codecs encoders decoders " +
+		"b:v=v b:a=v r=v s=v ss=v sseof=v t=v to=v an vn sn dn crf=v preset=v pix_fmt=v movflags=v q:v=v q:a=v ar=v ac=v vframes=v " +
+		"frames:v=v " +
+		"threads=v map=v aspect=v g=v tune=v profile:v=v level=v shortest loop=v framerate=v bitexact version formats codecs encoders " +
+		"decoders " +
 		"filters"
 )
 
@@ -96,8 +103,8 @@ func imageTags(c *program.Call) {
 }
 
 // filmFilters are filters of ffmpeg that open no file.
-const filmFilters = "scale|fps|crop|transpose|format|setpts|asetpts|pad|trim|atrim|hflip|vflip|rotate|eq|fade|afade|volume|atempo|palettegen|" +
-	"setsar|setdar|yadif|unsharp|hue|loudnorm|aresample|highpass|lowpass|reverse|areverse|thumbnail|select|tile|null|anull"
+const filmFilters = "scale|fps|crop|transpose|format|setpts|asetpts|pad|trim|atrim|hflip|vflip|rotate|eq|fade|afade|volume|atempo|" +
+	"palettegen|setsar|setdar|yadif|unsharp|hue|loudnorm|aresample|highpass|lowpass|reverse|areverse|thumbnail|select|tile|null|anull"
 
 // film takes only files, formats that are files, and filters that open none. A colon in a name may be a protocol.
 func film(c *program.Call) {

@@ -11,7 +11,8 @@ var MoreRows = []program.Row{
 	{Name: "bzgrep", Same: "grep"},
 	{Name: "c++filt", Listed: true, Plain: "_ n i p r t s=v format=v strip-underscore no-strip-underscore no-params types no-verbose help " +
 		"version", Operands: "v*"},
-	{Name: "choose", Options: "i|input=r", Plain: "c x n f=v field-separator=v o=v output-field-separator=v exclusive non-greedy help version",
+	{Name: "choose", Options: "i|input=r", Plain: "c x n f=v field-separator=v o=v output-field-separator=v exclusive non-greedy help " +
+		"version",
 		Operands: "v*"},
 	{Name: "csvcut", Plain: "c=v columns=v C=v not-columns=v n names x delete-empty-rows " + plainCsvkit, Operands: "r*"},
 	{Name: "csvgrep", Options: "f|file=r", Plain: "c=v columns=v m=v match=v r=v regex=v i invert-match a any-match n names " + plainCsvkit,
@@ -26,7 +27,8 @@ var MoreRows = []program.Row{
 		"ignore-comments syntax-highlight=v tab-width=v background=v sort-paths strip-cr=v byte-limit=v graph-limit=v help version",
 		Operands: "r*"},
 	{Name: "filterdiff", Plain: plainPatchutils, Operands: "r*"},
-	{Name: "getopt", Plain: "a alternative h l=v longoptions=v n=v name=v o=v options=v q quiet Q quiet-output s=v shell=v T test u unquoted " +
+	{Name: "getopt", Plain: "a alternative h l=v longoptions=v n=v name=v o=v options=v q quiet Q quiet-output s=v shell=v T test u " +
+		"unquoted " +
 		"V version help", Operands: "v*"},
 	{Name: "gron", Operands: "u*", Plain: "u ungron s stream c colorize m monochrome v values j json no-sort version"},
 	{Name: "hexyl", Plain: "n=v length=v c=v bytes=v s=v skip=v block-size=v v no-squeezing color=v border=v display-offset=v panels=v b=v " +
@@ -52,7 +54,8 @@ var MoreRows = []program.Row{
 		"start-delete=v end-delete=v start-insert=v end-insert=v help version h v", Operands: "r*"},
 	{Name: "xcbeautify", Options: "report-path=w", Plain: "q quiet qq quieter is-ci disable-colored-output disable-logging renderer=v " +
 		"preserve-unbeautified report=v h help version", Operands: "v*"},
-	{Name: "xcpretty", Options: "o|output=w", Plain: "s simple t test tap c color no-utf no-color r=v report=v help v version", Operands: "v*"},
+	{Name: "xcpretty", Options: "o|output=w", Plain: "s simple t test tap c color no-utf no-color r=v report=v help v version",
+		Operands: "v*"},
 	{Name: "xzcat", Plain: "q quiet v verbose k keep f force T=v threads=v M=v memlimit=v help version", Operands: "r*"},
 	{Name: "xzgrep", Same: "grep"},
 	{Name: "zcmp", Same: "cmp"},
@@ -61,7 +64,8 @@ var MoreRows = []program.Row{
 
 const (
 	// plainCsvkit are the options of each program of csvkit.
-	plainCsvkit = "d=v delimiter=v t tabs q=v quotechar=v u=v quoting=v b no-doublequote p=v escapechar=v z=v maxfieldsize=v e=v encoding=v " +
+	plainCsvkit = "d=v delimiter=v t tabs q=v quotechar=v u=v quoting=v b no-doublequote p=v escapechar=v z=v maxfieldsize=v e=v " +
+		"encoding=v " +
 		"S skipinitialspace H no-header-row K=v skip-lines=v v verbose l linenumbers zero V version help"
 	plainPatchutils = "n number N number-files s status p=v strip-match=v strip=v i=v include=v x=v exclude=v E empty-files-as-removed v " +
 		"verbose h H F=v files=v lines=v clean remove-timestamps help version"

@@ -18,7 +18,7 @@ func npmOptions(c *program.Call) {
 		switch {
 		case changesSource(name), own && c.Part.Program == "npm" && changesProgram(name):
 			c.Unclear("the option " + name + " changes what is fetched or run")
-		case i > 1 && script && (!own || program.Named("yarn|pnpm", c.Part.Program)) && c.OwnServer(t):
+		case i > 1 && script && (!own || program.Named("yarn|pnpm", c.Part.Program)) && program.OwnServer(c, t):
 		case strings.Contains(t.Text, "://"):
 			c.Address(t)
 		}

@@ -16,7 +16,8 @@ var LocalRows = []program.Row{
 		{Name: "list", Plain: "l long s sorted", Operands: "v*"},
 		{Name: "showvminfo", Plain: "details machinereadable", Operands: "v*"},
 	}},
-	{Name: "acpi", Plain: "b a t c i V s f k v h battery ac-adapter thermal cooling show-empty everything details fahrenheit kelvin help version",
+	{Name: "acpi", Plain: "b a t c i V s f k v h battery ac-adapter thermal cooling show-empty everything details fahrenheit kelvin " +
+		"help version",
 		Operands: "v*"},
 	{Name: "adb", Style: program.First, Options: "s=v t=v", Plain: "d e version help", Rest: effect.Process, Subs: []program.Row{
 		{Name: "devices", Plain: "l", Does: effect.Read},
@@ -51,14 +52,16 @@ var LocalRows = []program.Row{
 	}},
 	{Name: "duf", Style: program.Single, Plain: "all hide=v only=v hide-fs=v only-fs=v json inodes sort=v output=v style=v theme=v width=v " +
 		"avail-threshold=v usage-threshold=v warnings version", Operands: "r*"},
-	{Name: "dust", Options: "X|ignore-directory=v", Plain: "d=v depth=v n=v number-of-lines=v r reverse b no-percent-bars s apparent-size i " +
+	{Name: "dust", Options: "X|ignore-directory=v", Plain: "d=v depth=v n=v number-of-lines=v r reverse b no-percent-bars s " +
+		"apparent-size i " +
 		"ignore-hidden f filecount x limit-filesystem e=v filter=v v=v invert-filter=v t file-types D only-dir F only-file p full-paths z=v " +
 		"min-size=v c no-colors C force-colors B bars-on-right P no-progress H o=v output-format=v j output-json w=v terminal_width=v R " +
 		"screen-reader S=v help version h V", Operands: "r*", Here: "r"},
 	{Name: "emulator", Style: program.Single, Options: "list-avds version help", Plain: "verbose", Does: effect.Process,
 		Shows: "list-avds version help"},
 	{Name: "getenforce", Plain: "h", Does: effect.Read},
-	{Name: "getfattr", Plain: "n=v name=v d dump e=v encoding=v h no-dereference m=v match=v absolute-names only-values R recursive L logical P " +
+	{Name: "getfattr", Plain: "n=v name=v d dump e=v encoding=v h no-dereference m=v match=v absolute-names only-values R recursive L " +
+		"logical P " +
 		"physical version help", Operands: "r*"},
 	{Name: "glxinfo", Plain: "B v t h i l s", Does: effect.Read},
 	{Name: "ipconfig", Plain: "v", Rest: effect.Privilege, Subs: []program.Row{
@@ -71,16 +74,19 @@ var LocalRows = []program.Row{
 	{Name: "limactl", Plain: "log-level=v h help v version debug", Rest: effect.Container, Subs: []program.Row{
 		{Name: "list|ls|info", Plain: "f=v format=v json q quiet all-fields h help log-level=v", Operands: "v*"},
 	}},
-	{Name: "lsmem", Plain: "a all b bytes J json n noheadings o=v output=v output-all P pairs r raw S=v split=v summary=? h help V version", Does: effect.Read},
-	{Name: "mas", Plain: "h help", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "list|version", Plain: "h help", Does: effect.Read}}},
+	{Name: "lsmem", Plain: "a all b bytes J json n noheadings o=v output=v output-all P pairs r raw S=v split=v summary=? h help V " +
+		"version", Does: effect.Read},
+	{Name: "mas", Plain: "h help", Rest: effect.Install | effect.Network, Subs: []program.Row{{Name: "list|version", Plain: "h help",
+		Does: effect.Read}}},
 	{Name: "memory_pressure", Plain: "Q", Does: effect.Read},
 	{Name: "multipass", Plain: "h help v verbose", Rest: effect.Container, Subs: []program.Row{
 		{Name: "list|ls|info|version|networks", Plain: "format=v all snapshots ipv4 no-ipv4 h help v verbose", Operands: "v*"},
 	}},
 	{Name: "nettop", Plain: "P x c n d L=v l=v m=v t=v s=v p=v j=v J=v k=v h", Does: effect.Read},
-	{Name: "networkctl", Plain: "no-pager no-legend a all s stats l full json=v n=v h help version", Rest: effect.Privilege, Subs: []program.Row{
-		{Name: "list|status|lldp", Plain: "no-pager no-legend a all s stats l full json=v n=v", Operands: "v*"},
-	}},
+	{Name: "networkctl", Plain: "no-pager no-legend a all s stats l full json=v n=v h help version", Rest: effect.Privilege,
+		Subs: []program.Row{
+			{Name: "list|status|lldp", Plain: "no-pager no-legend a all s stats l full json=v n=v", Operands: "v*"},
+		}},
 	{Name: "orb", Style: program.First, Plain: "h help", Rest: effect.Container, Subs: []program.Row{
 		{Name: "list|ls|info|status|version", Plain: "f=v format=v q quiet r running h help", Operands: "v*"},
 	}},

@@ -6,10 +6,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"mycelium/internal/shell/program"
+	"mycelium/internal/shell/written"
 )
 
-// written appends what a pipeline writes whose parts begin at first: names of files, a number, the name of a thing, or an unknown piece.
-func (b *builder) written(s *syntax.Stmt, first int, quoted bool) {
+// piece appends what a pipeline writes whose parts begin at first: names of files, a number, the name of a thing, or an unknown piece.
+func (b *builder) piece(s *syntax.Stmt, first int, quoted bool) {
 	if !isPipeline(s) {
 		b.unknown(quoted)
 		return
@@ -19,18 +20,18 @@ func (b *builder) written(s *syntax.Stmt, first int, quoted bool) {
 		return
 	}
 	if _, set := b.st.Lookup("TMPDIR"); !set {
-		if w, ok := b.r.Temporary(first); ok {
+		if w, ok := written.Temporary(&b.r.Walk, first); ok {
 			b.values([]program.Word{w}, quoted)
 			return
 		}
 	}
-	switch b.r.Writes(first) {
-	case program.WritesNumber:
+	switch written.By(&b.r.Walk, first) {
+	case written.Number:
 		b.add("0") // a number names no path outside
 		b.some = true
-	case program.WritesThing:
+	case written.Thing:
 		b.thing(program.Thing, quoted)
-	case program.WritesReference:
+	case written.Reference:
 		b.thing(program.Reference, quoted)
 	default:
 		b.unknown(quoted)
@@ -40,7 +41,7 @@ func (b *builder) written(s *syntax.Stmt, first int, quoted bool) {
 // listed appends the names of files that a command lists.
 func (b *builder) listed(names []program.Word, quoted bool) {
 	if b.whole {
-		one, ok := program.OneOf(names)
+		one, ok := written.OneOf(names)
 		if !ok {
 			b.unknown(quoted)
 			return
@@ -94,27 +95,27 @@ func isPipeline(s *syntax.Stmt) bool {
 
 // lines returns the words that a pipeline writes whose parts begin at first: names of files, numbers, or names of things. It returns nil if
 // nothing is known of them.
-func (r *reader) lines(s *syntax.Stmt, st program.State, first int) []program.Word {
+func lines(r *reader, s *syntax.Stmt, st program.State, first int) []program.Word {
 	if !isPipeline(s) {
 		return nil
 	}
 	if names := r.Listed(first); len(names) > 0 {
 		return names
 	}
-	if names := r.printed(s, st); names != nil {
+	if names := printed(r, s, st); names != nil {
 		return names
 	}
-	switch r.Writes(first) {
-	case program.WritesNumber:
+	switch written.By(&r.Walk, first) {
+	case written.Number:
 		return []program.Word{program.Known("0")}
-	case program.WritesThing:
+	case written.Thing:
 		return []program.Word{{Unknown: true, Unquoted: true, Filled: program.Thing}}
 	}
 	return nil
 }
 
 // streamed returns the words that come from <(…), whose parts begin at first.
-func (r *reader) streamed(w *syntax.Word, st program.State, first int) []program.Word {
+func streamed(r *reader, w *syntax.Word, st program.State, first int) []program.Word {
 	if len(w.Parts) != 1 {
 		return nil
 	}
@@ -122,11 +123,11 @@ func (r *reader) streamed(w *syntax.Word, st program.State, first int) []program
 	if !ok || p.Op != syntax.CmdIn || len(p.Stmts) != 1 {
 		return nil
 	}
-	return r.lines(p.Stmts[0], st, first)
+	return lines(r, p.Stmts[0], st, first)
 }
 
 // printed returns the words that printf '%s\n' writes, if some are patterns: of known words the text is known.
-func (r *reader) printed(s *syntax.Stmt, st program.State) []program.Word {
+func printed(r *reader, s *syntax.Stmt, st program.State) []program.Word {
 	c, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(c.Args) < 3 || c.Args[0].Lit() != "printf" {
 		return nil
