@@ -130,7 +130,7 @@ func (b *builder) split(v program.Word) {
 func (b *builder) value(name string) ([]program.Word, bool) {
 	switch name {
 	case "!":
-		return []program.Word{{Text: "%0"}}, true // a job of this shell
+		return []program.Word{{Text: program.LastJob}}, true
 	case "?", "#", "$", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "EPOCHSECONDS", "COLUMNS", "LINES":
 		return []program.Word{{Text: "0"}}, true
 	case "-", "_":

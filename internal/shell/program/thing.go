@@ -9,6 +9,9 @@ const Thing = "0000000"
 // Reference stands for the name of a branch or a tag. Those of other repositories may begin with a hyphen.
 const Reference = "-" + Thing
 
+// LastJob stands for the number of the process that the shell itself began last: $!
+const LastJob = "%!"
+
 // takesThings reports whether the names of things among the words of a program are text and nothing else.
 func takesThings(c *Call) bool {
 	first, _, _ := strings.Cut(c.Row.Name, "|")

@@ -165,10 +165,10 @@ func Temporary(w *program.Walk, from int) (name program.Word, ok bool) {
 		return program.Word{}, false
 	}
 	at := "/tmp/tmp." + program.Thing
-	for _, a := range argv[1:] {
+	for i, a := range argv[1:] {
 		file, inTemp := strings.CutPrefix(a, "/tmp/")
 		switch {
-		case a == "-d", a == "-t", a == "-dt", a == "--directory":
+		case a == "-d", (a == "-t" || a == "-dt") && i+2 < len(argv), a == "--directory":
 		case isPlainName(file) && !strings.Contains(file, "/") && strings.HasSuffix(file, "XXX") && (inTemp || program.Named("-t|-dt",
 			argv[len(argv)-2])):
 			at = "/tmp/" + file

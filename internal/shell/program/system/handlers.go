@@ -20,7 +20,8 @@ func kill(c *program.Call) {
 		}
 	}
 	for _, w := range c.Operands {
-		if !strings.HasPrefix(w.Text, "%") && w.Raw != "$!" && w.Raw != `"$!"` {
+		job := strings.HasPrefix(w.Text, "%") && strings.Trim(w.Text[1:], "0123456789+-%") == ""
+		if w.Unknown || w.Text != program.LastJob && !job {
 			c.Does |= effect.Process
 		}
 	}
