@@ -8,6 +8,7 @@ import (
 	"mycelium/internal/credential"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
+	"mycelium/internal/shell/written"
 )
 
 // param adds the value of a variable: $X, ${X:-d} and the like.
@@ -102,6 +103,10 @@ func (b *builder) values(vals []program.Word, quoted bool) {
 			}
 			continue
 		}
+		if v.MayBeEmpty {
+			b.unknown(quoted)
+			continue
+		}
 		b.split(v)
 	}
 }
@@ -130,7 +135,7 @@ func (b *builder) split(v program.Word) {
 func (b *builder) value(name string) ([]program.Word, bool) {
 	switch name {
 	case "!":
-		return []program.Word{{Text: program.LastJob}}, true
+		return []program.Word{{Text: written.LastJob}}, true
 	case "?", "#", "$", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "EPOCHSECONDS", "COLUMNS", "LINES":
 		return []program.Word{{Text: "0"}}, true
 	case "-", "_":
@@ -167,13 +172,14 @@ func (b *builder) operated(e *syntax.Expansion, vals []program.Word, ok bool) []
 	if e.Word != nil {
 		arg = b.r.one(e.Word, b.st)
 	}
-	set := ok && len(vals) > 0 && !vals[0].Unknown
+	maybe := len(vals) > 0 && vals[0].MayBeEmpty
+	set := ok && len(vals) > 0 && !vals[0].Unknown && !maybe
 	switch e.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		switch {
 		case set && vals[0].Text != "":
 			return vals
-		case ok && len(vals) > 0 && !vals[0].Unknown: // its value is empty
+		case ok && len(vals) > 0 && !vals[0].Unknown && !maybe: // its value is empty
 			return []program.Word{arg}
 		}
 		return []program.Word{{Unknown: true, Default: arg.Text}}

@@ -30,9 +30,9 @@ func (b *builder) piece(s *syntax.Stmt, first int, quoted bool) {
 		b.add("0") // a number names no path outside
 		b.some = true
 	case written.Thing:
-		b.thing(program.Thing, quoted)
+		b.thing(written.AThing, quoted)
 	case written.Reference:
-		b.thing(program.Reference, quoted)
+		b.thing(written.AReference, quoted)
 	default:
 		b.unknown(quoted)
 	}
@@ -53,7 +53,9 @@ func (b *builder) listed(names []program.Word, quoted bool) {
 		n.MayBeEmpty = true
 		each[i] = n
 	}
+	some := b.some
 	b.values(each, true)
+	b.some = some || quoted
 	b.cur.Pattern = each[len(each)-1].Pattern
 }
 
@@ -109,7 +111,7 @@ func lines(r *reader, s *syntax.Stmt, st program.State, first int) []program.Wor
 	case written.Number:
 		return []program.Word{program.Known("0")}
 	case written.Thing:
-		return []program.Word{{Unknown: true, Unquoted: true, Filled: program.Thing}}
+		return []program.Word{{Unknown: true, Unquoted: true, Filled: written.AThing}}
 	}
 	return nil
 }

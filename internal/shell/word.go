@@ -152,6 +152,7 @@ func (b *builder) end() {
 	if b.some || b.cur.Text != "" || b.cur.Unknown {
 		b.cur.Raw = b.raw
 		b.cur.Expanded = b.cur.Pattern
+		b.cur.Vanishes = b.cur.MayBeEmpty && !b.some
 		b.list = append(b.list, b.cur)
 	}
 	b.cur, b.some = program.Word{}, false

@@ -42,6 +42,10 @@ func TestWhatOneCommandWrites(t *testing.T) {
 		`rm -rf "$(mktemp -d /tmp/none/x.XXXX)"/*`,
 		`docker logs $(docker ps --format '{{.Command}}')`,
 		`cat $(date +%D)`,
+		`f=$(ls nothing); cat ${f:-/etc/x}`,
+		`cp evil /usr/local/bin/x $(ls -d nothing)`,
+		`awk $(ls nothing) 'BEGIN{system("id")}'`,
+		`kill $!1`,
 	)
 }
 

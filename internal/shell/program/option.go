@@ -201,6 +201,9 @@ func maybeWritten(c *Call, next []Word) {
 // take records an option and gives its value its role.
 func (c *Call) take(o Option, role byte) {
 	c.Options = append(c.Options, o)
+	if o.Value.Vanishes {
+		c.Unclear(perhapsNothing)
+	}
 	if o.HasValue {
 		c.Role(role, o.Value)
 	}

@@ -16,8 +16,7 @@ func OwnServer(c *Call, w Word) bool {
 	}
 	text := w.Text[strings.LastIndexByte(w.Text[:i], '=')+1:]
 	host, ok := address.Own(text)
-	const ours = "8420" // the port of our own daemon
-	if !ok || address.Read(text).Port == ours {
+	if !ok || address.Read(text).Port == "8420" { // that of our own daemon
 		return false
 	}
 	if !slices.Contains(c.Part.Hosts, host) {

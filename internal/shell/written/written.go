@@ -10,6 +10,16 @@ import (
 	"mycelium/internal/shell/program"
 )
 
+// AThing stands for the name of a thing that is not known but says nothing to a program: a hash, a number, the name of a container. It is
+// written like the hash of a commit.
+const AThing = "0000000"
+
+// AReference stands for the name of a branch or a tag. Those of other repositories may begin with a hyphen.
+const AReference = "-" + AThing
+
+// LastJob stands for the number of the process that the shell itself began last: $!
+const LastJob = "%!"
+
 // Kind is what a command writes.
 type Kind uint8
 
@@ -164,7 +174,7 @@ func Temporary(w *program.Walk, from int) (name program.Word, ok bool) {
 	if len(argv) == 0 || !alone || argv[0] != "mktemp" {
 		return program.Word{}, false
 	}
-	at := "/tmp/tmp." + program.Thing
+	at := "/tmp/tmp." + AThing
 	for i, a := range argv[1:] {
 		file, inTemp := strings.CutPrefix(a, "/tmp/")
 		switch {

@@ -6,6 +6,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
+	"mycelium/internal/shell/written"
 )
 
 // makeTargets handles make: the file with the targets, and the options that only print them.
@@ -67,7 +68,7 @@ func goBuild(c *program.Call) {
 func linkerOptions(c *program.Call) {
 	for _, o := range c.Options {
 		if o.Value.Filled != "" {
-			o.Value.Text = strings.ReplaceAll(o.Value.Filled, "="+program.Reference, "="+program.Thing)
+			o.Value.Text = strings.ReplaceAll(o.Value.Filled, "="+written.AReference, "="+written.AThing)
 			o.Value.Unknown = false
 		}
 		if program.Named("ldflags|gcflags|asmflags|gccgoflags", o.Name) && (o.Value.Unknown || !plainToolOptions(o.Value.Text)) {
