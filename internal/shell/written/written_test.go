@@ -50,9 +50,11 @@ func TestProgramsWriteThat(t *testing.T) {
 		}
 	}
 	for _, command := range []string{
-		"date", "date +%D", "date +-%F", "date -f x +%F", "date +%F%n/x", "uname -a", "seq -f x 1", "git rev-parse -- -x", "git rev-parse HEAD:.env",
+		"date", "date +%D", "date +-%F", "date -f x +%F", "date +%F%n/x", "uname -a", "seq -f x 1", "git rev-parse -- -x",
+		"git rev-parse HEAD:.env",
 		"git rev-parse .env", "git log --format=%s", "git log --format=%H%n%B", "git rev-list --objects HEAD", "git rev-list --format=%B HEAD",
-		"docker ps", "docker ps -q --format x", "kubectl get secrets -o name", "kubectl get pods -o yaml", "gh pr list --json title --jq .[0].title",
+		"docker ps", "docker ps -q --format x", "kubectl get secrets -o name", "kubectl get pods -o yaml",
+		"gh pr list --json title --jq .[0].title",
 		"pgrep -l x", "git -C /x rev-parse HEAD",
 	} {
 		argv := strings.Fields(command)
