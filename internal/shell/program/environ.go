@@ -280,7 +280,7 @@ func plainCompilerOptions(options string) bool {
 func SystemFolder(dir string) bool {
 	switch dir {
 	case "/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/local/go/bin",
-		"/snap/bin":
+		"/snap/bin", "/usr/libexec":
 		return true
 	}
 	return false

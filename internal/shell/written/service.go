@@ -20,7 +20,9 @@ func writesContainers(args []string) bool {
 		case program.Named("-q|-aq|-qa|-lq|-ql|--quiet", a):
 			quiet = true
 		case program.Named("-a|-l|--all|--latest|-f|--filter", a) || strings.HasPrefix(a, "--filter="):
-		case i > 0 && program.Named("-f|--filter", args[i]), args[0] == "images" && isPlainName(a):
+		case program.Named("-qf|-aqf|-qaf", a):
+			quiet = true
+		case i > 0 && program.Named("-f|--filter|-qf|-aqf|-qaf", args[i]), args[0] == "images" && isPlainName(a):
 		default:
 			return false
 		}
