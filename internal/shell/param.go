@@ -36,7 +36,10 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 			return
 		}
 	}
-	if p.Exp != nil {
+	if p.Exp != nil && !ok && p.Param.Value == "TMPDIR" && p.Exp.Op == syntax.DefaultUnsetOrNull &&
+		p.Exp.Word != nil && p.Exp.Word.Lit() == "/tmp" {
+		vals = []program.Word{program.Known("/tmp")} // wherever it is: who gives it another place is asked about that
+	} else if p.Exp != nil {
 		vals = b.operated(p.Exp, vals, ok)
 	} else if !ok {
 		vals = program.UnknownWords
