@@ -118,6 +118,10 @@ func (r *reader) Run(c *program.Call) {
 		c.Unclear("PATH was changed: which program runs is not known")
 	}
 	r.evaluatesNames(c)
+	if row == nil && len(args) == 1 && !args[0].Unknown && program.Named("--version|--help", args[0].Text) && table.Public(c.Part.Program) {
+		c.Finish()
+		return
+	}
 	if row == nil {
 		c.Does |= effect.Unknown
 		c.Guess(args)

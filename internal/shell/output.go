@@ -27,7 +27,7 @@ func (r *reader) output(s *syntax.Stmt, st program.State) (text program.Word, ok
 	if len(s.Redirs) > 0 || name != "echo" && name != "printf" && name != "pwd" {
 		return program.Word{}, false
 	}
-	return r.quiet(func(q *reader) program.Word { return written(name, q.fields(c.Args[1:], st), st) })
+	return r.quiet(func(q *reader) program.Word { return writtenBy(name, q.fields(c.Args[1:], st), st) })
 }
 
 // quiet expands a word without adding parts: they were added before, or will be. known is false if the word is not known.
@@ -39,8 +39,8 @@ func (r *reader) quiet(f func(*reader) program.Word) (w program.Word, known bool
 	return w, !w.Unknown
 }
 
-// written returns what echo, printf or pwd writes.
-func written(name string, args []program.Word, st program.State) program.Word {
+// writtenBy returns what echo, printf or pwd writes.
+func writtenBy(name string, args []program.Word, st program.State) program.Word {
 	for _, a := range args {
 		if a.Unknown || a.Pattern {
 			return program.Word{Unknown: true}

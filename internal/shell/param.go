@@ -8,6 +8,7 @@ import (
 	"mycelium/internal/credential"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
+	"mycelium/internal/shell/written"
 )
 
 // param adds the value of a variable: $X, ${X:-d} and the like.
@@ -35,7 +36,10 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 			return
 		}
 	}
-	if p.Exp != nil {
+	if p.Exp != nil && !ok && p.Param.Value == "TMPDIR" && p.Exp.Op == syntax.DefaultUnsetOrNull &&
+		p.Exp.Word != nil && p.Exp.Word.Lit() == "/tmp" {
+		vals = []program.Word{program.Known("/tmp")} // wherever it is: who gives it another place is asked about that
+	} else if p.Exp != nil {
 		vals = b.operated(p.Exp, vals, ok)
 	} else if !ok {
 		vals = program.UnknownWords
@@ -82,15 +86,28 @@ func (b *builder) values(vals []program.Word, quoted bool) {
 		}
 		if quoted || b.whole || !strings.ContainsAny(v.Text, " \t\n") {
 			b.some = b.some || quoted
+			if v.MayBeEmpty && b.cur.Text != "" && !b.cur.Unknown {
+				b.unknown(quoted)
+			}
 			b.add(v.Text)
+			b.cur.MayBeEmpty = b.cur.MayBeEmpty || v.MayBeEmpty
 			b.cur.Pattern = b.cur.Pattern || v.Pattern && (!quoted || v.Expanded) || !quoted && strings.ContainsAny(v.Text, "*?[")
 			b.cur.Expanded = b.cur.Expanded || v.Expanded
+			if v.Filled != "" {
+				b.cur.From |= v.From
+				b.thing(v.Filled, quoted)
+				continue
+			}
 			if v.Unknown {
 				if v.Default != "" && b.cur.Default == "" {
 					b.cur.Default = b.cur.Text + v.Default
 				}
 				b.unknown(quoted)
 			}
+			continue
+		}
+		if v.MayBeEmpty {
+			b.unknown(quoted)
 			continue
 		}
 		b.split(v)
@@ -120,7 +137,9 @@ func (b *builder) split(v program.Word) {
 // value returns the values of a variable. ok is false if they are not known.
 func (b *builder) value(name string) ([]program.Word, bool) {
 	switch name {
-	case "?", "#", "!", "$", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "EPOCHSECONDS", "COLUMNS", "LINES":
+	case "!":
+		return []program.Word{{Text: written.LastJob}}, true
+	case "?", "#", "$", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "EPOCHSECONDS", "COLUMNS", "LINES":
 		return []program.Word{{Text: "0"}}, true
 	case "-", "_":
 		return nil, false
@@ -156,13 +175,14 @@ func (b *builder) operated(e *syntax.Expansion, vals []program.Word, ok bool) []
 	if e.Word != nil {
 		arg = b.r.one(e.Word, b.st)
 	}
-	set := ok && len(vals) > 0 && !vals[0].Unknown
+	maybe := len(vals) > 0 && vals[0].MayBeEmpty
+	set := ok && len(vals) > 0 && !vals[0].Unknown && !maybe
 	switch e.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		switch {
 		case set && vals[0].Text != "":
 			return vals
-		case ok && len(vals) > 0 && !vals[0].Unknown: // its value is empty
+		case ok && len(vals) > 0 && !vals[0].Unknown && !maybe: // its value is empty
 			return []program.Word{arg}
 		}
 		return []program.Word{{Unknown: true, Default: arg.Text}}

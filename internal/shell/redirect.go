@@ -56,11 +56,12 @@ func (r *reader) redirects(list []*syntax.Redirect, st program.State, in *progra
 				*in = program.Input{} // what the other stream has is not known
 			}
 		default:
+			first := len(r.Parts)
 			for _, w := range r.expand(nil, d.Word, st) {
 				switch d.Op {
 				case syntax.RdrIn:
 					file := w
-					*in = program.Input{File: &file}
+					*in = program.Input{File: &file, Names: streamed(r, d.Word, st, first)}
 					r.Open(f, policy.Read, w, st)
 				case syntax.RdrInOut:
 					file := w

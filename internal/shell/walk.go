@@ -159,7 +159,7 @@ func (r *reader) binary(c *syntax.BinaryCmd, st program.State, in program.Input)
 // parts before those.
 func (r *reader) piped(before *syntax.Stmt, st program.State, first int, outer effect.Set) program.Input {
 	src := r.src
-	in := program.Input{Endless: r.Endless, Does: r.Does, Names: r.Listed(first), Output: func() (program.Word, bool) {
+	in := program.Input{Endless: r.Endless, Does: r.Does, Names: lines(r, before, st, first), Output: func() (program.Word, bool) {
 		now := r.src
 		r.src = src
 		w, ok := r.output(before, st)
@@ -213,6 +213,7 @@ func (r *reader) loop(c *syntax.ForClause, st program.State, in program.Input) p
 	}
 	end := st
 	for _, item := range items {
+		item.MayBeEmpty = false // there is a turn for each that is listed
 		r.notice(words.Name.Value, item, end)
 		end = r.turn(c.Do, end, r.Assign(end, words.Name.Value, item), in)
 	}
@@ -222,9 +223,17 @@ func (r *reader) loop(c *syntax.ForClause, st program.State, in program.Input) p
 // while walks while and until.
 func (r *reader) while(c *syntax.WhileClause, st program.State, in program.Input) program.State {
 	st = r.forget(c, st)
-	st = r.block(c.Cond, st, in)
+	ok, fail := r.stmts(c.Cond, st, in)
+	if r.Errexit {
+		fail = program.Join(ok, fail) // a condition may fail
+		fail.Dead = false
+	}
+	begin := ok
+	if c.Until {
+		begin = fail
+	}
 	first := len(r.Parts)
-	end := r.turn(c.Do, st, st, in)
+	end := r.turn(c.Do, program.Join(ok, fail), begin, in)
 	turns(r, c, first)
 	return end
 }
@@ -243,10 +252,11 @@ func (r *reader) turn(do []*syntax.Stmt, before, st program.State, in program.In
 // forget returns the state in which a turn of a loop begins: the turn before may have assigned the variables of the loop and changed the
 // working directory.
 func (r *reader) forget(loop syntax.Node, st program.State) program.State {
+	var ends []*syntax.Assign // those before read end with it
 	syntax.Walk(loop, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Assign:
-			if n.Name != nil {
+			if n.Name != nil && !slices.Contains(ends, n) {
 				st = r.Assign(st, n.Name.Value, program.UnknownWords...)
 			}
 		case *syntax.WordIter:
@@ -259,6 +269,9 @@ func (r *reader) forget(loop syntax.Node, st program.State) program.State {
 				}
 			}
 		case *syntax.CallExpr:
+			if len(n.Args) > 0 && n.Args[0].Lit() == "read" && !slices.ContainsFunc(r.funcs, func(f function) bool { return f.name == "read" }) {
+				ends = append(ends, n.Assigns...)
+			}
 			if len(n.Args) > 0 {
 				st = forgetCall(r, n.Args, st)
 			}

@@ -152,6 +152,7 @@ func (b *builder) end() {
 	if b.some || b.cur.Text != "" || b.cur.Unknown {
 		b.cur.Raw = b.raw
 		b.cur.Expanded = b.cur.Pattern
+		b.cur.Vanishes = b.cur.MayBeEmpty && !b.some
 		b.list = append(b.list, b.cur)
 	}
 	b.cur, b.some = program.Word{}, false
@@ -159,17 +160,23 @@ func (b *builder) end() {
 
 // add appends a known piece. Behind an unknown piece, it does not count.
 func (b *builder) add(s string) {
+	if b.cur.MayBeEmpty && s != "" && !b.cur.Unknown {
+		b.unknown(true)
+	}
 	if !b.cur.Unknown {
 		b.cur.Text += s
 	}
 	if b.cur.Default != "" {
 		b.cur.Default += s
 	}
+	if b.cur.Filled != "" {
+		b.cur.Filled += s
+	}
 }
 
 // unknown appends an unknown piece.
 func (b *builder) unknown(quoted bool) {
-	b.cur.Unknown = true
+	b.cur.Unknown, b.cur.Filled = true, ""
 	if !quoted {
 		b.cur.Unquoted = true
 	}
@@ -342,17 +349,14 @@ func (b *builder) home() string {
 func (b *builder) subst(p *syntax.CmdSubst, quoted bool) {
 	first := len(b.r.Parts)
 	b.cur.From |= b.r.inner(p.Stmts, b.st)
-	if names := b.r.Listed(first); len(names) > 0 && len(p.Stmts) == 1 && !b.whole {
-		b.values(names, true)
-		b.cur.Pattern = names[len(names)-1].Pattern
+	if len(p.Stmts) != 1 {
+		b.unknown(quoted)
 		return
 	}
-	if len(p.Stmts) == 1 {
-		if t, ok := b.r.output(p.Stmts[0], b.st); ok {
-			t.Text = strings.TrimRight(t.Text, "\n")
-			b.values([]program.Word{t}, quoted)
-			return
-		}
+	if t, ok := b.r.output(p.Stmts[0], b.st); ok {
+		t.Text = strings.TrimRight(t.Text, "\n")
+		b.values([]program.Word{t}, quoted)
+		return
 	}
-	b.unknown(quoted)
+	b.piece(p.Stmts[0], first, quoted)
 }

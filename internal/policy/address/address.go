@@ -160,3 +160,39 @@ func octal(s string) bool {
 	}
 	return false
 }
+
+// Own returns the host of an address if all of the text is the address of a server of this machine, with a scheme of those that servers of
+// projects have.
+func Own(s string) (host string, ok bool) {
+	_, rest, _ := strings.Cut(s, "://")
+	authority, after, _ := strings.Cut(rest, "/")
+	a := Read(s)
+	switch a.Scheme {
+	case "http", "https", "ws", "wss", "grpc", "redis", "postgres", "postgresql", "mysql", "mongodb":
+	default:
+		return "", false
+	}
+	if !a.Clear || a.Host != "localhost" && a.Host != "127.0.0.1" || !plainAuthority(authority) || strings.ContainsAny(after, "\\@, ") ||
+		strings.Contains(after, "://") {
+		return "", false
+	}
+	return a.Host, true
+}
+
+// NamesHost reports whether the beginning of an address has all that says which host is meant: scheme://host/.
+func NamesHost(beginning string) bool {
+	_, rest, ok := strings.Cut(beginning, "://")
+	end := strings.IndexByte(rest, '/')
+	return ok && end > 0 && plainAuthority(rest[:end])
+}
+
+// plainAuthority reports whether a text is the name or the number of a host and perhaps a port, and nothing else.
+func plainAuthority(s string) bool {
+	for i := range len(s) {
+		ch := s[i] | 0x20
+		if (ch < 'a' || ch > 'z') && (s[i] < '0' || s[i] > '9') && s[i] != '.' && s[i] != '-' && s[i] != ':' {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -144,6 +144,10 @@ func (c *Call) Finish() {
 	Expansions(c, c.Words)
 	flows(c)
 	loadModules(c)
+	if n := len(c.Words); n > 0 && c.Words[n-1].Vanishes && Named("cp|mv|ln|rsync|scp|install", c.Part.Program) ||
+		n > 2 && c.Words[2].Vanishes && c.Part.Program == "tar" {
+		c.Unclear(perhapsNothing)
+	}
 	if c.Files != nil {
 		c.Part.Paths = append(c.Part.Paths, c.Files.Paths...)
 		c.Part.Hosts = append(c.Part.Hosts, c.Files.Hosts...)
@@ -151,7 +155,7 @@ func (c *Call) Finish() {
 		c.Does |= c.Files.Does
 		c.Files = nil
 	}
-	if len(c.Part.Hosts) > 0 && knowsItsService(c.Part.Program) {
+	if len(c.Part.Hosts) > 0 && c.Does&effect.Network != 0 && knowsItsService(c.Part.Program) {
 		c.Does |= effect.Upload // a machine that the command names receives what the command sends
 	}
 	if len(c.Part.Unclear) > 0 {

@@ -130,6 +130,8 @@ func ExecuteTasks(c *Call, args []Word) {
 		return
 	case "rake":
 		executeAll(c, "Rakefile", "rakefile")
+	case "task":
+		executeAll(c, "Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "Taskfile.dist.yml", "Taskfile.dist.yaml")
 	case "deno", "bun", "coverage", "rails", "mix", "dart", "zig", "swift":
 	default:
 		if c.Row == nil || c.Row.Name != "cProfile|profile|trace" && !ContainsText(c.Words, "coverage") {

@@ -204,7 +204,7 @@ func plainCode(name string, value Word) bool {
 	case "GOTOOLCHAIN":
 		return value.Text == "local" && !value.Unknown
 	case "PATH":
-		return systemPath(value)
+		return systemPath(value) || samePath(value)
 	case "IFS":
 		return strings.Trim(value.Text, " \t\n,:;|=") == "" && !value.Unknown
 	}
@@ -280,10 +280,15 @@ func plainCompilerOptions(options string) bool {
 func SystemFolder(dir string) bool {
 	switch dir {
 	case "/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/local/go/bin",
-		"/snap/bin":
+		"/snap/bin", "/usr/libexec":
 		return true
 	}
 	return false
+}
+
+// samePath reports whether PATH is given the value that it has.
+func samePath(value Word) bool {
+	return Named(`$PATH|"$PATH"|PATH=$PATH|PATH="$PATH"|${PATH}|"${PATH}"`, value.Raw) && value.Text == ""
 }
 
 // systemPath reports whether all folders of a PATH are the system's.

@@ -16,7 +16,7 @@ func (w *Walk) Listed(from int) []Word {
 	}
 	for i := range w.Parts[from:] {
 		p := &w.Parts[from+i]
-		if i > 0 && (!isFilter(p.Program) || len(p.Paths) > 0) {
+		if i > 0 && (!IsFilter(p.Program) || len(p.Paths) > 0) {
 			return nil
 		}
 	}
@@ -90,8 +90,8 @@ func lookedInto(w Word) (folder Word, some bool) {
 	return folder, folder.Text != "" && folder.Text != "."
 }
 
-// isFilter reports whether a program only writes some of what it reads.
-func isFilter(name string) bool {
+// IsFilter reports whether a program only writes some of what it reads.
+func IsFilter(name string) bool {
 	switch name {
 	case "grep", "egrep", "fgrep", "rg", "head", "tail", "sort", "uniq", "tac", "shuf":
 		return true

@@ -18,6 +18,7 @@ type Option struct {
 // Scan reads the arguments: it finds the options of the row, gives their values the roles that the row says, and leaves the operands.
 func (c *Call) Scan(args []Word) {
 	row := c.Row
+	args = filled(c, args)
 	c.Operands = c.Operands[:0:0]
 	for i := 0; i < len(args); i++ {
 		w := args[i]
@@ -208,6 +209,9 @@ func maybeWritten(c *Call, next []Word) {
 // take records an option and gives its value its role.
 func (c *Call) take(o Option, role byte) {
 	c.Options = append(c.Options, o)
+	if o.Value.Vanishes {
+		c.Unclear(perhapsNothing)
+	}
 	if o.HasValue {
 		c.Role(role, o.Value)
 	}

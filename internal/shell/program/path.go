@@ -68,7 +68,7 @@ func (c *Call) Guess(args []Word) {
 
 // MaybePath takes a word that is an address, or that is read and written if it looks like a path.
 func (c *Call) MaybePath(w Word) {
-	if c.Address(w) {
+	if c.Does&effect.ProjectCode != 0 && OwnServer(c, w) || c.Address(w) {
 		return
 	}
 	if looksLikePath(w.Text) {
@@ -269,7 +269,7 @@ func IsStream(s string) bool {
 // Host adds a host that the command reaches: user@host, host:port, host:path or an address.
 func (c *Call) Host(w Word) {
 	c.Does |= effect.Network
-	if w.Unknown {
+	if w.Unknown && (w.Unquoted || !address.NamesHost(w.Text)) {
 		c.Unclear("which host is meant is not known")
 		return
 	}

@@ -26,6 +26,9 @@ func (c *Call) Spread() {
 	}
 	n := len(c.Operands)
 	for i, w := range c.Operands {
+		if w.Vanishes && (i < len(lead) || n-i <= len(tail)) {
+			c.Unclear(perhapsNothing)
+		}
 		switch {
 		case i < len(lead):
 			c.Role(lead[i], w)
@@ -130,6 +133,9 @@ func (c *Call) Role(role byte, w Word) {
 		c.MaybePath(w)
 	}
 }
+
+// perhapsNothing is why a command is unclear in which a word has a place of its own that may be empty: the next word would take it.
+const perhapsNothing = "a list of files that may be empty stands where one word has its own meaning"
 
 // listed is why a command is unclear whose files stand in a list.
 const listed = "which files the list names is not known"

@@ -94,7 +94,7 @@ func (w *Walk) Assign(s State, name string, values ...Word) State {
 	case "IFS":
 		w.IFSChanged = true
 	case "PATH":
-		w.PathChanged = w.PathChanged || len(values) != 1 || !systemPath(values[0])
+		w.PathChanged = w.PathChanged || len(values) != 1 || !systemPath(values[0]) && !samePath(values[0])
 	}
 	return s.With(name, values...)
 }

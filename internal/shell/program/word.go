@@ -18,6 +18,13 @@ type Word struct {
 	Unquoted bool       // an unknown part is not quoted: the word may become several words, or no word
 	Stream   bool       // it names the output of a command: <(…)
 	From     effect.Set // the effects of the commands whose output it holds
+
+	// Filled is the text of an unknown word with a name in the place of each unknown part, if all of them are names of things, such as
+	// hashes and numbers. Otherwise it is empty.
+	Filled string
+	// MayBeEmpty is set if the word is what a command lists, perhaps nothing: what stands beside it would be all of the word.
+	MayBeEmpty bool
+	Vanishes   bool // it may be no word: it MayBeEmpty and is not quoted
 }
 
 // Known returns a word with the given value.

@@ -7,6 +7,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
+	"mycelium/internal/shell/written"
 )
 
 // changeDir handles cd and pushd.
@@ -141,14 +142,13 @@ func read(c *program.Call) {
 	if v, ok := c.Value("a"); ok {
 		c.State = c.Walk.Assign(c.State, variableOf(v.Text), program.UnknownWords...)
 	}
-	if len(c.Input.Names) == 1 && len(c.Operands) == 1 {
+	if name, ok := written.OneOf(c.Input.Names); ok && len(c.Operands) == 1 && wholeLines(c) {
 		if c.Operands[0].Unknown {
 			c.Unclear(unknownVariable)
 		}
-		name := c.Input.Names[0]
 		name.Expanded = name.Pattern
 		c.OK = c.Walk.Assign(c.State, c.Operands[0].Text, name)
-		c.Fail = c.OK
+		c.Fail = c.Walk.Assign(c.State, c.Operands[0].Text, program.UnknownWords...) // there was no line
 		return
 	}
 	forgetNames(c)
@@ -156,6 +156,26 @@ func read(c *program.Call) {
 
 // unknownVariable is why an assignment is unclear.
 const unknownVariable = "which variable is meant is not known"
+
+// wholeLines reports whether read takes a line, or what ends with a zero byte, and not a part of it.
+func wholeLines(c *program.Call) bool {
+	end, ok := c.Value("d")
+	return !c.HasAny("a", "n", "N") && (!ok || end.Text == "" && !end.Unknown)
+}
+
+// mapFile handles mapfile: the variable becomes a list of the lines.
+func mapFile(c *program.Call) {
+	forgetNames(c)
+	if len(c.Operands) != 1 || len(c.Input.Names) == 0 || c.HasAny("C", "O", "d", "u") || program.IsOurVariable(c.Operands[0].Text) {
+		return
+	}
+	names := slices.Clone(c.Input.Names)
+	for i := range names {
+		names[i].Expanded, names[i].MayBeEmpty = names[i].Pattern, true
+	}
+	c.State = c.Walk.Assign(c.State, variableOf(c.Operands[0].Text), names...)
+	c.OK, c.Fail = c.State, c.State
+}
 
 // forgetNames handles read, mapfile, getopts and unset: the values of the variables become unknown.
 func forgetNames(c *program.Call) {

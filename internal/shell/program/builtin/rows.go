@@ -37,7 +37,7 @@ var Rows = []program.Row{
 	{Name: "jobs", Plain: "l n p r s", Operands: "v*"},
 	{Name: "let", Operands: "v*"},
 	{Name: "local", Options: "n l u c i", Plain: plainDeclare, Handle: exportNames},
-	{Name: "mapfile", Options: "d=v n=v O=v s=v u=v C=c c=v", Plain: "t", Handle: forgetNames},
+	{Name: "mapfile", Options: "d=v n=v O=v s=v u=v C=c c=v", Plain: "t", Handle: mapFile},
 	{Name: "popd", Plain: "n", Handle: popDir},
 	{Name: "printf", Options: "v=v", Handle: printf},
 	{Name: "pushd", Plain: "n", Handle: changeDir},

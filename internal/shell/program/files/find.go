@@ -50,7 +50,9 @@ func startingPoints(args []program.Word) (roots []program.Word, next int) {
 		if !args[next].Unknown && (strings.HasPrefix(s, "-") || s == "(" || s == "!" || s == ",") {
 			break
 		}
-		roots = append(roots, args[next])
+		if roots = append(roots, args[next]); args[next].Vanishes {
+			roots = append(roots, program.Known("."))
+		}
 		next++
 	}
 	return roots, next

@@ -273,6 +273,9 @@ func readPaths(c *program.Call) {
 	}
 	for _, t := range c.Operands {
 		s := t.Text
+		if t.Unknown && strings.Contains(s, ":") {
+			c.Unclear("which file of a commit is meant is not known")
+		}
 		if t.Unknown || s == "" || strings.HasPrefix(s, ":!") || strings.HasPrefix(s, ":^") || strings.HasPrefix(s, ":(exclude") {
 			continue
 		}

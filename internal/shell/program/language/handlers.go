@@ -27,6 +27,7 @@ func tsx(c *program.Call, args []program.Word) {
 func runScanned(c *program.Call) {
 	code := c.Does&effect.InlineCode != 0
 	switch {
+	case code && substitutes(c):
 	case code:
 		c.Guess(c.Operands)
 	case len(c.Operands) > 0:
@@ -219,4 +220,11 @@ func extractModule(c *program.Call) {
 	}
 	program.Unpack(c)
 	program.Unpacks(c, c.Operands[0], c.OK, 0, nil)
+}
+
+// serveFiles handles http.server: bound to this machine alone, it is a server as the project's own are.
+func serveFiles(c *program.Call) {
+	if v, ok := c.Value("b"); ok && !v.Unknown && program.Named("127.0.0.1|localhost|::1", v.Text) && len(c.Part.Unclear) == 0 {
+		c.Does &^= effect.Listen | effect.Network
+	}
 }

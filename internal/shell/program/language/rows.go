@@ -131,7 +131,7 @@ var modules = []program.Row{
 	{Name: "doctest|nose|behave|django|hatch|cython|ensurepip", Parse: program.RunProject},
 	{Name: "json.tool", Plain: "sort-keys no-ensure-ascii json-lines indent=v tab no-indent compact h help", Operands: "rw"},
 	{Name: "http.server|pyftpdlib|SimpleHTTPServer", Plain: "cgi p|protocol=v h help", Options: "d|directory=r b|bind=v",
-		Does: effect.Listen | effect.Network},
+		Does: effect.Listen | effect.Network, Handle: serveFiles},
 	{Name: "venv|virtualenv", Plain: "system-site-packages symlinks copies clear upgrade without-pip upgrade-deps " +
 		"without-scm-ignore-files prompt=v " +
 		"h help v verbose q quiet version no-download no-periodic-update reset-app-data activators=v no-setuptools no-wheel pip=v",

@@ -7,6 +7,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
+	"mycelium/internal/shell/written"
 )
 
 // makeTargets handles make: the file with the targets, and the options that only print them.
@@ -79,6 +80,10 @@ func goTest(c *program.Call, args []program.Word) {
 // linkerOptions looks at the options that go to the compiler, the assembler and the linker of Go.
 func linkerOptions(c *program.Call) {
 	for _, o := range c.Options {
+		if o.Value.Filled != "" {
+			o.Value.Text = strings.ReplaceAll(o.Value.Filled, "="+written.AReference, "="+written.AThing)
+			o.Value.Unknown = false
+		}
 		if program.Named("ldflags|gcflags|asmflags|gccgoflags", o.Name) && (o.Value.Unknown || !plainToolOptions(o.Value.Text)) {
 			c.Unclear("options of the compiler or the linker may write files or run another program")
 		}

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"slices"
 	"strings"
 
 	"mycelium/internal/shell/effect"
@@ -10,16 +11,31 @@ import (
 // npmOptions looks among all words for options that lead npm and the like to another registry or to other settings.
 func npmOptions(c *program.Call) {
 	own := true // the words behind -- belong to a script
-	for _, t := range c.Words {
+	script := runsScript(c)
+	for i, t := range c.Words {
 		name, _, _ := strings.Cut(t.Text, "=")
 		own = own && t.Text != "--"
 		switch {
 		case changesSource(name), own && c.Part.Program == "npm" && changesProgram(name):
 			c.Unclear("the option " + name + " changes what is fetched or run")
+		case i > 1 && script && (!own || program.Named("yarn|pnpm", c.Part.Program)) && program.OwnServer(c, t):
 		case strings.Contains(t.Text, "://"):
 			c.Address(t)
 		}
 	}
+}
+
+// runsScript reports whether npm, or one of its kind, runs a script of the project.
+func runsScript(c *program.Call) bool {
+	if len(c.Operands) == 0 || c.Operands[0].Unknown {
+		return false
+	}
+	sub := c.Operands[0].Text
+	if program.Named("run|run-script|test|t|tst|start|stop|restart|build|lint|dev|serve", sub) {
+		return true
+	}
+	return program.Named("yarn|pnpm", c.Part.Program) &&
+		!slices.ContainsFunc(npmCommands, func(row program.Row) bool { return program.Named(row.Name, sub) })
 }
 
 // changesSource reports whether an option of npm, or the beginning of one, names a registry, settings or a shell.

@@ -149,7 +149,8 @@ func projectTool(name string) bool {
 	switch name {
 	case "tsc", "vue-tsc", "eslint", "prettier", "jest", "vitest", "mocha", "vite", "webpack", "next", "turbo", "nx", "lerna", "playwright",
 		"tsx", "ts-node", "biome", "stylelint", "oxlint", "nyc", "prisma", "ng", "standard", "ruff", "black", "mypy", "pytest", "flake8",
-		"isort", "pyright", "pylint":
+		"isort", "pyright", "pylint", "esbuild", "rollup", "ava", "cspell", "knip",
+		"commitlint", "size-limit", "storybook":
 		return true
 	}
 	return false

@@ -21,11 +21,11 @@ var Rows = []program.Row{
 		Options: "o|output=w I|include=e B|prepend-include=e", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
 	{Name: "automake", Plain: "v verbose a add-missing c copy f force-missing foreign gnu no-force i ignore-deps h help version W=v " +
 		"warnings=v", Options: "libdir=e", Operands: "g*", Here: "rw", Does: effect.ProjectCode},
-	{Name: "bazel", Here: "rw", Does: effect.ProjectCode, Parse: program.RunProject},
+	{Name: "bazel", Here: "rw", Does: effect.ProjectCode, Parse: labels},
 	{Name: "biome", Plain: plainBiome, Options: biomeOptions, Operands: "f*", Here: "rw"},
 	{Name: "black", Plain: plainBlack, Options: "l|line-length=v t|target-version=v config=r exclude=v include=v c|code=v check diff",
 		Operands: "f*", Here: "r"},
-	{Name: "buck", Here: "rw", Does: effect.ProjectCode, Parse: program.RunProject},
+	{Name: "buck", Here: "rw", Does: effect.ProjectCode, Parse: labels},
 	{Name: "bun", Plain: plainBunRun, Options: rootBun, Handle: npmOptions, Other: packageScript, Subs: bunCommands},
 	{Name: "bundle", Plain: "h help version verbose", Subs: []program.Row{
 		{Name: "exec", Style: program.First, Plain: "keep-file-descriptors", Options: "gemfile=x", Parse: program.RunOperands},

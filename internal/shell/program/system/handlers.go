@@ -7,6 +7,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
+	"mycelium/internal/shell/written"
 )
 
 // kill ends processes, except those that the command itself started.
@@ -20,7 +21,8 @@ func kill(c *program.Call) {
 		}
 	}
 	for _, w := range c.Operands {
-		if !strings.HasPrefix(w.Text, "%") && w.Raw != "$!" && w.Raw != `"$!"` {
+		job := strings.HasPrefix(w.Text, "%") && strings.Trim(w.Text[1:], "0123456789+-%") == ""
+		if w.Unknown || w.Text != written.LastJob && !job {
 			c.Does |= effect.Process
 		}
 	}

@@ -22,7 +22,8 @@ import (
 // program starts.
 var families = [...]*[]program.Row{
 	&files.Rows, &filter.Rows, &builtin.Rows, &wrapper.Rows, &git.Rows, &project.Rows, &language.Rows, &system.Rows, &network.Rows,
-	&cloud.Rows, &agent.Rows,
+	&cloud.Rows, &agent.Rows, &filter.MoreRows, &files.MediaRows, &system.LocalRows, &network.LoadRows, &language.VersionRows,
+	&wrapper.MoreRows,
 }
 
 // Find returns the row of a program. nil means that nothing is known of the program. A version at the end of the name does not count:

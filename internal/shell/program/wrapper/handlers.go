@@ -165,7 +165,7 @@ func sudo(c *program.Call, args []program.Word) {
 // assign takes an assignment among the arguments of env or sudo.
 func assign(c *program.Call, w program.Word) {
 	name, val, _ := strings.Cut(w.Text, "=")
-	v := program.Assignment{Name: name, Value: program.Word{Text: val, Unknown: w.Unknown}}
+	v := program.Assignment{Name: name, Value: program.Word{Text: val, Raw: w.Raw, Unknown: w.Unknown}}
 	c.Variable(v.Name, v.Value)
 	c.Env = append(c.Env[:len(c.Env):len(c.Env)], v)
 }
