@@ -54,8 +54,8 @@ func noLess(t interface{ Errorf(string, ...any) }, inner, outer string) {
 		return // it is not understood, and that is said
 	}
 	for e := range effects {
-		if e == policy.EffectExecute && len(effects) == 1 && len(paths) == 0 {
-			continue // it does nothing outside of the shell, as declare does: then only what is around it counts
+		if e == policy.EffectExecute && !runs(inner) {
+			continue // it stands for a command of which nothing else is to be said: A=1
 		}
 		if !more[e] && e != policy.EffectUnclear { // of a wrapper more may be known: the words behind bash -c
 			t.Errorf("%q has the effect %s, %q has not: %v", inner, e, outer, more)
@@ -66,6 +66,11 @@ func noLess(t interface{ Errorf(string, ...any) }, inner, outer string) {
 			t.Errorf("%q does %s, %q does not: %v", inner, p, outer, morePaths)
 		}
 	}
+}
+
+// runs reports whether a command runs a program.
+func runs(command string) bool {
+	return slices.ContainsFunc(shell.Facts(command, inHome).Parts, func(p policy.Part) bool { return p.Program != "" })
 }
 
 // simple reports whether a command is one simple command, without anything that the shell itself does.
