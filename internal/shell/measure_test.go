@@ -28,7 +28,7 @@ const mostRefused = 2
 // issue 17 are 1 and 3.
 const (
 	mostHeldOutAllowed = 0.5
-	mostHeldOutRefused = 10
+	mostHeldOutRefused = 7.5
 )
 
 // project and home are what the corpus was labelled for.

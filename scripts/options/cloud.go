@@ -60,8 +60,8 @@ var asked = []struct {
 	{"strace", "--help", ofHelp, ""}, {"time", "--help", ofHelp, ""}, {"zipinfo", "--help", ofHelp, ""}, {"lsusb", "--help", ofHelp, ""},
 }
 
-// askAll writes the options of the programs in asked.
-func askAll() {
+// writeCloud writes the options of the programs in asked.
+func writeCloud() {
 	for _, p := range asked {
 		name, first, _ := strings.Cut(p.name, " ")
 		if first != "" {
@@ -138,13 +138,13 @@ func ofTerraform(text string) (list []string) {
 	return list
 }
 
-// typed is an option in the help of openssl: one blank before the type of a value.
-var typed = regexp.MustCompile(`^ *(-[A-Za-z0-9_-]+) (val|infile|outfile|dir|uri|format|parm|[+]?int|intmax|PEM\S+)? `)
+// opensslOption is an option in the help of openssl: one blank before the type of a value.
+var opensslOption = regexp.MustCompile(`^ *(-[A-Za-z0-9_-]+) (val|infile|outfile|dir|uri|format|parm|[+]?int|intmax|PEM\S+)? `)
 
 // ofOpenssl reads the options in the help of a command of openssl.
 func ofOpenssl(text string) (list []string) {
 	for one := range strings.Lines(text) {
-		m := typed.FindStringSubmatch(one)
+		m := opensslOption.FindStringSubmatch(one)
 		switch {
 		case m == nil:
 		case m[2] == "":

@@ -1,12 +1,9 @@
 // Options writes the options that the manuals of this machine's programs name: one program a line, as testdata of the rows of programs.
 //
-//	go run ./scripts/options > internal/shell/program/table/testdata/options.txt
-//	go run ./scripts/options cloud > /tmp/lines
+//	go run ./scripts/options > /tmp/lines
 //
-// The second writes the lines of programs with subcommands, of openssl and of the system. Lines that options.txt lacks are added to it by
-// hand: the machine of a developer may have other versions than the one where a line was collected.
-//
-// A program that is not installed is left out, and said on standard error.
+// A program that is not installed is left out, and said on standard error. What is new goes into
+// internal/shell/program/table/testdata/options.txt, whose lines of other programs and versions stay.
 package main
 
 import (
@@ -33,10 +30,6 @@ const gitCommands = "add am apply blame branch checkout cherry-pick clean clone 
 	"revert rm shortlog show show-branch show-ref stash status switch symbolic-ref tag worktree"
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "cloud" {
-		askAll()
-		return
-	}
 	for name := range strings.FieldsSeq(helped) {
 		writeLine(name, ofHelp(output(name, "--help")))
 	}
@@ -45,6 +38,7 @@ func main() {
 		writeLine("git "+name, ofGit(name))
 	}
 	writeTools()
+	writeCloud()
 }
 
 // ofGit joins what git completes with the usage text, which has the short names. The forms --no-NAME are left out beside NAME.

@@ -15,7 +15,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"mycelium/internal/policy"
-	"mycelium/internal/shell/program"
+	"mycelium/internal/shell/compiled"
 )
 
 // Bounds of what is remembered of a session's writes.
@@ -126,7 +126,7 @@ func prune(dir string) {
 }
 
 // Note remembers the files that a call writes which is about to run: a shell command, or a tool whose arguments say what it writes. What is
-// compiled from files of the project that the session did not write is not remembered: see [program.Compiled].
+// compiled from files of the project that the session did not write is not remembered: see [compiled.Of].
 func (w *Written) Note(it policy.Item, f *policy.Facts) {
 	if it.Kind != policy.Tool || it.Server != policy.AgentServer && it.Server != "files" {
 		return
@@ -164,7 +164,7 @@ func (w *Written) Mark(f *policy.Facts) {
 		}) {
 			p.Effects = append(p.Effects, policy.EffectWrittenHere)
 		}
-		if program.Compiles(p) && !w.compiled(f, p) {
+		if compiled.Compiles(p) && !w.compiled(f, p) {
 			for _, at := range p.Paths {
 				if at.Access == policy.Write && at.Clean != "" {
 					built = append(built, at.Clean)
@@ -177,7 +177,7 @@ func (w *Written) Mark(f *policy.Facts) {
 // compiled reports whether what a part writes is compiled from files of the project that the session did not write.
 func (w *Written) compiled(f *policy.Facts, p *policy.Part) bool {
 	return slices.ContainsFunc(w.projects(f), func(folder string) bool {
-		return program.Compiled(p, folder, func(at policy.Path) bool { return w.has(f, &at) || w.below(at.Clean) })
+		return compiled.Of(p, folder, func(at policy.Path) bool { return w.has(f, &at) || w.below(at.Clean) })
 	})
 }
 

@@ -69,7 +69,7 @@ func (c *Call) long(w Word, next []Word) int {
 		if known, takes, same := c.Row.plain(name, mayBeShort); same || canonical == "" {
 			if positive, negated := strings.CutPrefix(name, "no-"); negated && known {
 				given, _, _ := findOption(c.Row.Options, positive, mayBeShort)
-				c.revoke(given)
+				revoke(c, given)
 			}
 			return longPlain(c, w, start+len(name), attached, known, takes, next)
 		}
@@ -78,7 +78,7 @@ func (c *Call) long(w Word, next []Word) int {
 	used := 0
 	switch {
 	case role == 0 && attached && Named("false|False|FALSE|f|F|0|no|off", w.Text[start+len(name)+1:]):
-		c.revoke(canonical)
+		revoke(c, canonical)
 		return 0
 	case role == 0:
 	case attached:
@@ -218,7 +218,7 @@ func (c *Call) take(o Option, role byte) {
 }
 
 // revoke takes an option back: --dry-run=false, or --no-dry-run, behind --dry-run.
-func (c *Call) revoke(name string) {
+func revoke(c *Call, name string) {
 	c.Options = slices.DeleteFunc(c.Options, func(o Option) bool { return o.Name == name })
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/globs"
+	"mycelium/internal/shell/compiled"
 	"mycelium/internal/shell/effect"
 )
 
@@ -122,7 +123,7 @@ func Arms(s string) bool {
 	return strings.Contains(s, "$(") || strings.IndexByte(s, '`') >= 0 || strings.Contains(s, "${ ") || strings.Contains(s, "${|")
 }
 
-// MarkWrittenHere marks the parts that execute a file which an earlier part of the same command wrote, but for [Compiled] ones.
+// MarkWrittenHere marks the parts that execute a file which an earlier part of the same command wrote, but for [compiled.Of] ones.
 func (w *Walk) MarkWrittenHere() {
 	var written []string
 	for i := range w.Parts {
@@ -136,7 +137,7 @@ func (w *Walk) MarkWrittenHere() {
 				break
 			}
 		}
-		if Compiled(p, w.Dir, func(at policy.Path) bool { return slices.Contains(written, at.Clean) }) {
+		if compiled.Of(p, w.Dir, func(at policy.Path) bool { return slices.Contains(written, at.Clean) }) {
 			continue
 		}
 		for _, at := range p.Paths {

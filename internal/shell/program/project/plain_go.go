@@ -22,7 +22,8 @@ const plainGoVet = "a asan cover covermode=v coverpkg=v buildvcs=? installsuffix
 	"inline.allow_binding_decl inline.lazy_edits mapsloop minmax newexpr omitzero plusbuild rangeint reflecttypefor " +
 	"slicescontains slicessort stditerators stringsbuilder stringscut stringscutprefix stringsseq testingcontext"
 
-const plainGoTest = "a asan cover covermode=v coverpkg=v buildvcs=? installsuffix=v linkshared modcacherw " +
+// plainGoTest has, besides those of go test, the option by which tests by custom write what they compare with.
+const plainGoTest = "update a asan cover covermode=v coverpkg=v buildvcs=? installsuffix=v linkshared modcacherw " +
 	"msan n race trimpath v work x json artifacts benchmem blockprofilerate=v memprofilerate=v mutexprofilefraction=v " +
 	"c failfast fullpath fuzzminimizetime=v i short"
 

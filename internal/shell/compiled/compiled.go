@@ -1,4 +1,5 @@
-package program
+// Package compiled knows which programs a command compiles from files that it names.
+package compiled
 
 import (
 	"slices"
@@ -7,9 +8,9 @@ import (
 	"mycelium/internal/policy"
 )
 
-// Compiled reports whether what a part writes was compiled from files of a folder, none of which was written before. Running that is
+// Of reports whether what a part writes was compiled from files of a folder, none of which was written before. Running that is
 // running code of the project, as `go run` does, and not code that was written just now.
-func Compiled(p *policy.Part, folder string, written func(policy.Path) bool) bool {
+func Of(p *policy.Part, folder string, written func(policy.Path) bool) bool {
 	if folder == "" || len(p.Unclear) > 0 || !Compiles(p) || slices.ContainsFunc(p.Argv[1:], bringsCode) {
 		return false
 	}
