@@ -69,7 +69,7 @@ var VersionRows = []program.Row{
 		"h help " +
 		"version", Operands: "r*"},
 	{Name: "goenv", Same: "pyenv"},
-	{Name: "gotestsum", Here: "rw", Parse: program.RunProject},
+	{Name: "gotestsum", Here: "rw", Parse: summarizedTests},
 	{Name: "hugo", Plain: "quiet verbose h help", Alone: effect.ProjectCode, Rest: effect.Unknown, Subs: []program.Row{
 		{Name: "server|serve|build|check", Parse: program.RunProject},
 		{Name: "version|env|list|config", Plain: "h help", Operands: "v*", Here: "r"},
@@ -227,6 +227,16 @@ var condaCommands = []program.Row{
 		{Name: "list", Plain: "json v verbose q quiet h help", Does: effect.Read},
 	}},
 	{Name: "info", Plain: "e envs base json v verbose q quiet h help", Does: effect.Read},
+}
+
+// summarizedTests handles gotestsum: two of its options run a command.
+func summarizedTests(c *program.Call, args []program.Word) {
+	for _, w := range args {
+		if name := strings.TrimLeft(w.Text, "-"); w.Unknown || strings.HasPrefix(name, "post-run-command") || name == "raw-command" {
+			c.Unclear("gotestsum runs a command of its arguments")
+		}
+	}
+	program.RunProject(c, args)
 }
 
 // testFormat handles bats: a formatter by its path is a program.

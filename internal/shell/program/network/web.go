@@ -197,7 +197,7 @@ func request(c *program.Call) {
 			if s != "GET" && s != "HEAD" {
 				c.Does |= effect.Upload
 			}
-		case strings.Contains(s, "=@") || strings.Contains(s, ":=@"):
+		case strings.Contains(s, "=@") || len(c.Part.Hosts) > 0 && strings.Contains(s, "@"): // field=@file, field@file, @file
 			c.Does |= effect.Upload
 			_, file, _ := strings.Cut(s, "@")
 			c.Role('r', program.Word{Text: file, Unknown: t.Unknown})
