@@ -36,18 +36,24 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 			return
 		}
 	}
-	if p.Exp != nil && !ok && p.Param.Value == "TMPDIR" && p.Exp.Op == syntax.DefaultUnsetOrNull &&
-		p.Exp.Word != nil && p.Exp.Word.Lit() == "/tmp" {
-		vals = []program.Word{program.Known("/tmp")} // wherever it is: who gives it another place is asked about that
-	} else if p.Exp != nil {
+	switch {
+	case !ok && isTemporary(p):
+		vals = []program.Word{program.Known("/tmp")}
+	case p.Exp != nil:
 		vals = b.operated(p.Exp, vals, ok)
-	} else if !ok {
+	case !ok:
 		vals = program.UnknownWords
 	}
 	if p.Index == nil && p.Param.Value != "@" && p.Param.Value != "*" && len(vals) > 1 {
 		vals = vals[:1] // of an array its first element
 	}
 	b.values(vals, quoted)
+}
+
+// isTemporary reports whether an expansion is ${TMPDIR:-/tmp}. It is taken for /tmp wherever the folder is: who gives it another place is
+// asked about that.
+func isTemporary(p *syntax.ParamExp) bool {
+	return p.Exp != nil && p.Param.Value == "TMPDIR" && p.Exp.Op == syntax.DefaultUnsetOrNull && p.Exp.Word != nil && p.Exp.Word.Lit() == "/tmp"
 }
 
 // operand walks the word of an operator, where the value is not known whatever the word is.

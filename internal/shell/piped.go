@@ -112,8 +112,9 @@ func lines(r *reader, s *syntax.Stmt, st program.State, first int) []program.Wor
 		return []program.Word{program.Known("0")}
 	case written.Thing:
 		return []program.Word{{Unknown: true, Unquoted: true, Filled: written.AThing}}
+	default:
+		return nil
 	}
-	return nil
 }
 
 // streamed returns the words that come from <(…), whose parts begin at first.

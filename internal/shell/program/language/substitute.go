@@ -21,7 +21,7 @@ const (
 
 // substitutes handles perl where it only matches, replaces and prints lines of files, and reports whether it does.
 func substitutes(c *program.Call) bool {
-	if c.Part.Program != "perl" || !(c.Has("n") || c.Has("p")) {
+	if c.Part.Program != "perl" || !c.HasAny("n", "p") {
 		return false
 	}
 	scripts := 0

@@ -91,7 +91,7 @@ const (
 	plainTput    = "T=v S V x"
 	plainUsers   = "help version"
 	plainUuidgen = "r|random t|time n|namespace=v N|name=v m|md5 C|count=v s|sha1 x|hex h|help V|version hdr"
-	plainVmStat  = "c=v"
+	plainVMStat  = "c=v"
 	plainW       = "f|from h|no-header i|ip-addr o|old-style s|short t|terminal u|no-current help V|version"
 	plainWhatis  = "d|debug r|regex w|wildcard l|long L|locale=v m|systems=v s|section|sections=v v|verbose h|help V|version usage"
 	plainWhereis = "b f l m s u g h|help V|version"

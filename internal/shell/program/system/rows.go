@@ -378,7 +378,7 @@ var Rows = []program.Row{
 	{Name: "uuidgen", Plain: plainUuidgen, Operands: "v*"},
 	{Name: "vgs", Plain: plainLvm, Operands: "v*"},
 	{Name: "visudo", Does: effect.Privilege},
-	{Name: "vm_stat", Plain: plainVmStat, Operands: "v*"},
+	{Name: "vm_stat", Plain: plainVMStat, Operands: "v*"},
 	{Name: "vmstat", Plain: plainVmstat, Operands: "v*"},
 	{Name: "w", Plain: plainW, Operands: "v*"},
 	{Name: "wall", Operands: "v*", Does: effect.Publish},
