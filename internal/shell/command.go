@@ -92,7 +92,8 @@ func (r *reader) Run(c *program.Call) {
 	}
 	defer func() { r.depth-- }()
 	first, args := c.Words[0], c.Words[1:]
-	if first.Unknown || first.Pattern || first.Text == "" {
+	// What begins with a hyphen behind time is an option where time is a program and no word of the shell.
+	if first.Unknown || first.Pattern || first.Text == "" || first.Text[0] == '-' {
 		c.Unclear("which program runs is not known")
 		c.Does |= effect.Execute
 		c.Guess(args)
