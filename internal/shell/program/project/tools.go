@@ -77,7 +77,13 @@ func webTool(c *program.Call, args []program.Word) {
 			}
 		}
 	}
-	runNamed(c, args)
+	scanOwn(c, args)
+	for _, w := range c.Operands { // vite and next run the settings that lie there
+		if program.Named("vite|next", c.Part.Program) && (strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "..")) {
+			c.Role('e', w)
+		}
+	}
+	program.RunProject(c, args)
 }
 
 // xcodebuild may ask Apple for certificates in the name of the user.
