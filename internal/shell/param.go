@@ -53,7 +53,8 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 // isTemporary reports whether an expansion is ${TMPDIR:-/tmp}. It is taken for /tmp wherever the folder is: who gives it another place is
 // asked about that.
 func isTemporary(p *syntax.ParamExp) bool {
-	return p.Exp != nil && p.Param.Value == "TMPDIR" && p.Exp.Op == syntax.DefaultUnsetOrNull && p.Exp.Word != nil && p.Exp.Word.Lit() == "/tmp"
+	return p.Exp != nil && p.Param.Value == "TMPDIR" && p.Exp.Op == syntax.DefaultUnsetOrNull &&
+		p.Exp.Word != nil && p.Exp.Word.Lit() == "/tmp"
 }
 
 // operand walks the word of an operator, where the value is not known whatever the word is.

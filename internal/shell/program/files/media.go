@@ -46,7 +46,8 @@ var MediaRows = []program.Row{
 		"v h", Operands: "r"},
 	{Name: "pdftotext", Style: program.Single, Plain: "f=v l=v r=v x=v y=v W=v H=v layout raw nodiag htmlmeta bbox bbox-layout tsv nopgbrk " +
 		"cropbox colspacing=v fixed=v enc=v eol=v listenc q v h", Operands: "rw", Handle: besides},
-	{Name: "qpdf", Listed: true, Plain: "check show-npages requires-password is-encrypted show-encryption linearize no-warn warning-exit-0 version help",
+	{Name: "qpdf", Listed: true,
+		Plain:    "check show-npages requires-password is-encrypted show-encryption linearize no-warn warning-exit-0 version help",
 		Operands: "rw"},
 	{Name: "soxi", Plain: "r c s d D b B p e a T t V", Operands: "r*"},
 	{Name: "textutil", Style: program.Single, Options: "output=w outputdir=w", Plain: "convert=v info stdout format=v encoding=v " +
