@@ -202,22 +202,21 @@ func (v *view) byFallback(d *Decision, e *entry, c *Call, part *Part, t *tracer)
 	t.step("fallback", true, "", d.Reason)
 }
 
-// remarkable says what is remarkable about a part, in parentheses after a blank: its effects beyond the everyday ones, else the first thing
-// that was not understood, else its first path.
+// remarkable says what is remarkable about a part, in parentheses after a blank: its effects beyond the everyday ones and the first thing
+// that was not understood, or else its first path.
 func (p *Part) remarkable() string {
 	var words []string
 	for _, e := range p.Effects {
-		switch e {
-		case EffectRead, EffectWrite, EffectDelete, EffectExecute, EffectUnclear:
-		default:
+		if !slices.Contains([]string{EffectRead, EffectWrite, EffectDelete, EffectExecute, EffectUnclear}, e) {
 			words = append(words, e)
 		}
+	}
+	if len(p.Unclear) > 0 {
+		words = append(words, "not understood: "+p.Unclear[0])
 	}
 	switch {
 	case len(words) > 0:
 		return " (" + strings.Join(words, ", ") + ")"
-	case len(p.Unclear) > 0:
-		return " (not understood: " + p.Unclear[0] + ")"
 	case len(p.Paths) > 0:
 		return " (" + string(p.Paths[0].Access) + " " + orElse(p.Paths[0].Clean, p.Paths[0].Raw) + ")"
 	}

@@ -13,7 +13,8 @@ var asked = []struct {
 	read func(string) []string
 	subs string // with a slash for a blank
 }{
-	{"docker", "--help", ofCobra, " attach build commit cp create diff events exec export history images import info inspect kill load login logout " +
+	{"docker", "--help", ofCobra, " attach build commit cp create diff events exec export history images import info inspect " +
+		"kill load login logout " +
 		"logs pause port ps pull push rename restart rm rmi run save search start stats stop tag top unpause update version wait " +
 		"container/ls container/inspect container/prune image/ls image/inspect image/prune image/history volume/ls volume/inspect " +
 		"volume/prune network/ls network/inspect network/prune system/df system/events system/info system/prune context/ls " +
@@ -24,19 +25,25 @@ var asked = []struct {
 		"cluster-info cluster-info/dump config/view config/get-contexts config/current-context config/get-clusters auth/can-i " +
 		"auth/whoami rollout/status rollout/history kustomize apply create replace patch delete drain cordon attach debug run " +
 		"port-forward proxy exec cp"},
-	{"terraform", "-help", ofTerraform, " output show validate version get metadata/functions providers providers/mirror providers/lock providers/schema " +
+	{"terraform", "-help", ofTerraform, " output show validate version get metadata/functions providers providers/mirror " +
+		"providers/lock providers/schema " +
 		"state/list state/show state/pull workspace/list workspace/show plan console test graph fmt init destroy"},
-	{"gh", "--help", ofCobra, " pr/list pr/view pr/status pr/diff pr/checks pr/checkout issue/list issue/view issue/status run/list run/view " +
+	{"gh", "--help", ofCobra, " pr/list pr/view pr/status pr/diff pr/checks pr/checkout issue/list issue/view issue/status " +
+		"run/list run/view " +
 		"run/watch run/download workflow/list workflow/view repo/view repo/list repo/clone repo/deploy-key/list release/list " +
 		"release/view release/download search/code search/commits search/issues search/prs search/repos status browse label/list api " +
 		"auth/status secret/list ssh-key/list gpg-key/list codespace/list gist/list gist/view variable/list config/list config/get " +
 		"alias/list extension/list extension/search completion version"},
-	{"helm", "--help", ofCobra, " list status history version env search/repo search/hub get/notes get/metadata show/values show/all show/chart " +
+	{"helm", "--help", ofCobra, " list status history version env search/repo search/hub get/notes get/metadata show/values " +
+		"show/all show/chart " +
 		"template lint dependency/list dependency/update dependency/build create package repo/list repo/update plugin/list completion push"},
-	{"openssl", "-help", ofOpenssl, "version list ciphers speed rand prime passwd rsa pkey x509 req enc dgst genrsa genpkey pkcs12 pkcs8 ec " +
+	{"openssl", "-help", ofOpenssl, "version list ciphers speed rand prime passwd rsa pkey x509 req enc dgst genrsa genpkey " +
+		"pkcs12 pkcs8 ec " +
 		"ecparam verify crl pkeyutl rsautl asn1parse dhparam cms smime dsa pkcs7 ts"},
-	{"psql", "--help", ofHelp, ""}, {"pg_dump", "--help", ofHelp, ""}, {"pg_restore", "--help", ofHelp, ""}, {"createdb", "--help", ofHelp, ""},
-	{"dropdb", "--help", ofHelp, ""}, {"mysqldump", "--help", ofHelp, ""}, {"pg_isready", "--help", ofHelp, ""}, {"sqlite3", "-help", ofHelp, ""}, {"mysql", "--help", ofHelp, ""},
+	{"psql", "--help", ofHelp, ""}, {"pg_dump", "--help", ofHelp, ""}, {"pg_restore", "--help", ofHelp, ""},
+	{"createdb", "--help", ofHelp, ""},
+	{"dropdb", "--help", ofHelp, ""}, {"mysqldump", "--help", ofHelp, ""}, {"pg_isready", "--help", ofHelp, ""},
+	{"sqlite3", "-help", ofHelp, ""}, {"mysql", "--help", ofHelp, ""},
 	{"mysqladmin", "--help", ofHelp, ""},
 	{"xxd", "-h", ofHelp, ""}, {"gawk", "--help", ofHelp, ""}, {"mawk", "--help", ofHelp, ""}, {"bc", "--help", ofHelp, ""},
 	{"shasum", "--help", ofHelp, ""}, {"base32", "--help", ofHelp, ""}, {"dpkg", "--help", ofHelp, ""},

@@ -68,8 +68,9 @@ func (c *Call) long(w Word, next []Word) int {
 	if !exact {
 		if known, takes, same := c.Row.plain(name, mayBeShort); same || canonical == "" {
 			if positive, negated := strings.CutPrefix(name, "no-"); negated && known {
-				given, _, _ := findOption(c.Row.Options, positive, mayBeShort)
-				revoke(c, given)
+				if given, _, whole := findOption(c.Row.Options, positive, false); whole {
+					revoke(c, given)
+				}
 			}
 			return longPlain(c, w, start+len(name), attached, known, takes, next)
 		}
@@ -77,7 +78,7 @@ func (c *Call) long(w Word, next []Word) int {
 	o := Option{Name: canonical}
 	used := 0
 	switch {
-	case role == 0 && attached && Named("false|False|FALSE|f|F|0|no|off", w.Text[start+len(name)+1:]):
+	case role == 0 && attached && exact && Named("false|False|FALSE|f|F|0|no|off", w.Text[start+len(name)+1:]):
 		revoke(c, canonical)
 		return 0
 	case role == 0:
@@ -217,9 +218,10 @@ func (c *Call) take(o Option, role byte) {
 	}
 }
 
-// revoke takes an option back: --dry-run=false, or --no-dry-run, behind --dry-run.
+// revoke takes an option without a value back: --dry-run=false, or --no-dry-run, behind --dry-run. Only whole names count, because a
+// program may take a shortened one for another option.
 func revoke(c *Call, name string) {
-	c.Options = slices.DeleteFunc(c.Options, func(o Option) bool { return o.Name == name })
+	c.Options = slices.DeleteFunc(c.Options, func(o Option) bool { return o.Name == name && !o.HasValue })
 }
 
 // findOption finds an option in the options of a row. A name that mayBeShort may also be the beginning of one; exact reports that it is a

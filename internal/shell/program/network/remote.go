@@ -30,7 +30,7 @@ func netcat(c *program.Call) {
 		c.Unclear("which host it connects to is not known")
 	}
 	for _, t := range c.Operands {
-		if t.Text == daemonPort {
+		if t.Text == program.DaemonPort {
 			c.Does |= effect.Operator
 		}
 	}

@@ -12,9 +12,6 @@ import (
 	"mycelium/internal/shell/program"
 )
 
-// daemonPort is the default port of our own daemon. A client that connects to it could act as an operator.
-const daemonPort = "8420"
-
 // curl sends the values of -d, -F and -T, and writes the files of -o and -O.
 func curl(c *program.Call) {
 	for _, o := range c.Options {
@@ -146,7 +143,7 @@ func addresses(c *program.Call, list []program.Word) {
 
 // ourAddress reports an act of the operator if an address is that of our daemon.
 func ourAddress(c *program.Call, s string) {
-	if strings.Contains(s, ":"+daemonPort) || address.Read(s).Port == daemonPort {
+	if strings.Contains(s, ":"+program.DaemonPort) || address.Read(s).Port == program.DaemonPort {
 		c.Does |= effect.Operator
 	}
 }

@@ -34,8 +34,8 @@ func runsScript(c *program.Call) bool {
 	if program.Named("run|run-script|test|t|tst|start|stop|restart|build|lint|dev|serve", sub) {
 		return true
 	}
-	return program.Named("yarn|pnpm", c.Part.Program) &&
-		!slices.ContainsFunc(npmCommands, func(row program.Row) bool { return program.Named(row.Name, sub) })
+	return program.Named("yarn|pnpm", c.Part.Program) && !slices.ContainsFunc(c.Shell.Find(c.Part.Program).Subs,
+		func(row program.Row) bool { return program.Named(row.Name, sub) })
 }
 
 // changesSource reports whether an option of npm, or the beginning of one, names a registry, settings or a shell.

@@ -3,15 +3,14 @@ package project
 // The options of npm, pnpm, yarn and bun: those that do something, and the harmless ones of the manuals. What is missing in both asks:
 // other registries, certificates and passwords, other programs, other rules of which scripts of dependencies run.
 
-const optionsNpm = "g|global L|location=v D|save-dev E|save-exact O|save-optional P|save-prod force|f l|long json no-redacted " +
-	"dry-run fix " +
-	"prefix|C=k w|workspace=v registry|reg=h tag=v access=v otp=v omit=v include=v cache=w logs-dir=w pack-destination=w " +
-	"provenance provenance-file=r package=v git=x browser=c editor=c viewer=c userconfig=r script-shell=x"
+const moreNpm = "g|global L|location=v D|save-dev E|save-exact O|save-optional P|save-prod force|f l|long json no-redacted dry-run " +
+	"fix w|workspace=v registry|reg=h tag=v access=v otp=v omit=v include=v cache=w logs-dir=w pack-destination=w provenance " +
+	"provenance-file=r package=v git=x browser=c editor=c viewer=c userconfig=r script-shell=x"
+
+const optionsNpm = "prefix|C=k " + moreNpm
 
 // scriptNpm are the same behind a script: [elsewhere] goes to the folder.
-const scriptNpm = "g|global L|location=v D|save-dev E|save-exact O|save-optional P|save-prod force|f l|long json no-redacted dry-run fix " +
-	"prefix|C=v w|workspace=v registry|reg=h tag=v access=v otp=v omit=v include=v cache=w logs-dir=w pack-destination=w " +
-	"provenance provenance-file=r package=v git=x browser=c editor=c viewer=c userconfig=r script-shell=x"
+const scriptNpm = "prefix|C=v " + moreNpm
 
 const plainNpm = "a|all h H help|usage m|message=v S|save B|save-bundle p|parseable|porcelain v|version versions d q s n y|yes silent " +
 	"quiet verbose dd ddd desc|description local ws|workspaces iwr|include-workspace-root workspaces-update loglevel=v " +
@@ -28,16 +27,15 @@ const plainNpm = "a|all h H help|usage m|message=v S|save B|save-bundle p|parsea
 	"update-notifier diff=v diff-dst-prefix=v diff-ignore-all-space diff-name-only diff-no-prefix diff-src-prefix=v " +
 	"diff-text diff-unified=v cache-max=v cache-min=v"
 
-const optionsPnpm = "g|global D|save-dev|dev E|save-exact O|save-optional P|save-prod|prod C|dir=k F|filter|filter-prod=v r|recursive " +
+const morePnpm = "g|global D|save-dev|dev E|save-exact O|save-optional P|save-prod|prod F|filter|filter-prod=v r|recursive " +
 	"w|workspace-root l long json fix L|latest dry-run tag=v access=v otp=v registry=h omit=v lockfile-dir=w modules-dir=w " +
 	"store-dir=w virtual-store-dir=w global-dir=w pnpmfile=x global-pnpmfile=x pack-destination|out=w cache-dir=w editor=c " +
 	"browser=c"
 
+const optionsPnpm = morePnpm + " C|dir=k"
+
 // scriptPnpm are the same behind run.
-const scriptPnpm = "g|global D|save-dev|dev E|save-exact O|save-optional P|save-prod|prod C|dir=v F|filter|filter-prod=v r|recursive " +
-	"w|workspace-root l long json fix L|latest dry-run tag=v access=v otp=v registry=h omit=v lockfile-dir=w modules-dir=w " +
-	"store-dir=w virtual-store-dir=w global-dir=w pnpmfile=x global-pnpmfile=x pack-destination|out=w cache-dir=w editor=c " +
-	"browser=c"
+const scriptPnpm = morePnpm + " C|dir=v"
 
 const plainPnpm = "h help v version s|silent y yes i|interactive 1 aggregate-output changed-files-ignore-pattern=v child-concurrency=v " +
 	"workspace-concurrency=v network-concurrency=v fail-if-no-match if-present bail parallel sequential sort stream " +
@@ -50,14 +48,14 @@ const plainPnpm = "h help v version s|silent y yes i|interactive 1 aggregate-out
 	"update-checksums depth=v parseable only-projects exclude-peers compatible format=v sort-by=v table audit-level=v " +
 	"ignore=v ignore-unfixable ignore-registry-errors git-checks publish-branch=v pending remote"
 
-const optionsYarn = "g|global cwd=k registry=h cache-folder=w global-folder=w link-folder=w modules-folder=w preferred-cache-folder=w " +
+const moreYarn = "g|global registry=h cache-folder=w global-folder=w link-folder=w modules-folder=w preferred-cache-folder=w " +
 	"D|dev|save-dev E|exact|save-exact O|optional|save-optional P|peer|save-peer dry-run|n fix force l|long L|latest tag=v " +
 	"access=v otp=v no-redacted A|all include=v exclude=v"
 
+const optionsYarn = "cwd=k " + moreYarn
+
 // scriptYarn are the same behind run.
-const scriptYarn = "g|global cwd=v registry=h cache-folder=w global-folder=w link-folder=w modules-folder=w preferred-cache-folder=w " +
-	"D|dev|save-dev E|exact|save-exact O|optional|save-optional P|peer|save-peer dry-run|n fix force l|long L|latest tag=v " +
-	"access=v otp=v no-redacted A|all include=v exclude=v"
+const scriptYarn = "cwd=v " + moreYarn
 
 const plainYarn = "h help S v|verbose version s|silent T|tilde|save-tilde C|caret R|recursive W|ignore-workspace-root-check F|fixed " +
 	"i|interactive B binaries-only json save production|prod=? emoji=? audit check-files frozen-lockfile pure-lockfile " +
