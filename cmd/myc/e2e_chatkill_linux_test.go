@@ -36,9 +36,9 @@ func TestChatKilled(t *testing.T) {
 		}
 		a.tmux("set-option", "-w", "remain-on-exit", "on")
 		a.sees("❯")
-		a.types("go on please")
-		have := <-answers
+		have := <-answers // before the model is asked for the next one
 		answers <- have
+		a.types("go on please")
 		end := have - have%4 + 4 // of the turn
 		upTo := sentence(end)
 		if n < kills {

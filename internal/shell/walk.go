@@ -196,8 +196,7 @@ func (r *reader) loop(c *syntax.ForClause, st program.State, in program.Input) p
 				r.arithm(x, st)
 			}
 		}
-		st = r.forget(c, st)
-		return r.turn(c.Do, st, st, in)
+		return r.settled(r.forget(c, st), func(st program.State) program.State { return r.turn(c.Do, st, st, in) })
 	}
 	items := r.fields(words.Items, st)
 	addExpanded(r, items, st)
@@ -215,27 +214,51 @@ func (r *reader) loop(c *syntax.ForClause, st program.State, in program.Input) p
 	for _, item := range items {
 		item.MayBeEmpty = false // there is a turn for each that is listed
 		r.notice(words.Name.Value, item, end)
-		end = r.turn(c.Do, end, r.Assign(end, words.Name.Value, item), in)
+		one := func(st program.State) program.State { return r.turn(c.Do, st, r.Assign(st, words.Name.Value, item), in) }
+		if item.Unknown || item.Pattern {
+			end = r.settled(end, one) // it may be any number of turns
+		} else {
+			end = one(end)
+		}
 	}
 	return end
 }
 
 // while walks while and until.
 func (r *reader) while(c *syntax.WhileClause, st program.State, in program.Input) program.State {
-	st = r.forget(c, st)
-	ok, fail := r.stmts(c.Cond, st, in)
-	if r.Errexit {
-		fail = program.Join(ok, fail) // a condition may fail
-		fail.Dead = false
-	}
-	begin := ok
-	if c.Until {
-		begin = fail
-	}
 	first := len(r.Parts)
-	end := r.turn(c.Do, program.Join(ok, fail), begin, in)
+	end := r.settled(r.forget(c, st), func(st program.State) program.State {
+		ok, fail := r.stmts(c.Cond, st, in)
+		if r.Errexit {
+			fail = program.Join(ok, fail) // a condition may fail
+			fail.Dead = false
+		}
+		begin := ok
+		if c.Until {
+			begin = fail
+		}
+		return r.turn(c.Do, program.Join(ok, fail), begin, in)
+	})
 	turns(r, c, first)
 	return end
+}
+
+// maxWalks bounds how often the body of a loop is walked until nothing of the state in which a turn begins changes any more.
+const maxWalks = 4
+
+// settled walks a turn of a loop, and again if it changes what was known when it began: forget sees what is written in the loop, and not that
+// shift, or what a variable names, assigns something. After the last walk nothing is known.
+func (r *reader) settled(st program.State, turn func(program.State) program.State) program.State {
+	for range maxWalks {
+		end := turn(st)
+		if !program.Changes(st, end) {
+			return end
+		}
+		st = program.Join(st, end)
+	}
+	st = st.Doubt()
+	st.Lost = true
+	return turn(st)
 }
 
 // turn walks one turn of a loop, which begins in st. It returns the state after it, with those in which break and continue left it, and
@@ -256,7 +279,10 @@ func (r *reader) forget(loop syntax.Node, st program.State) program.State {
 	syntax.Walk(loop, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Assign:
-			if n.Name != nil && !slices.Contains(ends, n) {
+			switch {
+			case n.Name == nil && expands(n.Value): // export $name=value
+				st = st.Doubt()
+			case n.Name != nil && !slices.Contains(ends, n):
 				st = r.Assign(st, n.Name.Value, program.UnknownWords...)
 			}
 		case *syntax.WordIter:
@@ -297,8 +323,11 @@ func forgetCall(r *reader, args []*syntax.Word, st program.State) program.State 
 			return forgetCall(r, args[1:], st)
 		}
 	case "unset", "read", "getopts", "mapfile", "readarray", "printf":
-		for _, a := range args[1:] {
+		for i, a := range args[1:] {
 			text := a.Lit()
+			if expands(a) && mayName(name, args[i]) {
+				return st.Doubt()
+			}
 			if _, _, some := st.Function(text); some {
 				st = st.DoubtFunction(text)
 			}
@@ -314,6 +343,34 @@ func forgetCall(r *reader, args []*syntax.Word, st program.State) program.State 
 		}
 	}
 	return st
+}
+
+// expands reports whether a word has a value that may be another in each turn of a loop.
+func expands(w *syntax.Word) (some bool) {
+	if w == nil {
+		return false
+	}
+	syntax.Walk(w, func(n syntax.Node) bool {
+		switch n.(type) {
+		case *syntax.ParamExp, *syntax.CmdSubst, *syntax.ArithmExp, *syntax.ProcSubst:
+			some = true
+		}
+		return !some
+	})
+	return some
+}
+
+// mayName reports whether the word behind another one may name a variable that a command assigns. Behind an option that takes a text, as in
+// read -p, it does not; printf takes a name only at its beginning.
+func mayName(command string, before *syntax.Word) bool {
+	option := before.Lit()
+	switch {
+	case command == "printf":
+		return option == "printf" || strings.HasPrefix(option, "-v")
+	case command == "read":
+		return len(option) < 2 || option[0] != '-' || !strings.Contains("pdnNtiu", option[len(option)-1:])
+	}
+	return true
 }
 
 // choice walks case.

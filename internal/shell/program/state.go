@@ -107,6 +107,28 @@ func Join(a, b State) State {
 	return j
 }
 
+// Changes reports whether something that was known in a state is not so any more in one after it.
+func Changes(before, after State) bool {
+	if after.Dead {
+		return false
+	}
+	return after.Lost && !before.Lost || slices.ContainsFunc(after.Dirs, func(d string) bool { return !slices.Contains(before.Dirs, d) }) ||
+		rebound(before.vars, after.vars) || rebound(before.funcs, after.funcs)
+}
+
+// rebound reports whether a name whose values were known has others.
+func rebound(before, after *binding) bool {
+	for b := after; b != nil && b != before; b = b.next {
+		was, ok := before.lookup(b.name)
+		is, _ := after.lookup(b.name)
+		known := !slices.ContainsFunc(was, func(w Word) bool { return w.Unknown })
+		if ok && known && !Same(was, is) {
+			return true
+		}
+	}
+	return false
+}
+
 // OrVariablesOf returns the state whose variables may be those of another state.
 func (s State) OrVariablesOf(o State) State {
 	if !o.Dead && s.vars != o.vars {
