@@ -214,7 +214,9 @@ func (r *reader) loop(c *syntax.ForClause, st program.State, in program.Input) p
 	for _, item := range items {
 		item.MayBeEmpty = false // there is a turn for each that is listed
 		r.notice(words.Name.Value, item, end)
-		one := func(st program.State) program.State { return r.turn(c.Do, st, r.Assign(st, words.Name.Value, item), in) }
+		one := func(st program.State) program.State {
+			return r.turn(c.Do, st, r.Assign(st, words.Name.Value, item), in)
+		}
 		if item.Unknown || item.Pattern {
 			end = r.settled(end, one) // it may be any number of turns
 		} else {
@@ -246,8 +248,8 @@ func (r *reader) while(c *syntax.WhileClause, st program.State, in program.Input
 // maxWalks bounds how often the body of a loop is walked until nothing of the state in which a turn begins changes any more.
 const maxWalks = 4
 
-// settled walks a turn of a loop, and again if it changes what was known when it began: forget sees what is written in the loop, and not that
-// shift, or what a variable names, assigns something. After the last walk nothing is known.
+// settled walks a turn of a loop, and again if it changes what was known when it began: forget sees what is written in the loop, and not
+// that shift, or a command that a variable names, assigns something. In the last walk nothing is known.
 func (r *reader) settled(st program.State, turn func(program.State) program.State) program.State {
 	for range maxWalks {
 		end := turn(st)
@@ -364,11 +366,11 @@ func expands(w *syntax.Word) (some bool) {
 // read -p, it does not; printf takes a name only at its beginning.
 func mayName(command string, before *syntax.Word) bool {
 	option := before.Lit()
-	switch {
-	case command == "printf":
+	switch command {
+	case "printf":
 		return option == "printf" || strings.HasPrefix(option, "-v")
-	case command == "read":
-		return len(option) < 2 || option[0] != '-' || !strings.Contains("pdnNtiu", option[len(option)-1:])
+	case "read":
+		return len(option) < 2 || option[0] != '-' || strings.TrimRight(option, "pdnNtiu") == option
 	}
 	return true
 }
