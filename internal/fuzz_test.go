@@ -2,7 +2,11 @@ package internal_test
 
 import (
 	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -33,4 +37,36 @@ func TestEveryFuzzTargetIsRun(t *testing.T) {
 			t.Errorf("scripts/fuzz does not run %s", target)
 		}
 	}
+}
+
+// source is one parsed file.
+type source struct {
+	name string
+	file *ast.File
+}
+
+func (s source) isTest() bool { return strings.HasSuffix(s.name, "_test.go") }
+
+// sources reads every Go file of the program, tests included, by folder.
+func sources(t *testing.T) map[string][]source {
+	t.Helper()
+	out := map[string][]source{}
+	for _, top := range []string{"internal", "cmd", "bench", "test"} {
+		err := filepath.WalkDir(filepath.Join("..", top), func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(p, ".go") {
+				return err
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			dir := filepath.ToSlash(filepath.Dir(strings.TrimPrefix(p, ".."+string(filepath.Separator))))
+			out[dir] = append(out[dir], source{name: d.Name(), file: f})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
 }
