@@ -1,8 +1,10 @@
 package audit
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -15,7 +17,7 @@ var ErrIntact = errors.New("the audit log is intact: there is no reason to begin
 // BeginAgain begins a new chain behind damage, in a new segment. Its first line says what was expected, what was found, and in a person's
 // words why it goes on; nothing else is changed. The error is ErrIntact if there is no damage.
 func (l *Log) BeginAgain(by, because string) error {
-	found, err := walk(l.o)
+	found, err := walk(l.o, false)
 	if err != nil {
 		return fmt.Errorf("begin the audit log again: %w", err)
 	}
@@ -40,6 +42,7 @@ func (l *Log) BeginAgain(by, because string) error {
 		return fmt.Errorf("begin the audit log again: %w", err)
 	}
 	l.trouble.Store(nil)
+	l.whole.ask()
 	l.notify()
 	return nil
 }
@@ -68,16 +71,20 @@ func (l *Log) beginChain(found *verifier, broken *DamageError, by, because strin
 	for _, name := range names {
 		n = max(n, SegmentNumber(name))
 	}
+	next := SegmentName(n + 1)
+	if d.Kept, err = digest(l.o, names, d.Segment, next); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(l.o.Dir, 0o700); err != nil {
 		return fmt.Errorf("make the folder of the audit log: %w", err)
 	}
-	if err := l.openSegment(SegmentName(n+1), os.O_CREATE|os.O_EXCL); err != nil {
+	if err := l.openSegment(next, os.O_CREATE|os.O_EXCL); err != nil {
 		return err
 	}
 	if err := atomicfile.SyncDir(l.o.Dir); err != nil {
 		return err
 	}
-	l.head, l.size, l.stale = expected.head, 0, false
+	l.head, l.size, l.stale, l.whole.broken = expected.head, 0, false, ""
 	if err := l.putLine(Line{Record: Record{Kind: Begin, Principal: by, Surface: "cli", DecidedBy: "person", Reason: because,
 		Note: "a person began a new chain behind damage"}, Damage: d}); err != nil {
 		l.stale = true
@@ -87,10 +94,43 @@ func (l *Log) beginChain(found *verifier, broken *DamageError, by, because strin
 	return l.sync()
 }
 
+// digest is the SHA-256, in hexadecimal, over names, sizes and contents of the segments from one up to another, which is not counted.
+func digest(o Options, names []string, from, to string) (string, error) {
+	sum := sha256.New()
+	for _, name := range names {
+		if name < from || name >= to {
+			continue
+		}
+		if err := addSegment(sum, o, name); err != nil {
+			return "", err
+		}
+	}
+	return hexOf(sum.Sum(nil)), nil
+}
+
+func addSegment(sum io.Writer, o Options, name string) error {
+	f, err := openSegment(o, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err == nil {
+		_, err = fmt.Fprintf(sum, "%s %d\n", name, st.Size())
+	}
+	if err == nil {
+		_, err = io.Copy(sum, f)
+	}
+	if err != nil {
+		return fmt.Errorf("read %s of the audit log: %w", name, err)
+	}
+	return nil
+}
+
 // renewKey makes the key or the checkpoint anew if it is missing or cannot be read.
 func (l *Log) renewKey() error {
 	if l.check != nil {
-		if _, _, err := l.check.read(); err == nil {
+		if _, _, err := l.check.read(); err == nil && l.seal != nil {
 			return nil
 		}
 		_ = l.check.f.Close()
@@ -104,7 +144,7 @@ func (l *Log) renewKey() error {
 		if err != nil {
 			return err
 		}
-		l.seal = newSealer(key)
+		l.key, l.seal = key, newSealer(key)
 	}
 	var err error
 	l.check, err = openCheckpoint(l.o.KeyDir, l.seal, true)

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"mycelium/internal/atomicfile"
 )
 
@@ -116,8 +118,12 @@ func (s *sealer) genuine(l links) bool {
 	return hmac.Equal(s.appendMac(nil, l.unsealed), []byte(l.mac))
 }
 
-// segments lists the segments of the folder, oldest first. A missing folder has no segments; files with other names are ignored.
+// segments lists the segments of the folder, oldest first. A missing folder has no segments; files with other names are ignored. A folder
+// or a segment that is a link, or no file, is a *DamageError: what is read through it lies elsewhere.
 func segments(dir string) ([]string, error) {
+	if st, err := os.Lstat(dir); err == nil && !st.IsDir() {
+		return nil, &DamageError{Dir: dir, Why: "its folder is a link, or no folder"}
+	}
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -127,12 +133,25 @@ func segments(dir string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if SegmentNumber(e.Name()) > 0 {
-			names = append(names, e.Name())
+		if SegmentNumber(e.Name()) == 0 {
+			continue
 		}
+		if !e.Type().IsRegular() {
+			return nil, &DamageError{Dir: dir, Why: fmt.Sprintf("segment %s is a link, or no file", e.Name())}
+		}
+		names = append(names, e.Name())
 	}
 	slices.Sort(names) // numbers have a fixed width
 	return names, nil
+}
+
+// openSegment opens a segment to read it. It follows no link.
+func openSegment(o Options, name string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(o.Dir, name), os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open a segment of the audit log: %w", err)
+	}
+	return f, nil
 }
 
 // SegmentName is the file name of the nth segment: 1 is 00000001.jsonl.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"golang.org/x/sys/unix"
 )
 
 // checkpoint is the file beside the key that holds heads of the log, each in a sealed slot that is written in place:
@@ -39,7 +41,7 @@ func openCheckpoint(dir string, s *sealer, create bool) (*checkpoint, error) {
 }
 
 func openCheckpointAs(dir string, s *sealer, flags int) (*checkpoint, error) {
-	f, err := os.OpenFile(filepath.Join(dir, checkpointFile), flags, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, checkpointFile), flags|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the checkpoint of the log: %w", err)
 	}

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -96,7 +97,15 @@ func (l *Log) Look() error {
 }
 
 func (l *Log) lookAtFiles() error {
+	if l.whole.broken != "" {
+		l.whole.ask()
+	}
 	if l.trouble.Load() != nil || !l.current() || !l.inPlace() {
+		l.stale = true
+		return l.ready()
+	}
+	key, err := loadKey(l.o.KeyDir)
+	if err != nil || !bytes.Equal(key, l.key) {
 		l.stale = true
 		return l.ready()
 	}
@@ -105,10 +114,13 @@ func (l *Log) lookAtFiles() error {
 		return l.ready()
 	}
 	_, why, err := examine(l.o, l.seal, l.had, l.had)
+	if err == nil && why == "" {
+		why, err = l.changed()
+	}
 	if err == nil && why != "" {
-		l.stale = true
 		err = l.damaged(why, l.had)
 	}
+	l.stale = err != nil // the next append looks again
 	return err
 }
 
@@ -172,6 +184,12 @@ func Problem(o Options) error {
 		return err
 	}
 	e, why, err := examine(o, s, least, least)
+	switch {
+	case err != nil:
+		return err
+	case why == "":
+		why, err = tail(o, s, e.head)
+	}
 	switch {
 	case err != nil:
 		return err

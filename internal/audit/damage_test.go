@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -50,6 +51,22 @@ var damages = map[string]struct {
 	"checkpoint changed": {func(t testing.TB, o Options) {
 		must(t, os.WriteFile(filepath.Join(o.KeyDir, checkpointFile), []byte("x"), 0o600))
 	}, "the checkpoint"},
+	"older segment removed": {func(t testing.TB, o Options) { must(t, os.Remove(filepath.Join(o.Dir, "00000002.jsonl"))) }, "segment 00000002.jsonl is missing"},
+	"older record edited":   {func(t testing.TB, o Options) { edit(t, filepath.Join(o.Dir, "00000002.jsonl")) }, "in 00000002.jsonl: its seal does not fit"},
+	"records swapped": {func(t testing.TB, o Options) {
+		second := filepath.Join(o.Dir, "00000002.jsonl")
+		ls := lines(t, second)
+		ls[1], ls[2] = ls[2], ls[1]
+		put(t, second, ls...)
+	}, "in 00000002.jsonl: record"},
+	"segment is a link": {func(t testing.TB, o Options) {
+		must(t, os.Rename(third(o), third(o)+".elsewhere"))
+		must(t, os.Symlink(third(o)+".elsewhere", third(o)))
+	}, "segment 00000003.jsonl is a link"},
+	"folder is a link": {func(t testing.TB, o Options) {
+		must(t, os.Rename(o.Dir, o.Dir+".elsewhere"))
+		must(t, os.Symlink(o.Dir+".elsewhere", o.Dir))
+	}, "its folder is a link"},
 	"key removed":  {func(t testing.TB, o Options) { must(t, os.Remove(filepath.Join(o.KeyDir, KeyFile))) }, "is missing"},
 	"key replaced": {func(t testing.TB, o Options) { put32(t, filepath.Join(o.KeyDir, KeyFile)) }, "the checkpoint"},
 }
@@ -127,6 +144,12 @@ func TestDamage(t *testing.T) {
 				t.Error("the log was changed")
 			}
 			l := openLog(t, o)
+			if strings.HasSuffix(name, "is a link") {
+				if err := l.BeginAgain("someone", "it was a test"); err == nil {
+					t.Error("a chain began where a link leads elsewhere")
+				}
+				return
+			}
 			must(t, l.BeginAgain("someone", "it was a test"))
 			for range 12 { // through a rotation
 				add(t, l, decision("later"))
@@ -182,7 +205,7 @@ func wantAccepted(t *testing.T, o Options, why string) {
 // TestDamageWhileOpen: a log that is open notices by itself, and goes on if the files are restored.
 func TestDamageWhileOpen(t *testing.T) {
 	for name, c := range damages {
-		if strings.HasPrefix(name, "key") { // it is in memory
+		if name == "older record edited" || name == "records swapped" { // TestOldDamage
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -248,9 +271,7 @@ func TestRunTells(t *testing.T) {
 	o := options(t)
 	l := openLog(t, o)
 	add(t, l, decision("a"))
-	ctx, cancel := context.WithCancel(t.Context())
-	told, ran := make(chan error, 9), make(chan error, 1)
-	go func() { ran <- l.Run(ctx, func(problem error) { told <- problem }) }()
+	told := run(t, l)
 	must(t, os.Rename(o.Dir, o.Dir+".moved"))
 	if err := <-told; err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("told: %v", err)
@@ -259,8 +280,127 @@ func TestRunTells(t *testing.T) {
 	if err := <-told; err != nil {
 		t.Errorf("told: %v", err)
 	}
-	cancel()
-	must(t, <-ran)
+}
+
+// long is a log of several segments that is longer than what a start checks, closed.
+func long(t *testing.T) Options {
+	o := options(t)
+	o.Rotate = 128 << 10
+	l := openLog(t, o)
+	r := decision("long")
+	r.Error = strings.Repeat("x", maxText)
+	for range 2*tailBytes/maxText + 9 {
+		add(t, l, r)
+	}
+	must(t, l.Close())
+	return o
+}
+
+// run runs a log until the test ends. It returns the channel on which the log tells its problems.
+func run(t *testing.T, l *Log) <-chan error {
+	ctx, cancel := context.WithCancel(context.Background())
+	told, ran := make(chan error, 9), make(chan error, 1)
+	go func() { ran <- l.Run(ctx, func(problem error) { told <- problem }) }()
+	t.Cleanup(func() {
+		cancel()
+		must(t, <-ran)
+	})
+	return told
+}
+
+// TestOldDamage: a line that was edited long after it was written stops the log too, soon after a start and soon after the edit, until it is
+// restored or a person begins again.
+func TestOldDamage(t *testing.T) {
+	for _, name := range []string{"edited before the start", "edited while open", "swapped while open", "segment put back"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := long(t)
+			second := filepath.Join(o.Dir, "00000002.jsonl")
+			good, err := os.ReadFile(second)
+			must(t, err)
+			if name == "edited before the start" {
+				edit(t, second)
+			}
+			l := openLog(t, o)
+			add(t, l, decision("no start reads the whole log"))
+			told := run(t, l)
+			switch name {
+			case "edited while open":
+				settled(t, l)
+				edit(t, second)
+			case "swapped while open":
+				settled(t, l)
+				ls := lines(t, second)
+				ls[3], ls[4] = ls[4], ls[3]
+				put(t, second, ls...)
+			case "segment put back": // after it was edited elsewhere
+				settled(t, l)
+				must(t, os.Rename(second, second+".elsewhere"))
+				edit(t, second+".elsewhere")
+				must(t, os.Rename(second+".elsewhere", second))
+			}
+			if err := <-told; err == nil || !strings.Contains(err.Error(), "in 00000002.jsonl") {
+				t.Fatalf("told: %v", err)
+			}
+			wantRefused(t, l, "in 00000002.jsonl")
+			wantRefused(t, l, "in 00000002.jsonl")
+			must(t, os.WriteFile(second, good, 0o600))
+			if err := <-told; err != nil {
+				t.Fatalf("told after the file was restored: %v", err)
+			}
+			add(t, l, decision("it goes on"))
+			edit(t, second)
+			if err := <-told; err == nil {
+				t.Fatal("told nothing")
+			}
+			must(t, l.BeginAgain("someone", "it was a test"))
+			if err := <-told; err != nil {
+				t.Fatalf("told: %v", err)
+			}
+			add(t, l, decision("it goes on"))
+			if r := verify(t, o); !r.OK || len(r.Accepted) != 1 {
+				t.Errorf("verify: %+v %+v", r, r.Broken)
+			}
+		})
+	}
+}
+
+// settled waits until the whole log was checked once.
+func settled(t *testing.T, l *Log) {
+	t.Helper()
+	for {
+		l.write.Lock()
+		done := l.whole.seen != nil
+		l.write.Unlock()
+		if done {
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+// TestForeignWriteIsChecked: an edit of a line in the current segment shows although its size stays, and although this process goes on
+// writing behind it.
+func TestForeignWriteIsChecked(t *testing.T) {
+	o := options(t)
+	l := openLog(t, o)
+	for range 200 {
+		add(t, l, decision("a"))
+	}
+	told := run(t, l)
+	settled(t, l)
+	path := filepath.Join(o.Dir, "00000001.jsonl")
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	must(t, err)
+	defer f.Close()
+	_, err = f.WriteAt([]byte("x"), 300)
+	must(t, err)
+	for l.Problem() == nil {
+		_ = l.Append(t.Context(), decision("b"))
+	}
+	if err := <-told; err == nil || !strings.Contains(err.Error(), "in 00000001.jsonl") {
+		t.Errorf("told: %v", err)
+	}
 }
 
 // TestReadersPassDamage: behind damage that was accepted, every line that is one is still read.

@@ -1,7 +1,9 @@
 package audit
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -65,7 +67,8 @@ func examine(o Options, s *sealer, from, least mark) (e end, why string, err err
 	return e, "", nil
 }
 
-// restart moves from to the beginning of a newer chain, and wants that no segment from there on is missing or too many.
+// restart moves from to the beginning of a newer chain, and wants that no segment is missing or too many. Before a segment that begins a new
+// chain, a person may have accepted that; there, only [Verify] can tell.
 func restart(o Options, s *sealer, names []string, from mark) (mark, string, error) {
 	for _, name := range slices.Backward(names) {
 		if name <= from.segment {
@@ -80,15 +83,15 @@ func restart(o Options, s *sealer, names []string, from mark) (mark, string, err
 			break
 		}
 	}
-	want := from.segment
-	for _, name := range names {
-		switch {
-		case name < from.segment:
-			continue
-		case name != want:
-			return from, fmt.Sprintf("segment %s is missing before %s", want, name), nil
+	want := SegmentName(1)
+	for i, name := range names {
+		if name != want {
+			begun, err := begins(o, s, names[i:])
+			if err != nil || !begun {
+				return from, fmt.Sprintf("segment %s is missing before %s", want, name), err
+			}
 		}
-		want = SegmentName(SegmentNumber(want) + 1)
+		want = SegmentName(SegmentNumber(name) + 1)
 	}
 	return from, "", nil
 }
@@ -97,9 +100,9 @@ func restart(o Options, s *sealer, names []string, from mark) (mark, string, err
 func lastLine(o Options, s *sealer, names []string) (e end, why string, err error) {
 	e.head = beginning
 	for i, name := range slices.Backward(names) {
-		f, err := os.Open(filepath.Join(o.Dir, name))
+		f, err := openSegment(o, name)
 		if err != nil {
-			return e, "", fmt.Errorf("open a segment of the audit log: %w", err)
+			return e, "", err
 		}
 		line, size, torn, err := endOfLines(f)
 		_ = f.Close()
@@ -146,9 +149,9 @@ func endOfLines(f *os.File) (line []byte, size, torn int64, err error) {
 
 // newChain returns the first line of a segment and its length, if it begins a new chain behind damage; else the length is 0.
 func newChain(o Options, s *sealer, name string) (Line, int64, error) {
-	f, err := os.Open(filepath.Join(o.Dir, name))
+	f, err := openSegment(o, name)
 	if err != nil {
-		return Line{}, 0, fmt.Errorf("open a segment of the audit log: %w", err)
+		return Line{}, 0, err
 	}
 	defer f.Close()
 	raw, ok := firstLine(f)
@@ -164,6 +167,16 @@ func newChain(o Options, s *sealer, name string) (Line, int64, error) {
 		return Line{}, 0, nil //nolint:nilerr // whatever it is, it begins no chain
 	}
 	return line, int64(len(raw)) + 1, nil
+}
+
+// begins reports whether one of the segments begins a new chain.
+func begins(o Options, s *sealer, names []string) (bool, error) {
+	for _, name := range names {
+		if _, length, err := newChain(o, s, name); err != nil || length > 0 {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // maxBegin bounds the line that begins a chain, in bytes: it has two texts of at most maxText.
@@ -190,4 +203,76 @@ func lineStart(f io.ReaderAt, end int64) (int64, error) {
 		end -= n
 	}
 	return 0, nil
+}
+
+// tailBytes is how much of the end of the log a start checks, in bytes: some hundred records, about a millisecond. The rest is checked by
+// [Log.Run].
+const tailBytes = 256 << 10
+
+// tail checks the last lines of the log up to a mark. why says what is wrong with them; "" if nothing is.
+func tail(o Options, s *sealer, at mark) (why string, err error) {
+	names, err := segments(o.Dir)
+	if err != nil {
+		return "", err
+	}
+	v := verifier{o: o, seal: s, synced: at}
+	type part struct {
+		name     string
+		from, to int64
+	}
+	var parts []part
+	for left, to := int64(tailBytes), at.offset; left > 0; {
+		i := slices.Index(names, at.segment) - len(parts)
+		if i < 0 || to < 0 {
+			break
+		}
+		p := part{names[i], max(to-left, 0), to}
+		if p.from, v.head, err = lineFrom(o, p.name, p.from); err != nil {
+			return "", err
+		}
+		parts = append(parts, p)
+		left -= p.to - p.from
+		if _, length, err := newChain(o, s, p.name); err != nil || length > 0 || i == 0 {
+			break // what is before a new chain is damage that a person has accepted
+		}
+		st, err := os.Stat(filepath.Join(o.Dir, names[i-1]))
+		if err != nil {
+			return "", err
+		}
+		to = st.Size()
+	}
+	for _, p := range slices.Backward(parts) {
+		if err := v.segment(p.name, p.from, p.to); err != nil {
+			return "", err
+		}
+		if b := v.report.Broken; b != nil {
+			return fmt.Sprintf("behind record %d, in %s: %s", v.head.seq, b.Segment, b.Why), nil
+		}
+	}
+	if v.head.seq != at.seq {
+		return fmt.Sprintf("record %d is not at its place in %s: the segment was cut, replaced or written anew", at.seq, at.segment), nil
+	}
+	return "", nil
+}
+
+// lineFrom returns where the line that holds the byte before an offset begins, or the first line, and the head that the line names as the
+// one before it. A line that is none has the head of an empty log.
+func lineFrom(o Options, name string, offset int64) (start int64, before head, err error) {
+	f, err := openSegment(o, name)
+	if err != nil {
+		return 0, head{}, err
+	}
+	defer f.Close()
+	if start, err = lineStart(f, offset); err != nil {
+		return 0, head{}, err
+	}
+	raw, err := bufio.NewReader(io.NewSectionReader(f, start, maxGroup)).ReadBytes('\n')
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	at, ok := parseLinks(bytes.TrimSuffix(raw, []byte("\n")))
+	if !ok {
+		return start, beginning.head, err
+	}
+	return start, head{at.seq - 1, at.prev}, err
 }

@@ -39,6 +39,7 @@ type Log struct {
 	crowd   int32 // the number of calls above which Append lets other appenders queue first
 
 	write  sync.Mutex // guards everything below
+	key    []byte     // as it was read last; nil: there is none
 	seal   *sealer
 	check  *checkpoint
 	seg    *os.File
@@ -49,6 +50,8 @@ type Log struct {
 	had    mark  // the last head that this process wrote or found: while it lives, the truth
 	synced int64 // records that the checkpoint knows at least
 	stale  bool  // the end is not known: reload
+	left   stamp // of the segment after this process wrote to it
+	whole  whole
 	buf    []byte
 	group  []*pending // memory of the last group, reused
 	dirty  bool       // written and not synced
@@ -94,6 +97,7 @@ func Open(o Options) (*Log, error) {
 	l := &Log{o: o, mutex: m, crowd: crowd * int32(min(runtime.GOMAXPROCS(0), math.MaxInt16))}
 	l.Keep(o.Redact, o.Sync)
 	l.spare.New = func() any { return &pending{body: make([]byte, 0, 2<<10)} }
+	l.whole.wanted = make(chan struct{}, 1)
 	err = l.locked(l.start)
 	if _, damaged := errors.AsType[*DamageError](err); damaged {
 		l.note(err, 0)
@@ -181,9 +185,21 @@ func urgent(r *Record) bool {
 }
 
 // Run syncs in the background, every 100 ms if something was written, and looks after the files ([Log.Look]) twice a second, until ctx is
-// done. Without Run, only urgent records and Close sync, which is enough for a short-lived process. tell, unless nil, is called with what
-// keeps records from being written, when that changes; nil: the log can be written.
+// done. Without Run, only urgent records and Close sync, which is enough for a short-lived process.
+//
+// tell, unless nil, is called with the error that keeps records from being written, when that changes; nil: the log can be written. With
+// tell, Run also checks every line of the log when it begins, and again when a file of it was changed by another process.
 func (l *Log) Run(ctx context.Context, tell func(problem error)) error {
+	if tell != nil {
+		checked := make(chan struct{})
+		defer func() { <-checked }()
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go func() {
+			defer close(checked)
+			l.checkWhole(ctx)
+		}()
+	}
 	tick := time.NewTicker(syncInterval)
 	defer tick.Stop()
 	said := ""
@@ -283,18 +299,21 @@ func (l *Log) start() error {
 	if err != nil {
 		return err
 	}
-	key, err := loadKey(l.o.KeyDir)
-	if errors.Is(err, os.ErrNotExist) {
-		if len(names) > 0 {
-			return l.reload() // without its key the log cannot go on
+	if _, err := os.Lstat(filepath.Join(l.o.KeyDir, KeyFile)); errors.Is(err, os.ErrNotExist) && len(names) == 0 {
+		if _, err := createKey(l.o.KeyDir); err != nil {
+			return err
 		}
-		key, err = createKey(l.o.KeyDir)
 	}
-	if err != nil {
+	if err := l.reload(); err != nil {
 		return err
 	}
-	l.seal = newSealer(key)
-	return l.reload()
+	why, err := tail(l.o, l.seal, l.had)
+	if err == nil && why != "" {
+		l.whole.broken = why
+		l.stale = true
+		err = l.damaged(why, l.had)
+	}
+	return err
 }
 
 // sync writes the segment to the disk and moves the checkpoint to the head.
@@ -314,10 +333,10 @@ func (l *Log) sync() error {
 	return nil
 }
 
-// current reports whether the segment still exists and has the size that this process left.
+// current reports whether the segment still exists and is as this process left it.
 func (l *Log) current() bool {
 	var st unix.Stat_t
-	return l.seg != nil && !l.stale && unix.Fstat(int(l.seg.Fd()), &st) == nil && st.Nlink > 0 && st.Size == l.size
+	return l.seg != nil && !l.stale && unix.Fstat(int(l.seg.Fd()), &st) == nil && st.Nlink > 0 && newStamp(&st) == l.left
 }
 
 // inPlace reports whether segment and checkpoint are still what has their names.

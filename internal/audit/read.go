@@ -114,7 +114,7 @@ func (r *reader) rest(ctx context.Context, yield func(Line, error) bool) bool {
 }
 
 func (r *reader) segment(ctx context.Context, yield func(Line, error) bool) bool {
-	f, err := os.Open(filepath.Join(r.o.Dir, r.at.Segment))
+	f, err := openSegment(r.o, r.at.Segment)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
@@ -262,7 +262,7 @@ func MacBefore(o Options, p Position) string {
 	if p.Segment == "" || p.Offset < int64(sealLen)+1 {
 		return ""
 	}
-	f, err := os.Open(filepath.Join(o.Dir, p.Segment))
+	f, err := openSegment(o, p.Segment)
 	if err != nil {
 		return ""
 	}

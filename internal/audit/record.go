@@ -129,6 +129,9 @@ type Damage struct {
 	Line     int    `json:"line,omitzero"`
 	Expected Head   `json:"expected"` // the last record that the log is known to have had
 	Found    Head   `json:"found"`    // the last record that can be verified
+	// Kept is the SHA-256, in hexadecimal, over names, sizes and contents of the segments from Segment up to the new chain, as they were then: no
+	// other line seals them. It is empty in chains that an earlier version began.
+	Kept string `json:"kept,omitempty"`
 }
 
 // Head is the number and the Mac of a record; 0 and zeros where there is none.

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/text"
@@ -110,6 +113,7 @@ func (l *Log) put(lines []byte, h head) error {
 	}
 	if err == nil {
 		l.size, l.head, l.had = m.offset, h, m
+		l.left = stampOf(l.seg)
 		l.dirty = true
 		return nil
 	}
@@ -169,7 +173,7 @@ func (l *Log) begin(next string) error {
 
 // openSegment opens a segment and makes it the current one. The further flags may create it.
 func (l *Log) openSegment(name string, flags int) error {
-	f, err := os.OpenFile(filepath.Join(l.o.Dir, name), os.O_RDWR|os.O_APPEND|flags, 0o600)
+	f, err := os.OpenFile(filepath.Join(l.o.Dir, name), os.O_RDWR|os.O_APPEND|unix.O_NOFOLLOW|flags, 0o600)
 	if err != nil {
 		return fmt.Errorf("open a segment of the audit log: %w", err)
 	}
@@ -203,34 +207,51 @@ func (l *Log) reload() error {
 	if err := l.resume(e); err != nil {
 		return err
 	}
-	l.stale = false
+	l.stale, l.left = false, stampOf(l.seg)
+	l.whole.ask() // another process has written to the segment
 	return nil
 }
 
 // known returns what the log is known to have had: from is the newest head of this process, else of the checkpoint; least is the newest
-// of all. It opens the checkpoint again, because another process may have replaced it. why says what is wrong with key or checkpoint.
+// of all. It reads key and checkpoint again, because another process may have replaced them. why says what is wrong with them, or with
+// a line that was written before.
 func (l *Log) known() (from, least mark, why string, err error) {
-	if l.seal == nil {
-		return beginning, beginning, fmt.Sprintf("its key %s is missing", filepath.Join(l.o.KeyDir, KeyFile)), nil
-	}
 	from, least = l.had, l.had
+	if from.segment == "" {
+		from, least = beginning, beginning
+	}
+	key, err := loadKey(l.o.KeyDir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		l.key, l.seal = nil, nil
+		return from, least, fmt.Sprintf("its key %s is missing", filepath.Join(l.o.KeyDir, KeyFile)), nil
+	case err != nil:
+		return from, least, "", err
+	case !bytes.Equal(key, l.key):
+		l.key, l.seal = key, newSealer(key)
+	}
+	if l.whole.broken != "" {
+		return from, least, l.whole.broken, nil
+	}
 	if l.check != nil {
 		_ = l.check.f.Close()
 		l.check = nil
 	}
 	c, err := openCheckpoint(l.o.KeyDir, l.seal, false)
 	if err == nil {
-		l.check = c
 		var synced, written mark
 		if synced, written, err = c.read(); err == nil {
+			l.check = c
 			least = newer(synced, written)
 			l.synced = synced.seq
+		} else {
+			_ = c.f.Close()
 		}
 	}
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, errNoCheckpoint) {
 		return from, least, errNoCheckpoint.Error(), nil
 	}
-	if from.segment == "" {
+	if l.had.segment == "" {
 		from = least
 	}
 	return from, least, "", err
