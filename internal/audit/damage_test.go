@@ -473,6 +473,33 @@ func TestVerifyACopy(t *testing.T) {
 	wantBroken(t, c, "00000002.jsonl", 2, "missing or moved")
 }
 
+// TestOrderOfACopy: of a log that is being written, a copy is good if the key's folder is copied before the segments, as docs/state.md says;
+// the other order gives a log whose end is missing.
+func TestOrderOfACopy(t *testing.T) {
+	for _, keysFirst := range []bool{true, false} {
+		o := options(t)
+		l := openLog(t, o)
+		add(t, l, decision("before"))
+		c := options(t)
+		folders := [][2]string{{o.KeyDir, c.KeyDir}, {o.Dir, c.Dir}}
+		if !keysFirst {
+			slices.Reverse(folders)
+		}
+		for _, f := range folders {
+			must(t, os.CopyFS(f[1], os.DirFS(f[0])))
+			must(t, os.Chmod(f[1], 0o700))
+			add(t, l, decision("meanwhile"))
+		}
+		must(t, os.Chmod(filepath.Join(c.KeyDir, KeyFile), 0o600))
+		if keysFirst {
+			add(t, openLog(t, c), decision("later"))
+			wantOK(t, c, 3)
+		} else if err := Problem(c); err == nil || !strings.Contains(err.Error(), "it ends at record 1, and 2 had been written") {
+			t.Errorf("segments first: %v", err)
+		}
+	}
+}
+
 // TestFreshRecordIsCut: what was written a moment ago and is not synced yet cannot be taken out without a word, by whatever means, and
 // whoever writes next.
 func TestFreshRecordIsCut(t *testing.T) {

@@ -7,25 +7,31 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/node/api"
+	"mycelium/internal/text"
 )
 
-// Status returns the state of the node, as the default role sees it.
+// Status returns the state of the node, as the default role sees it. If the database cannot be used, Database says so, and what it
+// holds is not counted.
 func (n *Node) Status(ctx context.Context) (api.StatusReply, error) {
 	r := n.View().Status()
 	r.Daemon = api.DaemonStatus{Running: true, PID: os.Getpid(), Addr: n.Addr(), Since: n.since}
 	live, err := n.Sessions.List(ctx)
-	if err != nil {
-		return r, err
-	}
 	r.Sessions, r.Tools.Schemas = len(live), n.gate.Sessions.Listed()
 	r.Asked = n.chats.Asked()
-	if r.Agents, err = n.chats.Sessions(ctx); err != nil {
-		return r, err
+	if err == nil {
+		r.Agents, err = n.chats.Sessions(ctx)
 	}
-	if waiting, err := n.Approvals.List(ctx); err == nil {
+	if err == nil {
+		var waiting []approval.Request
+		waiting, err = n.Approvals.List(ctx)
 		r.Approvals = len(waiting)
+	}
+	if err != nil {
+		r.Database = text.Describe(text.Hinted(fmt.Errorf("the database cannot be used: %w", err),
+			"myc stop -f, and then any command: it says what is wrong with the database and how to begin a new one"))
 	}
 	r.Damage = n.damage()
 	r.Problem, r.Hooks, r.Environs = n.files.Broken(), n.hooks.Warnings(), n.environs.Warnings()

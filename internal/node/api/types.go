@@ -35,6 +35,7 @@ type StatusReply struct {
 	Cost       float64                 `json:"cost"`                 // of agents today, in US dollars
 	Pending    []PendingFile           `json:"pending"`              // files that changed since they were accepted
 	Damage     []string                `json:"damage"`               // what keeps calls from running: of the audit log, of the project folder
+	Database   string                  `json:"database,omitempty"`   // why the database cannot be used, with how to mend it
 	State      string                  `json:"state"`                // the folder of what is kept for the project
 	Problem    string                  `json:"problem,omitempty"`    // why the files on disk are not in force
 	Names      []string                `json:"names,omitempty"`      // rules and roles in force that name what does not exist

@@ -184,8 +184,10 @@ func warningsOf(st api.StatusReply) (out []string) {
 			out = append(out, text.Visible(line))
 		}
 	}
-	if st.Problem != "" {
-		out = append(out, text.Visible(st.Problem))
+	for _, line := range []string{st.Problem, st.Database} {
+		if line != "" {
+			out = append(out, text.Visible(line))
+		}
 	}
 	if n := len(st.Pending); n > 0 {
 		out = append(out, text.Count(n, "file")+" of the policy "+text.Plural(n, "waits", "wait")+" for myc trust")

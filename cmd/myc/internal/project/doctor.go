@@ -128,6 +128,9 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 	if s.Problem != "" {
 		add("problem", "daemon", "the daemon does not use the files on disk: "+s.Problem, "fix them; the daemon then reloads by itself")
 	}
+	if s.Database != "" {
+		add("problem", "database", s.Database, "")
+	}
 	for _, u := range s.Unworkable { // by the variables that the daemon has, and not this command
 		add("problem", "settings", u, "")
 	}

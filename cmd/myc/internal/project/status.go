@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
 	"mycelium/internal/state"
+	"mycelium/internal/store"
 	"mycelium/internal/text"
 )
 
@@ -131,6 +133,9 @@ func statusWarnings(r api.StatusReply) (rows [][]string) {
 	if r.Problem != "" {
 		rows = append(rows, []string{"problem", r.Problem})
 	}
+	if r.Database != "" {
+		rows = append(rows, []string{"problem", text.Flatten(r.Database)})
+	}
 	for _, n := range r.Names {
 		rows = append(rows, []string{"problem", text.Flatten(n)})
 	}
@@ -177,6 +182,14 @@ func (a *app) statusReply(ctx context.Context) (api.StatusReply, error) {
 	if o, err := v.Project.AuditLog(); err == nil {
 		if err := audit.Problem(o); err != nil {
 			r.Damage = append(r.Damage, text.Describe(err))
+		}
+	}
+	if _, err := os.Stat(v.Project.State.Database()); err == nil {
+		db, err := store.Open(ctx, v.Project.StoreURL())
+		if err != nil {
+			r.Database = text.Describe(err)
+		} else {
+			_ = db.Close()
 		}
 	}
 	if stranger != nil {

@@ -50,6 +50,7 @@ func statusShape(r api.StatusReply, pages served.Note) any {
 		Cost        float64           `json:"cost"`
 		Pending     []api.PendingFile `json:"pending"`
 		Damage      []string          `json:"damage"`
+		Database    string            `json:"database,omitempty"`
 		State       string            `json:"state"`
 		Problem     string            `json:"problem,omitempty"`
 		Names       []string          `json:"names,omitempty"`
@@ -60,7 +61,7 @@ func statusShape(r api.StatusReply, pages served.Note) any {
 		Quarantined []string          `json:"quarantined,omitempty"`
 		Pages       pagesShape        `json:"pages,omitzero"`
 	}{owner{r.Daemon.Running, r.Daemon.PID, r.Daemon.Addr, moment(r.Daemon.Since)}, r.Role, r.Skills, r.Tools, nil, r.Sessions,
-		r.Asked, agentsAtWork(r), r.Approvals, r.Cost, r.Pending, r.Damage, r.State, r.Problem, r.Names, r.Unworkable, r.Restart, r.Hooks,
+		r.Asked, agentsAtWork(r), r.Approvals, r.Cost, r.Pending, r.Damage, r.Database, r.State, r.Problem, r.Names, r.Unworkable, r.Restart, r.Hooks,
 		r.Environs, r.Quarantined, pagesShape{pages.Base, pages.Phone, pages.Fingerprint, pages.Problem}}
 	for _, b := range r.Backends {
 		out.Backends = append(out.Backends, server{b.Name, b.State, b.Tools, moment(b.Since), b.Error,
