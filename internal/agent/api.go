@@ -13,7 +13,7 @@ import (
 	"mycelium/internal/text"
 )
 
-// DefaultMaxTurns is how many questions to the model one turn may take (requirements, A27 and B26).
+// DefaultMaxTurns is how many questions to the model one turn of a chat may take (requirements, A27 and B26).
 const DefaultMaxTurns = 50
 
 // The reasons for which a turn ends, as [Turn] has them.
@@ -30,7 +30,7 @@ const (
 // Options of an engine. The zero value of each is its default.
 type Options struct {
 	Model    string  // alias or full id
-	MaxTurns int     // questions to the model in one turn; DefaultMaxTurns
+	MaxTurns int     // questions to the model in one turn; 0: no limit
 	Budget   float64 // USD, of the whole conversation; none
 	Window   int     // tokens that a conversation may have; model.Window
 
@@ -69,9 +69,6 @@ type API struct {
 // NewAPI returns an engine that goes on with the conversation of a journal. It owns the journal, and not the client and the door.
 func NewAPI(c *model.Client, d Door, j *journal.Journal, o Options) *API {
 	o.Model = model.Resolve(o.Model)
-	if o.MaxTurns <= 0 {
-		o.MaxTurns = DefaultMaxTurns
-	}
 	if o.Window <= 0 {
 		o.Window = model.Window
 	}
@@ -221,7 +218,7 @@ func (t *turn) step(ctx context.Context) error {
 		t.tell(Event{Note: fmt.Sprintf("the budget of $%.2f is spent; %s not run", t.Budget, text.Count(len(uses), "call"))})
 		t.out.Stop = StopBudget
 		return nil
-	case t.out.Turns >= t.MaxTurns:
+	case t.MaxTurns > 0 && t.out.Turns >= t.MaxTurns:
 		t.tell(Event{Note: fmt.Sprintf("stopped after %s to the model", text.Count(t.out.Turns, "question"))})
 		t.out.Stop = StopTurns
 		return nil
@@ -311,7 +308,7 @@ func (t *turn) broken(ctx context.Context, r model.Reply, err error) error {
 
 // cutShort has the model go on with an answer that reached the limit of its length.
 func (t *turn) cutShort(r model.Reply) error {
-	if t.cuts++; t.cuts > maxCuts || t.out.Turns >= t.MaxTurns {
+	if t.cuts++; t.cuts > maxCuts || t.MaxTurns > 0 && t.out.Turns >= t.MaxTurns {
 		t.out.Stop = StopTurns
 		return nil
 	}

@@ -46,9 +46,6 @@ type Claude struct {
 // what the session is.
 func NewClaude(start func(args []string) (*Program, error), stands func(ctx context.Context) (Standing, error), j *journal.Journal,
 	o Options) *Claude {
-	if o.MaxTurns <= 0 {
-		o.MaxTurns = DefaultMaxTurns
-	}
 	return &Claude{start: start, stands: stands, journal: j, Options: o, told: o.Began}
 }
 
@@ -98,7 +95,9 @@ func (c *Claude) run() error {
 	if c.Messages != nil {
 		args = append(args, "--replay-user-messages") // their receipt
 	}
-	args = append(args, "--max-turns", fmt.Sprint(c.MaxTurns))
+	if c.MaxTurns > 0 {
+		args = append(args, "--max-turns", fmt.Sprint(c.MaxTurns))
+	}
 	p, err := c.start(args)
 	if err != nil {
 		return err

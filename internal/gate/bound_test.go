@@ -77,7 +77,18 @@ func TestBound(t *testing.T) {
 		`database__delete_database {"path":"a"}`:                        {policy.Deny, policy.Allow},
 		`database__delete_database {"path":"` + tree + `/a"}`:           {policy.Allow, policy.Allow},
 		`execution__run_command {"command":"true"}`:                     {policy.Deny, policy.Allow},
-		`agent__Read {"file_path":"a"}`:                                 {policy.Deny, policy.Allow},
+		`agent__Read {"file_path":"a"}`:                                 {policy.Allow, policy.Allow},
+		`agent__Read {"file_path":"` + h.dir + `/a"}`:                   {policy.Allow, policy.Allow},
+		`agent__Write {"file_path":"` + h.dir + `/a"}`:                  {policy.Deny, policy.Allow},
+		`agent__Write {"file_path":"` + tree + `/a"}`:                   {policy.Allow, policy.Allow},
+		`agent__Write {"file_path":"` + tree + `/link/a"}`:              {policy.Deny, policy.Allow},
+		`agent__Write {"file_path":"/tmp/a"}`:                           {policy.Deny, policy.Allow},
+		`agent__Edit {"file_path":"` + tree + `/../x/a"}`:               {policy.Deny, policy.Allow},
+		`agent__Bash {"command":"echo x > ` + h.dir + `/a"}`:            {policy.Deny, policy.Allow},
+		`agent__Bash {"command":"cd ` + h.dir + ` && rm a"}`:            {policy.Deny, policy.Allow},
+		`agent__Bash {"command":"cp a ` + h.dir + `/"}`:                 {policy.Deny, policy.Allow},
+		`agent__Bash {"command":"rm -f ` + tree + `/*.o /tmp/x.log"}`:   {policy.Allow, policy.Allow},
+		`agent__Bash {"command":"rm -f ` + tree + `/{a,../x}/*.o"}`:     {policy.Deny, policy.Allow},
 	}
 	judge := func(want func([2]policy.Effect) policy.Effect, as ...*session.Session) {
 		t.Helper()

@@ -220,9 +220,9 @@ func (g *Gate) MayRead(s *session.Session, it policy.Item) bool {
 func (g *Gate) MaySearch(scope policy.Scope, path string) bool {
 	w := g.Sessions.Catalog()
 	args := policy.Args{"path": path}
-	at := facts.At(w.Policy, g.begin(w, scope, filesServer), g.home, g.linked)
+	at := facts.At(w.Policy, g.begin(w, scope, policy.FilesServer), g.home, g.linked)
 	for _, tool := range []string{"read_file", "search_files"} {
-		it := policy.Item{Server: filesServer, Name: tool}
+		it := policy.Item{Server: policy.FilesServer, Name: tool}
 		f, err := facts.Of(it, w.Annotations(it), args, at)
 		if err != nil {
 			return false

@@ -99,7 +99,7 @@ func (s *Sessions) find(ctx context.Context, id string) (*session.Session, error
 
 func describe(live *session.Session) api.Session {
 	now := live.Summary()
-	return api.Session{ID: live.ID, Role: now.Role, Skills: now.Skills, Expires: now.Expires, Writes: live.Writes}
+	return api.Session{ID: live.ID, Role: now.Role, Skills: now.Skills, Expires: now.Expires, Writes: live.Writes, Folder: live.Folder}
 }
 
 // spec is the session that a client without a credential gets. A person may take any role that exists; an agent chooses among

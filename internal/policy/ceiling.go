@@ -5,13 +5,14 @@ import "cmp"
 // The folders in which a call may change files where no rule decides: the project, and the folders for temporary files of Linux and macOS
 // (requirements, C76). The shipped rules name the same. In erasable, the folders themselves are left out.
 var (
-	writable = []string{"./**", "/tmp/**", "/private/tmp/**", "/var/folders/?*/?*/?*/**", "/private/var/folders/?*/?*/?*/**"}
-	erasable = []string{"./?*/**", "/tmp/?*/**", "/private/tmp/?*/**", "/var/folders/?*/?*/?*/?*/**",
+	temporary = []string{"/tmp/**", "/private/tmp/**", "/var/folders/?*/?*/?*/**", "/private/var/folders/?*/?*/?*/**"}
+	writable  = append([]string{"./**"}, temporary...)
+	erasable  = []string{"./?*/**", "/tmp/?*/**", "/private/tmp/?*/**", "/var/folders/?*/?*/?*/?*/**",
 		"/private/var/folders/?*/?*/?*/?*/**"}
 )
 
 // ceiling holds compiled patterns of paths, by what a call does to the path.
-type ceiling struct{ written, erased []pathMatcher }
+type ceiling struct{ written, erased, temporary []pathMatcher }
 
 func (pl places) ceiling() (c ceiling) {
 	compile := func(globs []string) (list []pathMatcher) {
@@ -22,7 +23,7 @@ func (pl places) ceiling() (c ceiling) {
 		}
 		return list
 	}
-	return ceiling{compile(writable), compile(erasable)}
+	return ceiling{compile(writable), compile(erasable), compile(temporary)}
 }
 
 // outside returns the first path that a part changes outside the folders of the ceiling, or "". Access that is not known counts as a

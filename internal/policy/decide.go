@@ -15,8 +15,8 @@ func (p *Policy) Decide(c Call) Decision { return p.decide(&c, nil) }
 //  1. Visibility: the caller and each of its ancestors must see the item. Otherwise the answer is "unknown", as for an item that does not
 //     exist.
 //  2. Each part of the call is decided for the caller and for each of its ancestors: first by the limits of the active skills, then by the
-//     base constraints, then by deny, ask and allow rules, and last by the fallback. The strictest answer stands, and a
-//     Deny ends the search.
+//     base constraints, then by the folder to which the scope is bound, then by deny, ask and allow rules, and last by the fallback. The
+//     strictest answer stands, and a Deny ends the search.
 //  3. The guards say what is done to the result.
 func (p *Policy) decide(c *Call, t *tracer) Decision {
 	e := p.entry(c.Item)
@@ -48,6 +48,7 @@ func (p *Policy) decide(c *Call, t *tracer) Decision {
 			switch {
 			case v.byLimits(&d, e, c, part, t):
 			case p.byBase(&d, c, part, t):
+			case p.byFolder(&d, c, part, t):
 			case v.byRules(&d, e, c, part, t): // deny, then ask, then allow
 			default:
 				v.byFallback(&d, e, c, part, t)
@@ -257,7 +258,7 @@ func (x Explanation) WithoutFallback() (e Effect, left bool) {
 
 // Step is one step of a decision.
 type Step struct {
-	Step  string `json:"step"` // visibility, base, deny, ask, allow or fallback
+	Step  string `json:"step"` // visibility, base, session, deny, ask, allow or fallback
 	Match bool   `json:"match"`
 	Rule  string `json:"rule"`
 	Why   string `json:"why"`

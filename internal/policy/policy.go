@@ -58,7 +58,9 @@ type Scope struct {
 	Principal Principal `json:"principal"`
 	Skills    []string  `json:"skills,omitempty"` // the names of the active skills; see [Policy.StartSkills]
 	Stage     string    `json:"stage,omitempty"`  // the workflow stage; empty for no stage
-	Folder    string    `json:"folder,omitempty"` // where built-in servers work for it: a linked worktree; empty: where they work for all
+	// Folder is the working tree to which it is bound: built-in servers work there, and no call changes a file elsewhere. It is absolute, with
+	// links resolved. Empty: it is bound to none.
+	Folder string `json:"folder,omitempty"`
 }
 
 // Call is a request to use an item.

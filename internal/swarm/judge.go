@@ -74,8 +74,10 @@ func judge(f facts) verdict {
 	if !f.Begun && f.Ended == nil {
 		return verdict{renew, "its worker did not begin within " + startWithin.String()}
 	}
-	if f.Ended != nil && f.Ended.Stop == agent.StopLimit { // in the middle: what it has committed so far is not its work
-		return verdict{rest, brief(f.Ended.Error)}
+	if f.Ended != nil {
+		if v := judgeCut(f.Ended); v.act != leave { // in the middle: what it has committed so far is not its work
+			return v
+		}
 	}
 	switch {
 	case f.Commits > 0 && len(f.Dirty) == 0 && !f.Checked:
@@ -84,6 +86,22 @@ func judge(f facts) verdict {
 		return verdict{queue, ""}
 	}
 	return judgeEnd(f)
+}
+
+// judgeCut is judge for a worker that was cut by a limit in the middle of its work; leave: it was not.
+func judgeCut(e *worker.Ended) verdict {
+	switch e.Stop {
+	case agent.StopLimit:
+		return verdict{rest, brief(e.Error)}
+	case agent.StopBudget:
+		return verdict{refuse, "its budget is spent: it was cut in the middle of its work"}
+	case agent.StopTurns:
+		return verdict{refuse, fmt.Sprintf("its turns are used up: it was cut in the middle of its work after %s of the model",
+			text.Count(e.Turns, "answer"))}
+	case agent.StopDenials:
+		return verdict{refuse, "so many of its calls were refused that it was stopped in the middle of its work"}
+	}
+	return verdict{}
 }
 
 // judgeLive is judge for a worker that runs. Silence is no fault while a call waits for a person, or a tool or a build is under way.
@@ -111,9 +129,7 @@ func judgeEnd(f facts) verdict {
 		return verdict{refuse, brief(e.Error)}
 	case agent.StopRefusal:
 		return verdict{refuse, "the model refused the task"}
-	case agent.StopBudget:
-		return verdict{refuse, "its budget is spent"}
-	case agent.StopEnd, agent.StopTurns:
+	case agent.StopEnd:
 	default:
 		return verdict{renew, fmt.Sprintf("its worker ended (%s): %s", e.Stop, brief(e.Error))}
 	}

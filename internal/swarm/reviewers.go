@@ -221,10 +221,15 @@ func (d reviewers) settle(ctx context.Context, r *book.Review, why string) error
 		return d.giveUp(ctx, r, verdict{refuse, what}, account)
 	}
 	f, notes, bad := findings(r, t.Project)
+	if ended != nil && ended.Stop != agent.StopLimit {
+		if v := judgeCut(ended); v.act != leave { // it had more to look at
+			return d.giveUp(ctx, r, v, account)
+		}
+	}
 	switch {
 	case bad == nil: // whatever it says of itself
 		return d.complete(ctx, r, f, notes, account)
-	case ended == nil || ended.Stop != agent.StopEnd && ended.Stop != agent.StopTurns:
+	case ended == nil || ended.Stop != agent.StopEnd:
 		return d.giveUp(ctx, r, judgeEnd(known).because(why), account)
 	case r.Sent > 0:
 		return d.giveUp(ctx, r, verdict{refuse, "its findings cannot be taken, and it was asked once: " + brief(bad.Error())}, account)

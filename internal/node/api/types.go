@@ -104,7 +104,8 @@ type SessionParams struct {
 	Ask approval.WhenAsked `json:"ask,omitempty"`
 	// Writes is the only file that the calls of a new credential may change, absolute, links resolved; empty: what the policy says.
 	Writes string `json:"writes,omitempty"`
-	// Folder is the linked worktree in which the calls of a new session work, absolute, links resolved; empty: the project's own folder.
+	// Folder is the linked worktree to which a new session is bound, absolute, links resolved: its calls change no file elsewhere. Empty: it
+	// is bound to none.
 	Folder string `json:"folder,omitempty"`
 	// Model is of a stdio client: with what it asks models, which its sub-agents do too.
 	Model Model `json:"model,omitzero"`
@@ -167,6 +168,7 @@ type Session struct {
 	Skills  []string  `json:"skills"`
 	Expires time.Time `json:"expires"`
 	Writes  string    `json:"writes,omitempty"` // the only file that it may change
+	Folder  string    `json:"folder,omitempty"` // the working tree to which it is bound
 }
 
 // ChangeParams change a live session.

@@ -100,6 +100,7 @@ type Settings struct {
 	Workers  int        `json:"workers"`          // at once
 	Retries  int        `json:"retries"`          // how often a feature is tried again
 	Budget   float64    `json:"budget,omitzero"`  // USD of all workers; 0: no limit
+	Turns    int        `json:"turns,omitzero"`   // answers of the model that a worker may take; 0: no limit
 	Runner   string     `json:"runner"`           // claude or command
 	Command  []string   `json:"command,omitzero"` // of the runner command
 	Role     string     `json:"role,omitempty"`   // of features that name none

@@ -36,8 +36,8 @@ type Order struct {
 	Role     string   `json:"role,omitempty"`
 	Skills   []string `json:"skills,omitempty"`
 	Model    string   `json:"model,omitempty"`
-	Budget   float64  `json:"budget,omitzero"` // USD; 0: no limit
-	MaxTurns int      `json:"maxTurns,omitzero"`
+	Budget   float64  `json:"budget,omitzero"`   // USD; 0: no limit
+	MaxTurns int      `json:"maxTurns,omitzero"` // answers of the model; 0: no limit
 	Seconds  float64  `json:"seconds,omitzero"`  // that it may work; 0: no limit
 	Resume   string   `json:"resume,omitempty"`  // id of the conversation that it goes on with, if it can
 	Again    string   `json:"again,omitempty"`   // what is said then, in the place of the prompt

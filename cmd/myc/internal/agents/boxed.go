@@ -86,7 +86,11 @@ func OpenBox(ctx context.Context, b *base.App, o Box) (x *Boxed, err error) {
 		return x, err
 	}
 	x.close = append(x.close, c.Close) // an automatic daemon does not end while a client is attached
-	options := claudeOptions{role: o.Role, skills: o.Skills, ask: o.Ask, writes: o.Writes, worker: true}
+	tree, err := resolved(o.Dir)
+	if err != nil {
+		return x, err
+	}
+	options := claudeOptions{role: o.Role, skills: o.Skills, ask: o.Ask, writes: o.Writes, dir: tree, worker: true}
 	if x.Session, err = a.mintFor(ctx, c, options); err != nil {
 		return x, err
 	}

@@ -48,6 +48,9 @@ const agentTTL = 7 * 24 * time.Hour
 func (a *app) mintFor(ctx context.Context, c *base.Client, o claudeOptions) (api.Session, error) {
 	p := api.SessionParams{Name: "claude", Role: o.role, Skills: o.skills, TTL: int64(agentTTL), Ask: o.ask, Writes: o.writes,
 		Worker: o.worker}
+	if o.worker {
+		p.Folder = o.dir
+	}
 	if o.role == "" {
 		project, err := a.Load()
 		if err != nil {
@@ -59,9 +62,9 @@ func (a *app) mintFor(ctx context.Context, c *base.Client, o claudeOptions) (api
 	if err != nil {
 		return s, err
 	}
-	if s.Writes != o.writes { // a daemon of another version
+	if s.Writes != o.writes || s.Folder != p.Folder { // a daemon of another version
 		a.endFor(ctx, s.ID)
-		return s, failure.Hint(errors.New("the daemon of this project does not know sessions that may change one file only"),
+		return s, failure.Hint(errors.New("the daemon of this project does not know sessions that change one file or one folder only"),
 			"myc stop, and start again")
 	}
 	if s.Role == "" {

@@ -76,7 +76,7 @@ func (out *Agent) openAPI(ctx context.Context, a *base.App, o Options, paths sta
 	if o.Toolless {
 		door = quiet{d}
 	}
-	e := agent.NewAPI(client, door, j, agent.Options{Model: out.Model, Budget: o.Budget, MaxTurns: o.MaxTurns, Began: now,
+	e := agent.NewAPI(client, door, j, agent.Options{Model: out.Model, Budget: o.Budget, MaxTurns: o.turns(), Began: now,
 		Messages: o.Messages, Place: placeOf(got.Folder),
 		Spend: func(spent model.Answer) {
 			if err := ledger.Record(model.OfAgent, d.Session(), spent); err != nil {

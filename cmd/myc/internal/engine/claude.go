@@ -64,7 +64,7 @@ func (out *Agent) openClaude(ctx context.Context, a *base.App, o Options, paths 
 		}
 		out.close = append(out.close, out.Door.Close)
 	}
-	out.Engine = agent.NewClaude(start, stands, j, agent.Options{Model: out.Model, Budget: o.Budget, MaxTurns: o.MaxTurns, Began: now,
+	out.Engine = agent.NewClaude(start, stands, j, agent.Options{Model: out.Model, Budget: o.Budget, MaxTurns: o.turns(), Began: now,
 		Messages: o.Messages})
 	out.Said = slices.Clone(j.Shown)
 	return nil

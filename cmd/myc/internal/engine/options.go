@@ -1,11 +1,21 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"mycelium/internal/agent"
 	"mycelium/internal/approval"
 )
+
+// turns is how many questions to the model one turn may take; 0: no limit. Nobody watches a worker who could say "go on" to one that was
+// cut by a limit that nobody set.
+func (o *Options) turns() int {
+	if o.Worker {
+		return o.MaxTurns
+	}
+	return cmp.Or(o.MaxTurns, agent.DefaultMaxTurns)
+}
 
 // Options say what is to be opened.
 type Options struct {
@@ -17,7 +27,7 @@ type Options struct {
 	Resume   string             // id of the conversation to go on with
 	Continue bool               // go on with the last one
 	Budget   float64            // USD; 0: none
-	MaxTurns int                // 0: agent.DefaultMaxTurns
+	MaxTurns int                // 0: agent.DefaultMaxTurns, and none for a worker
 	// Confirm asks the person whether a skill may be active that their text asked for, in the mode confirm of promotion; nil: nobody is asked.
 	Confirm func(ctx context.Context, skill string) bool
 	// Opened is told of the agent before it is used, and may put another engine in front of its own; nil: nobody is told.

@@ -60,6 +60,7 @@ func initCmd(a *app) *cobra.Command {
 	f.IntVar(&b.settings.Workers, "workers", defaultWorkers, "workers at once, 1 to 10")
 	f.IntVar(&b.settings.Retries, "retries", 3, "how often a feature is tried again")
 	f.Float64Var(&b.settings.Budget, "budget", 0, "pause when all workers together have cost this many `USD`; 0: no limit")
+	f.IntVar(&b.settings.Turns, "turns", 0, "a worker that needs more than this many answers of the model fails; 0: no limit")
 	f.StringVar(&b.settings.Role, "role", "", "role of workers whose feature names none (default: session.agentRole)")
 	f.StringVarP(&b.settings.Model, "model", "m", "", "model of the workers")
 	f.StringVar(&b.settings.Runner, "runner", runner.Claude, "with what workers work: "+strings.Join(runner.Names(), ", "))
@@ -130,8 +131,8 @@ func (b *begin) check() (err error) {
 	switch {
 	case s.Workers < 1 || s.Workers > 10:
 		return failure.Usagef("--workers is from 1 to 10")
-	case s.Retries < 0 || s.Budget < 0:
-		return failure.Usagef("--retries and --budget are not negative")
+	case s.Retries < 0 || s.Budget < 0 || s.Turns < 0:
+		return failure.Usagef("--retries, --budget and --turns are not negative")
 	case !slices.Contains(runner.Names(), s.Runner):
 		return failure.Usagef("--runner: %q is not one of %s", s.Runner, strings.Join(runner.Names(), ", "))
 	case s.Planned < 0 || s.Planned > 100:

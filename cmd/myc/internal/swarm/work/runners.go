@@ -55,13 +55,31 @@ func (a *app) openRunner(ctx context.Context, t *telling, o worker.Order) (*runn
 	if o.Runner == runner.API {
 		name = engine.API
 	}
+	turns, err := a.turns(o)
+	if err != nil {
+		return nil, err
+	}
 	e, err := engine.Open(ctx, a.App, engine.Options{Role: o.Role, Skills: o.Skills, Model: o.Model, Engine: name,
-		Ask: approval.AskReached, Resume: o.Resume, Budget: o.Budget, MaxTurns: o.MaxTurns, Dir: o.Tree, Anywhere: o.Anywhere,
+		Ask: approval.AskReached, Resume: o.Resume, Budget: o.Budget, MaxTurns: turns, Dir: o.Tree, Anywhere: o.Anywhere,
 		Writes: o.Writes, Worker: true, Prove: true, Within: within(o), Messages: t.messages})
 	if err != nil {
 		return nil, err
 	}
 	return &running{Runner: e, hears: true, session: e.Session, title: strings.TrimSpace(e.Name() + " " + e.Model), conversation: e.ID}, nil
+}
+
+// turns is how many answers of the model a worker may take, by its order and by agents.turns, whichever is less; 0: no limit. Its program
+// is told, because a worker that is cut by it says so; one that the daemon tells to stop ends as if it were done.
+func (a *app) turns(o worker.Order) (int, error) {
+	project, err := a.Load()
+	if err != nil {
+		return 0, err
+	}
+	most := project.File.Agents.TurnLimit()
+	if most == 0 || o.MaxTurns > 0 && o.MaxTurns < most {
+		most = o.MaxTurns
+	}
+	return most, nil
 }
 
 // within is the profile of the sandbox for what a worker's shell runs; "": a person accepted that it runs outside of one.
