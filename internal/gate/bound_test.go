@@ -88,7 +88,6 @@ func TestBound(t *testing.T) {
 		`agent__Bash {"command":"cd ` + h.dir + ` && rm a"}`:            {policy.Deny, policy.Allow},
 		`agent__Bash {"command":"cp a ` + h.dir + `/"}`:                 {policy.Deny, policy.Allow},
 		`agent__Bash {"command":"rm -f ` + tree + `/*.o /tmp/x.log"}`:   {policy.Allow, policy.Allow},
-		`agent__Bash {"command":"rm -f ` + tree + `/{a,../x}/*.o"}`:     {policy.Deny, policy.Allow},
 	}
 	judge := func(want func([2]policy.Effect) policy.Effect, as ...*session.Session) {
 		t.Helper()
@@ -111,7 +110,7 @@ func TestBound(t *testing.T) {
 	// What no rule decides is not left to an agent's own permissions here.
 	p.rules = p.rules[:1]
 	h.Swap(p.world(t, h.dir))
-	for who, want := range map[*session.Session]policy.Effect{s: policy.Deny, free: policy.Allow} {
+	for who, want := range map[*session.Session]policy.Effect{s: policy.Ask, free: policy.Allow} {
 		r := request("agent__Read", `{"file_path":"a"}`)
 		r.Abstains = true
 		if d := h.admitted(who, r); d.Effect != want {

@@ -49,12 +49,28 @@ func (p *Policy) beyond(folder string, part *Part, temporary bool) string {
 		if at.Access == Read || at.Access == Execute || within(folder, at) {
 			continue
 		}
-		if temporary && slices.ContainsFunc(p.ceiling.temporary, func(m pathMatcher) bool { return m.allForms(&places{}, at) }) {
+		if temporary && p.temporary(at) && !p.ours(at) {
 			continue
 		}
 		return cmp.Or(at.Resolved, at.Clean, at.Raw, "a path without a name")
 	}
 	return ""
+}
+
+// temporary reports whether a path lies in the folders for temporary files, in every form.
+func (p *Policy) temporary(at *Path) bool {
+	return slices.ContainsFunc(p.ceiling.temporary, func(m pathMatcher) bool { return m.allForms(&places{}, at) })
+}
+
+// ours reports whether a path may be the project's folder or lie below it. A project may lie among temporary files.
+func (p *Policy) ours(at *Path) bool {
+	dir := p.places.dir
+	for _, form := range []string{at.Clean, at.Resolved} {
+		if form == dir || strings.HasPrefix(form, dir+"/") {
+			return true
+		}
+	}
+	return at.Pattern && p.temporary(&Path{Access: Write, Clean: dir, Resolved: dir})
 }
 
 // within reports whether every form of a path lies below a folder.
