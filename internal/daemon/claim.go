@@ -108,7 +108,7 @@ func (o *Owner) takeTurn(ctx context.Context, c Claim) (*atomicfile.Lock, error)
 		case c.Kind == Automatic:
 			return nil, ErrOwned
 		case time.Since(since) > maxSilence && !o.ownerLives():
-			return nil, fmt.Errorf("%w: process %d is about to, and does not go on", ErrOwned, readNote(o.paths.Next).PID)
+			return nil, fmt.Errorf("%w: process %d is the next: %w", ErrOwned, readNote(o.paths.Next).PID, ErrSilent)
 		}
 		if err := pause(ctx); err != nil {
 			return nil, err
@@ -159,7 +159,7 @@ func (o *Owner) takeLock(ctx context.Context, c Claim) (*atomicfile.Lock, error)
 		}
 		if time.Since(since) > maxSilence {
 			pid, kind, _ := Owning(o.paths)
-			return nil, fmt.Errorf("%w: process %d (%s), but does not answer at %s", ErrOwned, pid, kind, o.paths.Socket)
+			return nil, fmt.Errorf("%w: process %d %s: %w", ErrOwned, pid, kind, ErrSilent)
 		}
 		if err := pause(ctx); err != nil {
 			return nil, err
