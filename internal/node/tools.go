@@ -43,7 +43,7 @@ func (t *Tools) List(c daemon.Caller, p api.ToolsParams) ([]api.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := t.files.View()
+	v := t.files.Latest()
 	scope, err := v.Scope(spec.Role, spec.Skills)
 	if err != nil {
 		return nil, noRole(err)
