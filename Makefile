@@ -79,6 +79,7 @@ bench-check:
 FUZZTIME ?= 60s
 soak:
 	SOAK=60s $(GO) test -count=1 -v -run '^TestChaos$$' ./cmd/myc
+	STARTS=50 $(GO) test -count=1 -v -timeout 60m -run '^TestStartsBesideLoops$$' ./cmd/myc
 	KILLS=1000 $(GO) test -count=1 -v -timeout 60m -run '^TestKills$$' ./cmd/myc
 	SWARM_CHAOS=200 $(GO) test -count=1 -v -timeout 120m -parallel 4 -run '^TestChaos$$' ./internal/swarm
 	SWARM_KILLED=200 $(GO) test -count=1 -v -timeout 120m -parallel 3 -run '^TestSwarmKilled$$' ./cmd/myc

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
@@ -14,7 +15,7 @@ import (
 // deffile is a server for scripts that offers what files say, read anew for each list: FILE has the tools as a JSON array,
 // FILE.prompts, FILE.templates, FILE.skills and FILE.resources the rest where they exist, and FILE.prompt the text of every
 // prompt. The tool "changed" makes it tell that its lists
-// changed; "rewrite" copies the file FILE.next over FILE and tells the same; "input" asks for input; every other call is answered with what
+// changed; "slow" is answered when FILE.go is there, and makes FILE.began; "rewrite" copies the file FILE.next over FILE and tells the same; "input" asks for input; every other call is answered with what
 // was called.
 func deffile() {
 	file := os.Args[1]
@@ -86,6 +87,15 @@ func deffileAnswer(file string, m rpc.Message, out *bufio.Writer) string {
 			}
 			if err != nil {
 				return `"error":{"code":-32603,"message":` + string(rawjson.Quote(err.Error())) + `}`
+			}
+		}
+		if name == "slow" { // until the file FILE.go is there
+			err := os.WriteFile(file+".began", nil, 0o600)
+			for err == nil {
+				if _, err := os.Stat(file + ".go"); err == nil {
+					break
+				}
+				time.Sleep(5 * time.Millisecond)
 			}
 		}
 		if name == "rewrite" || name == "changed" {

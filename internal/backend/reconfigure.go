@@ -25,7 +25,7 @@ func (e *entry) reconfigure(s Server) bool {
 	rest := s
 	rest.Timeout, rest.Start, rest.Stop, rest.Trust, rest.Category = e.cfg.Timeout, e.cfg.Start, e.cfg.Stop, e.cfg.Trust, e.cfg.Category
 	rest.Concurrency, rest.Queue = e.cfg.Concurrency, e.cfg.Queue
-	rest.Additions, rest.Ask = e.cfg.Additions, e.cfg.Ask
+	rest.Additions, rest.Ask, rest.Data = e.cfg.Additions, e.cfg.Ask, e.cfg.Data
 	if !reflect.DeepEqual(rest, e.cfg) {
 		return false
 	}

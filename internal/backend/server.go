@@ -19,6 +19,7 @@ type Server struct {
 	Args     []string          `yaml:"args" json:"args,omitempty"`
 	Env      map[string]string `yaml:"env" json:"env,omitempty"`
 	Cwd      string            `yaml:"cwd" json:"cwd,omitempty"`
+	Data     []string          `yaml:"data" json:"data,omitempty"` // files and folders that the server writes, which govern nothing; paths as in Args
 	URL      string            `yaml:"url" json:"url,omitempty"`
 	Headers  map[string]string `yaml:"headers" json:"headers,omitempty"`
 	OAuth    *oauth.Config     `yaml:"oauth" json:"oauth,omitempty"` // of a server with a URL; nil: a person logs in if needed

@@ -3,6 +3,8 @@ package code
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -44,6 +46,37 @@ func languageOf(program, path string) language {
 		return l
 	}
 	return interpreters[program]
+}
+
+// IsInterpreter reports whether a program, or its path, runs the file that it is given.
+func IsInterpreter(program string) bool { return languageOf(filepath.Base(program), "") != byContent }
+
+// IsProgramName reports whether a path has the name of a program in a language whose files are known by their names.
+func IsProgramName(path string) bool {
+	switch filepath.Ext(path) {
+	case ".so", ".pyd", ".dll", ".dylib", ".wasm", ".jar", ".class", ".pyc", ".pyz", ".php", ".pl", ".pm", ".lua", ".r", ".R", ".zsh", ".fish", ".ps1":
+		return true
+	case "":
+		return false
+	}
+	return languageIn(path, nil) != unknownCode
+}
+
+// IsProgram reports whether a file may be run: by its name, because it is executable, or because its first line names an interpreter. A
+// file that cannot be read may be run.
+func IsProgram(path string) bool {
+	st, err := os.Stat(path)
+	if err != nil || IsProgramName(path) || st.Mode()&0o111 != 0 {
+		return true
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	head := make([]byte, 2)
+	n, _ := io.ReadFull(f, head)
+	return string(head[:n]) == "#!"
 }
 
 // isInstalled reports whether a package manager put a file where it is. Its bytes are digested, and what it loads is not looked for.

@@ -304,8 +304,12 @@ func (a *Acceptance) mayRun(s backend.Server) error {
 	}
 	for _, c := range l.kept.Changes(accepted) {
 		if c.Kind != accept.Removed {
-			return text.Hinted(fmt.Errorf("it may not be started: %s, which it runs, is not as it was accepted", c.File),
-				"myc trust shows the change and accepts it")
+			hint := "myc trust shows the change and accepts it"
+			if servers.MayBeData(s, l.dir, filepath.Join(l.dir, filepath.FromSlash(c.File))) {
+				hint += fmt.Sprintf("; if the server itself writes to this file, add data: [%q] to mcpServers.%s",
+					filepath.Join(l.dir, filepath.FromSlash(c.File)), s.Name)
+			}
+			return text.Hinted(fmt.Errorf("it may not be started: %s, which it runs, is not as it was accepted", c.File), hint)
 		}
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/config/accept"
 	"mycelium/internal/config/rules"
 	"mycelium/internal/policy"
+	"mycelium/internal/text"
 )
 
 // governed is a project in which every kind of file governs.
@@ -449,5 +450,56 @@ func TestOtherMainFile(t *testing.T) {
 	t.Setenv("MYCELIUM_CONFIG_PATH", "other.yaml")
 	if p := load(""); p.File.Session.DefaultRole != "other" {
 		t.Errorf("MYCELIUM_CONFIG_PATH: %+v", p.File.Session)
+	}
+}
+
+// TestDataOfAServer: a file that a person calls the data of a server does not govern, unless the server may run it. A file that changes and
+// may be data is shut out with a message that says how to write that.
+func TestDataOfAServer(t *testing.T) {
+	for _, c := range []struct {
+		name, entry string // of the server, without its braces
+		file        string // what its arguments name, and what is written
+		now         string
+		governs     bool
+		hint        bool
+	}{
+		{name: "a log that nobody calls data", entry: "command: srv, args: [--log, var/app.log]", file: "var/app.log", governs: true, hint: true},
+		{name: "a log", entry: "command: srv, args: [--log, var/app.log], data: [var/app.log]", file: "var/app.log"},
+		{name: "a folder", entry: "command: srv, args: [--log=var/app.log], data: [var]", file: "var/app.log"},
+		{name: "in another folder", entry: "command: srv, cwd: var, args: [app.log], data: [app.log]", file: "var/app.log"},
+		{name: "another file", entry: "command: srv, args: [var/app.log], data: [var/app]", file: "var/app.log", governs: true, hint: true},
+		{name: "what an interpreter runs", entry: "command: sh, args: [var/run], data: [var]", file: "var/run", governs: true},
+		{name: "after a module", entry: "command: python3, args: [-m, notes, var/notes], data: [var/notes]", file: "var/notes"},
+		{name: "behind a script", entry: "command: python3, args: [srv.py, var/notes], data: [var/notes]", file: "var/notes"},
+		{name: "with the name of a program", entry: "command: uv, args: [run, var/srv.py], data: [var]", file: "var/srv.py", governs: true},
+		{name: "with a line of a program", entry: "command: env, args: [var/srv], data: [var]", file: "var/srv", now: "#!/bin/sh\necho\n",
+			governs: true},
+		{name: "a database", entry: "command: srv, args: [var/notes]", file: "var/notes", now: "SQLite format 3\x00"},
+		{name: "a script in the form of a database", entry: "command: dash, args: [var/run]", file: "var/run",
+			now: "SQLite format 3\x00\ntouch hit\n", governs: true},
+		{name: "code in the form of a database", entry: "command: sh, args: [-c, '. var/run']", file: "var/run",
+			now: "SQLite format 3\x00\ntouch hit\n", governs: true, hint: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write("mycelium.yaml", "mcpServers: {srv: {"+c.entry+"}}\n")
+			w.write("srv.py", "print(1)\n")
+			w.write(c.file, "first\n")
+			w.accept()
+			p := w.load()
+			w.write(c.file, "second\n"+c.now)
+			if c.now != "" {
+				w.write(c.file, c.now)
+			}
+			at := slices.IndexFunc(p.Servers, func(s backend.Server) bool { return s.Name == "srv" })
+			err := p.MayStart(p.Servers[at])
+			waits := slices.ContainsFunc(w.waiting().Changes, func(c Change) bool { return c.Kind != accept.Removed })
+			if (err != nil) != c.governs || waits != c.governs {
+				t.Fatalf("%v, waiting: %q", err, names(w.waiting().Changes))
+			}
+			if hint := err != nil && strings.Contains(text.HintOf(err), "data: ["); hint != c.hint {
+				t.Errorf("the hint: %v", text.HintOf(err))
+			}
+		})
 	}
 }

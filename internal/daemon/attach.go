@@ -17,50 +17,86 @@ import (
 
 // The bounds of starting an owner.
 const (
-	maxStart = 30 * time.Second // from its start to its first answer; a context may set less
+	maxStart = 30 * time.Second // from its start, or the end of the owner before it, to its first answer
 	maxTries = 5                // because other processes may start and end owners at the same time
 	tailSize = 4 << 10          // bytes of the log that an error shows
 )
 
 // Attach dials the owner. If there is no owner, it starts one with argv, detached (own session, log file, given environment), and waits
 // until that answers. A process that answers at the socket without the lock is no owner, and loses its place to the one that starts.
-// Several processes may call Attach at once: one of the started owners takes the lock, and all of them attach to it. If the started process
-// ends at once, the error shows the end of its log.
+// Several processes may call Attach at once: one of the started owners takes the lock, and all of them attach to it. While an owner ends,
+// Attach waits for its end, however long its last calls take. If the started process ends at once, the error shows the end of its log.
 func Attach(ctx context.Context, p Paths, argv, environ []string) (*Client, error) {
-	ctx, cancel := context.WithTimeout(ctx, maxStart)
+	ctx, cancel := whileLeaving(ctx, p)
 	defer cancel()
 	var failed error
-	for range maxTries {
+	for tries := 0; ; {
 		c, err := Dial(ctx, p)
 		var other *StrangerError
-		if !errors.Is(err, ErrNotRunning) && (!errors.As(err, &other) || Owned(p)) {
+		owned := Owned(p)
+		if !errors.Is(err, ErrNotRunning) && (!errors.As(err, &other) || owned) {
 			return c, err
 		}
-		if failed != nil && !Owned(p) {
+		switch {
+		case owned || waits(p): // it will answer, or it ends
+			if pause(ctx) == nil {
+				continue
+			}
+			return nil, fmt.Errorf("start the daemon: %w; its log is %s", context.Cause(ctx), p.Log)
+		case failed != nil:
 			return nil, failed
+		case tries == maxTries:
+			return nil, fmt.Errorf("start the daemon: it ended %d times; its log is %s", maxTries, p.Log)
 		}
-		if failed = start(ctx, p, argv, environ); ctx.Err() != nil {
-			return nil, fmt.Errorf("start the daemon: %w; its log is %s", ctx.Err(), p.Log)
+		tries++
+		if failed = start(ctx, p, argv, environ, false); ctx.Err() != nil {
+			return nil, fmt.Errorf("start the daemon: %w; its log is %s", context.Cause(ctx), p.Log)
 		}
 	}
-	if failed != nil {
-		return nil, failed
+}
+
+// Replace starts an owner with argv, as Attach does, even if there is an owner, and attaches to it when it answers. What is started asks
+// that owner to leave, and the time for which it waits has no bound but ctx. If the owner stays, the error shows the end of the log.
+func Replace(ctx context.Context, p Paths, argv, environ []string) (*Client, error) {
+	if err := start(ctx, p, argv, environ, true); err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("start the daemon: it ended %d times; its log is %s", maxTries, p.Log)
+	return Dial(ctx, p)
+}
+
+// errStart is why Attach gives up.
+var errStart = fmt.Errorf("no process answered within %v", maxStart)
+
+// whileLeaving returns a context that ends maxStart after the last moment at which an owner was leaving.
+func whileLeaving(ctx context.Context, p Paths) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		t := time.NewTimer(maxStart)
+		defer t.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-t.C:
+			}
+			if _, _, leaving := Owning(p); !leaving {
+				cancel(errStart)
+				return
+			}
+			t.Reset(maxStart)
+		}
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 // Owned reports whether a process owns the project, even if it does not answer yet.
 func Owned(p Paths) bool {
-	l, err := atomicfile.TryLock(p.Lock)
-	if err != nil {
-		return errors.Is(err, atomicfile.ErrLocked)
-	}
-	_ = l.Unlock()
-	return false
+	held, err := atomicfile.Locked(p.Lock)
+	return held && err == nil
 }
 
-// start runs argv detached. It returns when the process is ready or has ended, or when ctx is done.
-func start(ctx context.Context, p Paths, argv, environ []string) error {
+// start runs argv detached. It returns when the process is ready or has ended, or when ctx is done. must says that it has to be the owner.
+func start(ctx context.Context, p Paths, argv, environ []string, must bool) error {
 	if len(argv) == 0 {
 		return errors.New("start the daemon: no command")
 	}
@@ -94,7 +130,8 @@ func start(ctx context.Context, p Paths, argv, environ []string) error {
 	go func() { exited <- cmd.Wait() }()
 	stop := context.AfterFunc(ctx, func() { _ = r.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
-	if n, _ := r.Read(make([]byte, 1)); n == 1 {
+	said := make([]byte, 1)
+	if n, _ := r.Read(said); n == 1 && (said[0] == readyByte || !must) {
 		return nil // it serves, or another owner does: Dial finds out
 	}
 	select {

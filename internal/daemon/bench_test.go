@@ -16,7 +16,7 @@ func BenchmarkDial(b *testing.B) {
 	defer os.RemoveAll(run)
 	b.Setenv("XDG_RUNTIME_DIR", run)
 	p := known(b, b.TempDir())
-	o, err := Own(p)
+	o, err := Own(b.Context(), p, Claim{Kind: Automatic})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func BenchmarkAsk(b *testing.B) {
 	defer os.RemoveAll(run)
 	b.Setenv("XDG_RUNTIME_DIR", run)
 	p := known(b, b.TempDir())
-	o, err := Own(p)
+	o, err := Own(b.Context(), p, Claim{Kind: Automatic})
 	if err != nil {
 		b.Fatal(err)
 	}

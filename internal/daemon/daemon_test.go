@@ -52,7 +52,7 @@ func TestAttachStartsOneAndDetachesIt(t *testing.T) {
 			t.Errorf("%s: %v %v, want mode %o", path, info.Mode(), err, mode)
 		}
 	}
-	if _, err := Own(p); !errors.Is(err, ErrOwned) {
+	if _, err := Own(t.Context(), p, Claim{Kind: Automatic}); !errors.Is(err, ErrOwned) {
 		t.Errorf("Own beside a living owner: %v", err)
 	}
 }
@@ -106,7 +106,7 @@ func TestOwnAgainAfterKill(t *testing.T) {
 	if _, err := Dial(t.Context(), p); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("dial to a dead owner: %v", err)
 	}
-	o, err := Own(p)
+	o, err := Own(t.Context(), p, Claim{Kind: Automatic})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestStartThatFailsShowsItsLog(t *testing.T) {
 // own starts serving in this process, and ends it with the test.
 func serveHere(t *testing.T, p Paths, change func(*Server)) (stop func() error) {
 	t.Helper()
-	o, err := Own(p)
+	o, err := Own(t.Context(), p, Claim{Kind: Automatic})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +359,7 @@ func TestServeWaitsForItsCalls(t *testing.T) {
 
 func TestIdleEnd(t *testing.T) {
 	_, p := project(t)
-	o, err := Own(p)
+	o, err := Own(t.Context(), p, Claim{Kind: Automatic})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -401,7 +401,7 @@ func TestIdleEnd(t *testing.T) {
 // An owner that is about to end still has the lock. A client that comes then gets the next owner, not an error.
 func TestAttachWhileTheOwnerEnds(t *testing.T) {
 	dir, p := project(t)
-	o, err := Own(p)
+	o, err := Own(t.Context(), p, Claim{Kind: Automatic})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -425,7 +425,7 @@ func TestAttachWhileTheOwnerEnds(t *testing.T) {
 
 func TestRemovedSocketComesBack(t *testing.T) {
 	_, p := project(t)
-	o, err := Own(p)
+	o, err := Own(t.Context(), p, Claim{Kind: Automatic})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -496,7 +496,7 @@ func TestAttachRightAfterStop(t *testing.T) {
 		}
 		c.Close()
 	}
-	o, err := Own(p) // waits for the last one's end
+	o, err := Own(t.Context(), p, Claim{Kind: Automatic}) // waits for the last one's end
 	if err != nil {
 		t.Fatal(err)
 	}

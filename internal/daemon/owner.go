@@ -9,13 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/atomicfile"
 )
@@ -32,12 +31,10 @@ var ErrSilent = errors.New("the daemon of this project does not answer")
 // ErrLost means that the owner took a question and ended before it answered.
 var ErrLost = errors.New("the daemon ended before it answered")
 
-// maxHandover is how long Own waits for an owner that has the lock but no socket: it starts, or it waits for its backends to end.
-const maxHandover = 10 * time.Second
-
 // Owner holds the lock and the socket.
 type Owner struct {
 	paths Paths
+	kind  Kind
 	key   key
 	lock  *atomicfile.Lock
 	ready *os.File      // the pipe on which Attach waits for a byte; nil: no Attach waits
@@ -45,21 +42,17 @@ type Owner struct {
 
 	mu       sync.Mutex // guards what follows
 	listener *net.UnixListener
-	bound    fs.FileInfo // the socket of listener
-	stopped  bool        // listening has ended for good
+	bound    fs.FileInfo   // the socket of listener
+	stopped  bool          // listening has ended for good
+	leaving  chan struct{} // closed by Leave
 }
 
-// note is the content of the lock file, in which clients find the socket.
-type note struct {
-	PID    int    `json:"pid"`
-	Socket string `json:"socket"`
-}
-
-// Own takes the lock and listens on the socket. The error is ErrOwned if another process is the owner. If that owner is about to end,
-// Own waits for its end, up to ten seconds. A socket that a dead owner left is replaced, and so is one of a process without the lock.
-func Own(p Paths) (*Owner, error) {
-	o := &Owner{paths: p, ready: takeReady(), every: maintainEvery}
-	if err := o.own(); err != nil {
+// Own takes the lock and listens on the socket. The error is ErrOwned if another process is the owner, and the claim does not ask it to
+// leave. If no process answers but one holds the lock, Own waits: that process starts, or it finishes its last calls. A socket that a
+// dead owner left is replaced, and so is one of a process without the lock.
+func Own(ctx context.Context, p Paths, c Claim) (*Owner, error) {
+	o := &Owner{paths: p, kind: c.Kind, ready: takeReady(), every: maintainEvery, leaving: make(chan struct{})}
+	if err := o.own(ctx, c); err != nil {
 		if errors.Is(err, ErrOwned) {
 			o.signal(ownedByte)
 		}
@@ -69,50 +62,23 @@ func Own(p Paths) (*Owner, error) {
 	return o, nil
 }
 
-func (o *Owner) own() (err error) {
+func (o *Owner) own(ctx context.Context, c Claim) (err error) {
 	if o.key, err = readKey(o.paths.Key); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(o.paths.Lock), 0o700); err != nil {
 		return err
 	}
-	lock, err := takeLock(o.paths)
-	if err != nil {
+	if o.lock, err = o.take(ctx, c); err != nil {
 		return err
 	}
-	o.lock = lock
 	if o.listener, o.bound, err = listen(o.paths.Socket); err == nil {
-		err = o.write(note{PID: os.Getpid(), Socket: o.paths.Socket})
+		err = o.write(note{PID: os.Getpid(), Socket: o.paths.Socket, Kind: o.kind})
 	}
 	if err != nil {
 		return errors.Join(err, o.release())
 	}
 	return nil
-}
-
-// takeLock takes the lock. While another process has it, an answer from the socket means that the owner is alive; so does a connection
-// that stays open, because the owner may not be answering yet. An owner that closes the connection is about to end.
-func takeLock(p Paths) (*atomicfile.Lock, error) {
-	for deadline := time.Now().Add(maxHandover); ; {
-		lock, err := atomicfile.LockWait(p.Lock, 20*time.Millisecond)
-		if !errors.Is(err, atomicfile.ErrLocked) {
-			return lock, err
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		c, err := Dial(ctx, p)
-		cancel()
-		switch {
-		case err == nil:
-			_ = c.Close()
-			return nil, ErrOwned
-		case errors.Is(err, context.DeadlineExceeded):
-			return nil, ErrOwned
-		case !errors.Is(err, ErrNotRunning):
-			return nil, fmt.Errorf("%w: %w", ErrOwned, err)
-		case time.Now().After(deadline):
-			return nil, fmt.Errorf("%w, but does not answer at %s", ErrOwned, p.Socket)
-		}
-	}
 }
 
 // listen binds the socket. The caller holds the lock, so a socket that exists is not that of an owner.
@@ -166,8 +132,7 @@ func AwaitEnd(ctx context.Context, p Paths, pid int) (next int, err error) {
 		if !errors.Is(err, atomicfile.ErrLocked) {
 			return 0, err
 		}
-		var n note // the next owner writes it just after it has taken the lock
-		if raw, err := os.ReadFile(p.Lock); err == nil && json.Unmarshal(raw, &n) == nil && n.PID != 0 && n.PID != pid {
+		if n := readNote(p.Lock); n.PID != 0 && n.PID != pid { // the next owner writes it just after it has taken the lock
 			return n.PID, nil
 		}
 		select {
@@ -178,13 +143,9 @@ func AwaitEnd(ctx context.Context, p Paths, pid int) (next int, err error) {
 	}
 }
 
-// write puts the note into the lock file. The file is written in place and never replaced, because the lock is on it.
+// write puts the note into the lock file.
 func (o *Owner) write(n note) error {
-	raw, err := json.Marshal(n)
-	if err == nil {
-		err = os.WriteFile(o.paths.Lock, append(raw, '\n'), 0o600)
-	}
-	if err != nil {
+	if err := n.write(o.paths.Lock); err != nil {
 		return fmt.Errorf("write the lock file: %w", err)
 	}
 	return nil
@@ -199,6 +160,13 @@ func (o *Owner) Close() error {
 // release closes the socket before it gives back the lock, so that it cannot unlink the socket of the next owner.
 func (o *Owner) release() error {
 	return errors.Join(o.stopListening(), o.lock.Unlock())
+}
+
+// endListening is stopListening for an owner that ends: there is nobody to tell of an error but the log.
+func (o *Owner) endListening(logger *slog.Logger) {
+	if err := o.stopListening(); err != nil {
+		logger.Warn("close the socket", "error", err)
+	}
 }
 
 // stopListening closes and removes the socket. A second call does nothing.

@@ -17,7 +17,8 @@ const maxSocketPath = 107
 
 // Paths are the files of a project's daemon.
 type Paths struct {
-	Lock   string // it contains the path of the owner's socket
+	Lock   string // it contains the path of the owner's socket, and what kind of owner it is
+	Next   string // held by a daemon that waits for Lock
 	Socket string // $XDG_RUNTIME_DIR/mycelium/<hash>.sock, else /tmp/mycelium-<uid>/<hash>.sock; at most 107 bytes
 	Log    string // what the daemon writes to stderr
 	Info   string // pid, address, since; written by the node
@@ -33,6 +34,7 @@ func PathsOf(project state.Paths, runtime string) Paths {
 	name := project.SocketName()
 	p := Paths{
 		Lock:   project.DaemonLock(),
+		Next:   project.DaemonNext(),
 		Socket: filepath.Join("/tmp", "mycelium-"+strconv.Itoa(os.Getuid()), name),
 		Log:    project.DaemonLog(),
 		Info:   project.DaemonInfo(),

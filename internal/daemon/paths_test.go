@@ -76,7 +76,7 @@ func TestOwnRefusesUnsafePlaces(t *testing.T) {
 	folder := filepath.Dir(p.Socket)
 	try := func(name, want string) {
 		t.Helper()
-		o, err := Own(p)
+		o, err := Own(t.Context(), p, Claim{Kind: Automatic})
 		if err == nil {
 			o.Close()
 			t.Errorf("%s: owned", name)

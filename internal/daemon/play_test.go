@@ -67,7 +67,7 @@ func playShout(socket string) {
 
 func playDaemon(dir string) error {
 	p := pathsOf(dir)
-	o, err := Own(p)
+	o, err := Own(context.Background(), p, Claim{Kind: Automatic})
 	if err != nil {
 		return err
 	}

@@ -322,7 +322,7 @@ func TestOwnersTakeTheirPlace(t *testing.T) {
 	attach(t, dir, p)
 
 	_, p = project(t)
-	o, err := Own(p)
+	o, err := Own(t.Context(), p, Claim{Kind: Automatic})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +367,7 @@ func TestOwnNeedsAKey(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if o, err := Own(p); err == nil || !strings.Contains(err.Error(), p.Key) {
+		if o, err := Own(t.Context(), p, Claim{Kind: Automatic}); err == nil || !strings.Contains(err.Error(), p.Key) {
 			t.Errorf("%d bytes: %v, %v", len(bad), o, err)
 		}
 	}

@@ -26,7 +26,12 @@ const (
 var lostAnswer = (&rpc.Error{Code: rpc.CodeInternal, Message: "the gateway stopped before the answer; the call may have run: look into " +
 	"the audit"}).Raw()
 
-// Relay copies an MCP client's lines to the daemon's stream and back, unchanged, and outlives the daemon. When the stream breaks, Relay
+// maxHeld bounds the requests that a relay keeps for the next daemon, while the one that leaves finishes its calls. Reading the client
+// stops at the bound.
+const maxHeld = 256
+
+// Relay copies an MCP client's lines to the daemon's stream and back, unchanged, and outlives the daemon. When a daemon says that it leaves
+// ([rpc.Leaving]), it answers the requests that it has, and Relay keeps those that come for the next one. When the stream breaks, Relay
 // answers every pending request with an error, attaches again with dial, repeats the client's initialize without showing it the answer,
 // and tells the client that its tools may have changed. It does not repeat the subscriptions of a client of an old revision.
 //
@@ -61,6 +66,8 @@ func Relay(ctx context.Context, in io.Reader, out io.Writer, dial func(context.C
 type relay struct {
 	dial func(context.Context) (net.Conn, error)
 
+	toMu sync.Mutex // one line at a time to the daemon; taken before mu
+
 	outMu sync.Mutex // one line at a time to the client
 	out   io.Writer
 	line  []byte
@@ -69,6 +76,8 @@ type relay struct {
 	changed     *sync.Cond // signals changes of conn and ended
 	conn        net.Conn   // nil while there is no daemon
 	ended       bool       // the relay has ended
+	leaving     net.Conn   // of a daemon that leaves: it gets answers and cancellations, and no request; conn is nil then
+	held        [][]byte   // requests and notifications for the next daemon, oldest first
 	clientGone  bool       // the client's stream has ended
 	initialize  []byte     // the client's own line, for the next daemon
 	initID      string
@@ -83,8 +92,10 @@ func (r *relay) stop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ended = true
-	if r.conn != nil {
-		_ = r.conn.Close()
+	for _, conn := range []net.Conn{r.conn, r.leaving} {
+		if conn != nil {
+			_ = conn.Close()
+		}
 	}
 	r.changed.Broadcast()
 }
@@ -94,7 +105,7 @@ func (r *relay) run(ctx context.Context, conn net.Conn) error {
 	lines := rpc.NewLines(conn, maxLine)
 	for failures := 0; ; {
 		began := time.Now()
-		answered, werr := r.fromDaemon(lines)
+		answered, werr := r.fromDaemon(conn, lines)
 		_ = conn.Close()
 		if err := r.disconnected(); werr != nil || err != nil {
 			return errors.Join(werr, err)
@@ -138,17 +149,23 @@ func (r *relay) pause(ctx context.Context, d time.Duration) {
 func (r *relay) finished() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.ended || (r.clientGone && len(r.pending) == 0 && r.sending == "")
+	return r.ended || (r.clientGone && len(r.pending)+len(r.held) == 0 && r.sending == "")
 }
 
-// fromDaemon copies until the stream ends, and reports whether the daemon answered anything. An error is one of writing to the client.
-func (r *relay) fromDaemon(lines *rpc.Lines) (answered bool, err error) {
+// fromDaemon copies until the stream ends, and reports whether the daemon answered anything, or has left as it said. An error is one of
+// writing to the client.
+func (r *relay) fromDaemon(conn net.Conn, lines *rpc.Lines) (answered bool, err error) {
 	for {
 		line, err := lines.Next()
 		if err != nil {
 			return answered, nil //nolint:nilerr // whatever the error: the daemon is gone
 		}
 		id := string(rawjson.Member(line, "id"))
+		if id == "" && rawjson.TextAt(line, "method") == rpc.Leaving {
+			r.move(conn)
+			answered = true
+			continue
+		}
 		if id != "" {
 			request := rawjson.Member(line, "method") != nil
 			r.mu.Lock()
@@ -182,7 +199,7 @@ func (r *relay) toClient(line []byte) error {
 // disconnected notes that the stream is gone, and answers the pending requests, except initialize: the next daemon answers that.
 func (r *relay) disconnected() error {
 	r.mu.Lock()
-	r.conn = nil
+	r.conn, r.leaving = nil, nil
 	var lost, cancelled []string
 	for id := range r.pending {
 		if id != r.sending && (id != r.initID || r.clientGone) {
@@ -243,6 +260,7 @@ func (r *relay) reattach(ctx context.Context) (net.Conn, *rpc.Lines, error) {
 		_ = conn.Close()
 		return nil, nil, net.ErrClosed
 	}
+	r.sendHeld(conn)
 	r.conn = conn
 	if r.clientGone {
 		closeWrite(conn)
@@ -297,9 +315,74 @@ func (r *relay) fromClient(in io.Reader) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.clientGone = true
-	if r.conn != nil {
-		closeWrite(r.conn)
+	for _, conn := range []net.Conn{r.conn, r.leaving} {
+		if conn != nil {
+			closeWrite(conn)
+		}
 	}
+}
+
+// move stops sending requests to a daemon that leaves, and tells it so. What it has got by then it answers.
+func (r *relay) move(conn net.Conn) {
+	r.toMu.Lock()
+	defer r.toMu.Unlock()
+	r.mu.Lock()
+	if r.conn != conn {
+		r.mu.Unlock()
+		return
+	}
+	r.conn, r.leaving = nil, conn
+	r.mu.Unlock()
+	_, _ = conn.Write(append(rpc.Message{Method: rpc.Moved}.Append(nil), '\n')) // if it is gone, run notices
+}
+
+// place returns where a line goes: to the daemon, or, while that leaves, to the next one, except for answers and cancellations. nil: the
+// line is kept, or dropped. mu is held, and is given back while place waits for a daemon.
+func (r *relay) place(method, id string, line []byte) net.Conn {
+	for ; !r.ended; r.changed.Wait() {
+		conn := r.conn
+		if conn == nil && (method == "" || method == "notifications/cancelled") {
+			conn = r.leaving
+		}
+		switch {
+		case conn != nil && (method == "" && r.stale(id) || method == "notifications/cancelled" && r.release(line)):
+			return nil
+		case conn != nil:
+			return conn
+		case r.leaving != nil && len(r.held) < maxHeld:
+			r.held = append(r.held, line)
+			return nil
+		}
+	}
+	return nil
+}
+
+// sendHeld sends to the next daemon what was kept for it. What could not be sent whole is kept for the one after it. mu is held.
+func (r *relay) sendHeld(conn net.Conn) {
+	for len(r.held) > 0 {
+		line := r.held[0]
+		if n, err := conn.Write(line); err != nil && n < len(line)-1 {
+			_ = conn.Close() // run notices
+			return
+		}
+		r.held = r.held[1:]
+		method, id := rawjson.TextAt(line, "method"), string(rawjson.Member(line, "id"))
+		if id != "" {
+			r.pending[id] = struct{}{}
+		}
+		r.remember(method, id, line)
+	}
+}
+
+// release drops the request that a cancellation names, if it is kept for the next daemon. mu is held.
+func (r *relay) release(cancellation []byte) bool {
+	id := string(rawjson.Path(cancellation, "params", "requestId"))
+	at := slices.IndexFunc(r.held, func(line []byte) bool { return string(rawjson.Member(line, "id")) == id })
+	if at < 0 {
+		return false
+	}
+	r.held = slices.Delete(r.held, at, at+1)
+	return true
 }
 
 // closeWrite tells the daemon that the client has ended its stream. Pending requests are still answered.
@@ -316,16 +399,15 @@ func closeWrite(c net.Conn) {
 func (r *relay) send(line []byte) bool {
 	id := string(rawjson.Member(line, "id"))
 	method := rawjson.TextAt(line, "method")
+	r.toMu.Lock()
+	defer r.toMu.Unlock()
 	for {
 		r.mu.Lock()
-		for r.conn == nil && !r.ended {
-			r.changed.Wait()
-		}
-		if r.ended || (method == "" && r.stale(id)) {
+		conn := r.place(method, id, line)
+		if conn == nil {
 			defer r.mu.Unlock()
 			return !r.ended
 		}
-		conn := r.conn
 		if id != "" && method != "" {
 			r.pending[id], r.sending = struct{}{}, id
 		}
@@ -350,10 +432,10 @@ func (r *relay) sent(conn net.Conn, id, method string, sent bool) (lost bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sending = ""
-	broken := r.conn != conn
+	broken := r.conn != conn && r.leaving != conn
 	if !sent && !broken {
 		_ = conn.Close() // run notices, and attaches again
-		r.conn = nil
+		r.conn, r.leaving = nil, nil
 	}
 	if id == "" || method == "" || method == "initialize" {
 		return false

@@ -64,15 +64,15 @@ func (c Caller) Tell(method string, params any) bool {
 type Stream func(ctx context.Context, c Caller, params []byte) (
 	result any, serve func(ctx context.Context, conn net.Conn) error, err *rpc.Error)
 
-// Serve answers this user's processes until ctx is done or the idle time is over. It returns nil when every connection is closed, or
-// an error if accepting connections failed. Serve may be called once.
+// Serve answers this user's processes until ctx is done, the idle time is over, or it has answered everybody after Leave. It returns nil
+// when every connection is closed, or an error if accepting connections failed. Serve may be called once.
 func (o *Owner) Serve(ctx context.Context, s Server) error {
 	if s.Logger == nil {
 		s.Logger = slog.New(slog.DiscardHandler)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	v := &serving{Server: s, key: o.key, conns: map[*net.UnixConn]struct{}{}, idle: make(chan struct{})}
+	v := &serving{Server: s, key: o.key, conns: map[*net.UnixConn]*work{}, idle: make(chan struct{})}
 	v.timer = time.AfterFunc(max(s.Idle, time.Hour), v.expire)
 	v.startIdle()
 	defer v.timer.Stop()
@@ -95,12 +95,13 @@ func (o *Owner) Serve(ctx context.Context, s Server) error {
 	select {
 	case <-ctx.Done():
 	case <-v.idle:
+	case <-o.leaving:
+		o.endListening(s.Logger)
+		v.drain(ctx)
 	case err = <-failed:
 	}
 	cancel()
-	if cerr := o.stopListening(); cerr != nil {
-		s.Logger.Warn("close the socket", "error", cerr)
-	}
+	o.endListening(s.Logger)
 	loops.Wait()
 	v.end()
 	v.wg.Wait()
@@ -115,10 +116,11 @@ type serving struct {
 	idle chan struct{}  // closed when the idle time is over
 
 	mu     sync.Mutex // guards what follows
-	conns  map[*net.UnixConn]struct{}
+	conns  map[*net.UnixConn]*work
 	silent []*net.UnixConn // those that have not proved themselves, oldest first
 	timer  *time.Timer
-	ended  bool
+	full   bool // no connection is taken any more
+	ended  bool // nothing is read any more
 }
 
 // startIdle starts the idle time, if there is one.
@@ -149,11 +151,11 @@ func (v *serving) expire() {
 func (v *serving) add(c *net.UnixConn) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.ended {
+	if v.full || v.ended {
 		return false
 	}
 	v.timer.Stop()
-	v.conns[c] = struct{}{}
+	v.conns[c] = &work{since: time.Now()}
 	v.begin(c)
 	return true
 }
@@ -365,6 +367,8 @@ func (l *link) call(ctx context.Context, m rpc.Message) {
 
 // do runs a method. A panic, which is a bug of ours, ends that call only.
 func (l *link) do(ctx context.Context, m rpc.Message) (result any, e *rpc.Error) {
+	l.v.at(l.conn, func(w *work) { w.calls++ })
+	defer l.v.at(l.conn, func(w *work) { w.calls--; w.since = time.Now() })
 	defer l.recovered(m.Method, &e)
 	method, ok := l.v.Methods[m.Method]
 	if !ok {
@@ -388,6 +392,7 @@ func (l *link) stream(ctx context.Context, m rpc.Message, open Stream, lines *rp
 		l.refuse(m.ID, e)
 		return false, nil
 	}
+	l.v.at(l.conn, func(w *work) { w.stream = true })
 	if !l.answer(m.ID, result) {
 		return true, nil
 	}

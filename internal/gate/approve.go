@@ -383,6 +383,11 @@ func (a *Admission) unanswered(ctx context.Context, asked policy.Decision, err e
 	case errors.Is(err, approval.ErrClosed):
 		a.decidedBy = "" // it is asked again when the caller comes back
 		d.Reason = "The daemon ended while this call waited for an approval; call again"
+		err := a.refuse(ctx, d)
+		if denied := (*DeniedError)(nil); errors.As(err, &denied) {
+			denied.Ending = true
+		}
+		return err
 	case errors.Is(err, approval.ErrFull):
 		a.decidedBy = ""
 		d.Reason = "Too many calls wait for an approval already, so this one is refused; wait until those are answered"

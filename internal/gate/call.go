@@ -87,6 +87,9 @@ type DeniedError struct {
 	// Advice is what the caller is told besides, after several denials in a row, and Halt why its agent must stop now; both may be empty.
 	Advice, Halt string
 
+	// Ending says that the call waited for an approval when this process ended. It has not run, and its request is kept for the next process.
+	Ending bool
+
 	// RetryAfter is when a call that only a limit refuses may be tried again; 0 for any other refusal.
 	RetryAfter time.Duration
 }
@@ -146,6 +149,7 @@ func (g *Gate) call(ctx context.Context, s *session.Session, r Request) (Reply, 
 	if !since.IsZero() {
 		a.since = since
 	}
+	defer g.running.begin()()
 	reply, err := a.run(ctx)
 	if err == nil && asksForInput(reply.Result) {
 		if err = s.Calls.Wait(a.id, a.Item, a.since, g.now()); err == nil {

@@ -117,6 +117,7 @@ type Gate struct {
 	owed    debts
 
 	arrivals arrivals
+	running  running
 }
 
 // New makes a gate.

@@ -37,7 +37,7 @@ var transports = map[string]func(t *testing.T, b *world, s *Server, role string,
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
-			err := s.Stdio(ctx, sess, "", fromClient, toClient)
+			err := s.Stdio(ctx, sess, "", nil, fromClient, toClient)
 			toClient.Close()
 			ended <- err
 		}()

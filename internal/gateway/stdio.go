@@ -16,6 +16,12 @@ import (
 // drainTime is how long requests may still run when the client has closed its end.
 const drainTime = 3 * time.Second
 
+// movedWithin is how long a relay may take to stop sending requests to a process that leaves.
+const movedWithin = 5 * time.Second
+
+// ErrLeft is why Stdio ends with a process that leaves: the client goes on with the next one.
+var ErrLeft = errors.New("the client goes on with the next daemon")
+
 // errCancelled is why a request ends that its client has cancelled: it is not answered.
 var errCancelled = errors.New("the client cancelled the request")
 
@@ -26,11 +32,15 @@ var everything = mcpserver.Lists{Tools: true, Prompts: true, Resources: true}
 // for a read of r that cannot be interrupted (see [rpc.Interrupt]). When r ends, requests that still run have three seconds to be
 // answered, and none in a session that is bound to a folder. The error is nil if the client ended the stream.
 //
+// When leaving is closed, Stdio tells the relay at the other end ([rpc.Leaving]), answers every request that this one has sent by then, and
+// returns ErrLeft. A nil leaving is of a client without a relay.
+//
 // A client of one server only is served the tools of that server, under their bare names, and nothing else; empty: what the session sees.
-func (s *Server) Stdio(ctx context.Context, sess *session.Session, only string, r io.Reader, w io.Writer) error {
+func (s *Server) Stdio(ctx context.Context, sess *session.Session, only string, leaving <-chan struct{}, r io.Reader, w io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c := &stdioConn{server: s, session: sess, only: only, cancel: cancel, out: newOutbox(w), slots: make(chan struct{}, maxRunning)}
+	c := &stdioConn{server: s, session: sess, only: only, cancel: cancel, out: newOutbox(w), slots: make(chan struct{}, maxRunning),
+		moved: make(chan struct{})}
 	c.client = mcpserver.NewClient(sess, surfaceStdio, c.out.notice)
 	defer c.client.Close()
 	listening, stop := context.WithCancel(ctx)
@@ -41,6 +51,9 @@ func (s *Server) Stdio(ctx context.Context, sess *session.Session, only string, 
 	lines := rpc.NewLines(r, s.maxBody)
 	lines.Charge(s.memory, sess.ID)
 	go c.read(ctx, lines, read)
+	if leaving != nil {
+		c.work.Go(func() { c.leave(ctx, leaving, stop) })
+	}
 	select {
 	case err := <-read:
 		stop()
@@ -68,6 +81,28 @@ func (s *Server) Stdio(ctx context.Context, sess *session.Session, only string, 
 	return err
 }
 
+// leave waits for leaving, tells the relay, and ends the connection when every request that came before [rpc.Moved] is answered. A relay of
+// an earlier version says nothing.
+func (c *stdioConn) leave(ctx context.Context, leaving <-chan struct{}, stop context.CancelFunc) {
+	select {
+	case <-leaving:
+	case <-ctx.Done():
+		return
+	}
+	c.out.notice(rpc.Leaving, nil)
+	t := time.NewTimer(movedWithin)
+	defer t.Stop()
+	select {
+	case <-c.moved:
+	case <-t.C:
+	case <-ctx.Done():
+		return
+	}
+	stop()
+	c.serving.Wait()
+	c.cancel(ErrLeft)
+}
+
 // drain waits until the open requests are answered, but no longer than drainTime.
 func (c *stdioConn) drain(ctx context.Context) {
 	answered := make(chan struct{})
@@ -87,6 +122,7 @@ type stdioConn struct {
 	session   *session.Session
 	only      string            // the server whose tools it is served; empty: all
 	client    *mcpserver.Client // in the era with a handshake; modern requests bring their own
+	moved     chan struct{}     // closed when the relay sends no request any more
 	out       *outbox
 	cancel    context.CancelCauseFunc
 	listening context.Context // ends when the client closes its end
@@ -146,12 +182,23 @@ func (c *stdioConn) next(ctx context.Context, lines *rpc.Lines) (serve func(), e
 		c.say(rpc.Refuse(m.ID, bad))
 	case m.IsResponse():
 		c.client.Answer(m)
+	case m.Method == rpc.Moved && m.ID == nil:
+		c.noteMoved()
 	case m.ID == nil:
 		c.requests.notification(m)
 	default:
 		return c.request(ctx, m, held), nil
 	}
 	return nil, nil
+}
+
+// noteMoved notes that the relay sends no request any more. The goroutines that read take turns, so only one calls it at a time.
+func (c *stdioConn) noteMoved() {
+	select {
+	case <-c.moved:
+	default:
+		close(c.moved)
+	}
 }
 
 // say writes one answer. If that fails, the connection ends.

@@ -57,7 +57,7 @@ func dial(t testing.TB, s *Server, sess *session.Session) *pipe {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		p.ended <- s.Stdio(ctx, sess, "", fromClient, toClient)
+		p.ended <- s.Stdio(ctx, sess, "", nil, fromClient, toClient)
 		toClient.Close()
 	}()
 	t.Cleanup(func() { cancel(); in.Close(); <-done })

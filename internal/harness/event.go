@@ -83,4 +83,5 @@ type Answer struct {
 	Block   bool    `json:"block,omitzero"`    // of a stop: the agent continues, for Reason
 	Halt    bool    `json:"halt,omitzero"`     // the agent ends here, for Reason
 	Command string  `json:"command,omitempty"` // of [Allow]: what runs in the place of the command, for an agent with Rewrites
+	Ending  bool    `json:"-"`                 // a denial, because the daemon ended while somebody was asked: the next daemon asks again
 }

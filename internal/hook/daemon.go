@@ -136,7 +136,7 @@ const (
 	redialAfter = 100 * time.Millisecond // between attempts
 )
 
-// askDaemon asks the daemon of a project. If the daemon dies before its answer, askDaemon waits for the next one, because a question to
+// askDaemon asks the daemon of a project. If the daemon ends before its answer, askDaemon waits for the next one, because a question to
 // people survives a restart. Without a daemon it returns daemon.ErrNotRunning; a process that answers and proves nothing is a
 // *daemon.StrangerError. The answer must arrive by at; slow is called if it does not arrive at once.
 func askDaemon(project state.Paths, r Request, at time.Time, slow func()) (Reply, error) {
@@ -150,11 +150,13 @@ func askDaemon(project state.Paths, r Request, at time.Time, slow func()) (Reply
 		switch {
 		case err == nil:
 			return parseReply(raw)
-		case errors.As(err, &refused):
+		case errors.As(err, &refused) && refused.Code == rpc.CodeEnding && until.IsZero():
+			until = time.Now().Add(comeback)
+		case errors.As(err, &refused) && refused.Code != rpc.CodeEnding:
 			return Reply{}, fmt.Errorf("the daemon refused: %s", refused.Message)
 		case errors.Is(err, daemon.ErrLost) && until.IsZero():
 			until = time.Now().Add(comeback)
-		case !errors.Is(err, daemon.ErrNotRunning) && !errors.Is(err, daemon.ErrLost):
+		case refused == nil && !errors.Is(err, daemon.ErrNotRunning) && !errors.Is(err, daemon.ErrLost):
 			return Reply{}, err
 		}
 		if until.IsZero() || time.Now().After(until) {

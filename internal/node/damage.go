@@ -30,7 +30,7 @@ func (n *Node) damage() []string {
 
 // runLog looks after the audit log until ctx is done. A command that owns the project for a moment tells nothing: it fails with the error.
 func (n *Node) runLog(ctx context.Context) error {
-	if !n.options.Stays {
+	if !n.options.stays() {
 		return n.log.Run(ctx, nil)
 	}
 	return n.log.Run(ctx, n.tellLog)

@@ -23,7 +23,7 @@ func (n *Node) serveHTTP(ctx context.Context) {
 	mux.Handle("/.well-known/oauth-protected-resource/", n.gateway.Metadata())
 	n.metrics.handle(mux, n.gateway)
 	handleApprovals(ctx, mux, n.gateway, n.Approvals)
-	srv := httpserver.New(mux, 0, n.logger)
+	srv := httpserver.New(n.unlessLeft(mux), 0, n.logger)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -40,6 +40,18 @@ func (n *Node) serveHTTP(ctx context.Context) {
 		n.cancel()
 	}
 	<-done
+}
+
+// unlessLeft refuses new requests of a node that leaves. Those under way are answered.
+func (n *Node) unlessLeft(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n.left() {
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "the daemon is ending", http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // openAnonymous returns a session for callers without a token; nil if the files name no role for them.

@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/config/rules"
 	"mycelium/internal/config/source"
+	"mycelium/internal/daemon"
 	"mycelium/internal/harness"
 	"mycelium/internal/model"
 	"mycelium/internal/node/fence"
@@ -41,7 +42,7 @@ func newJudge(n *Node) *modelJudge {
 	files, costs := n.files, n.state.Costs()
 	j := &modelJudge{files: files, pool: n.pool, index: n.index, ledger: &model.Ledger{Dir: costs}, logger: n.logger}
 	// Only a person's environment counts: an agent that starts a daemon could otherwise name its own server and be its own judge.
-	if n.options.Serves && fence.AgentHere(n.options.Environ) == "" {
+	if n.options.Kind == daemon.Served && fence.AgentHere(n.options.Environ) == "" {
 		j.baseURL = n.options.Getenv("ANTHROPIC_BASE_URL")
 	}
 	j.budget = run.NewBudget(run.BudgetOptions{

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"mycelium/internal/daemon"
 	"mycelium/internal/gateway"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
@@ -32,7 +33,7 @@ type metrics struct {
 // a receiver, or the environment of the person who serves does.
 func openMetrics(n *Node) (*metrics, error) {
 	m, o := &metrics{node: n}, n.options
-	if !o.Stays {
+	if !o.stays() {
 		return m, nil
 	}
 	conf := n.View().Project.File.Telemetry
@@ -45,14 +46,14 @@ func openMetrics(n *Node) (*metrics, error) {
 		}
 		headers[k] = text
 	}
-	if conf.Endpoint == "" && o.Serves && !strings.EqualFold(o.Getenv("OTEL_SDK_DISABLED"), "true") && fence.AgentHere(o.Environ) == "" {
+	if conf.Endpoint == "" && o.Kind == daemon.Served && !strings.EqualFold(o.Getenv("OTEL_SDK_DISABLED"), "true") && fence.AgentHere(o.Environ) == "" {
 		endpoint, headers = o.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"), otelHeaders(o.Getenv("OTEL_EXPORTER_OTLP_HEADERS"))
 		if u, err := url.Parse(endpoint); endpoint != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 			return nil, failure.New(failure.Config, errors.New("OTEL_EXPORTER_OTLP_ENDPOINT is not an http or https address"),
 				"set it to an OTLP receiver over HTTP, such as http://127.0.0.1:4318, or unset it")
 		}
 	}
-	if o.Serves || endpoint != "" {
+	if o.Kind == daemon.Served || endpoint != "" {
 		m.meter = telemetry.NewMeter()
 		m.meter.Observe(m.gauges)
 	}

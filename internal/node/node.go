@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"mycelium/internal/approval"
@@ -44,10 +45,14 @@ import (
 // Options are what a node is opened with.
 type Options struct {
 	*project.Loader
-	Stays  bool // it is a daemon: people are asked elsewhere, and calls are measured. Otherwise it lives as long as one command
-	Serves bool // a person has started it, with HTTP
-	Auto   bool // a client has started it: it ends when it is idle
+	// Kind is why it owns the project. A daemon stays: people are asked elsewhere, and calls are measured. Others live as long as a command.
+	Kind daemon.Kind
+	// Ask asks another owner to leave: see [daemon.Claim].
+	Ask func(ctx context.Context, c *daemon.Client, of daemon.Kind) error
 }
+
+// stays reports whether the node is a daemon.
+func (o *Options) stays() bool { return o.Kind == daemon.Automatic || o.Kind == daemon.Served }
 
 // Node is the process that owns a project: it holds the lock and the socket, the log, the servers and the door. A command
 // that finds no owner becomes one for as long as it runs; `myc serve` stays one.
@@ -86,22 +91,29 @@ type Node struct {
 	anonymous string             // role of callers without a token
 	listener  net.Listener       // nil: no HTTP
 	cancel    context.CancelFunc // ends Run
-	closers   []func()           // run in reverse by Close
+	open      context.Context    // ends with Close
+	leaveOnce sync.Once
+	leaving   chan struct{} // closed by leave
+	closers   []func()      // run in reverse by Close
 }
 
-// Own opens a project in this process and runs it until end is called. end returns when everything is closed.
+// Own opens a project in this process and runs it until end is called. end waits for the calls of other processes that the node serves, and
+// returns when everything is closed. When ctx is done it waits for nothing.
 func Own(ctx context.Context, o Options) (n *Node, end func(), err error) {
 	if n, err = Open(ctx, o); err != nil {
 		return nil, nil, err
 	}
 	runCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	finished := make(chan error, 1)
-	go func() { finished <- n.Run(runCtx) }()
-	return n, func() {
-		cancel()
-		if err := <-finished; err != nil && !errors.Is(err, context.Canceled) {
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		if err := n.Run(runCtx); err != nil && !errors.Is(err, context.Canceled) {
 			n.logger.Warn("close project", "err", err)
 		}
+	}()
+	return n, func() {
+		n.leaveWith(ctx, cancel, finished)
+		cancel()
 		n.Close()
 	}, nil
 }
@@ -109,19 +121,22 @@ func Own(ctx context.Context, o Options) (n *Node, end func(), err error) {
 // Open takes the project and opens everything. The error is daemon.ErrOwned if another process has the project. Nothing runs
 // until Run is called.
 func Open(ctx context.Context, o Options) (_ *Node, err error) {
-	n := &Node{options: o, logger: o.Logger(), since: time.Now()}
+	n := &Node{options: o, logger: o.Logger(), since: time.Now(), leaving: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			n.Close()
 		}
 	}()
+	open, end := context.WithCancel(context.WithoutCancel(ctx))
+	n.open = open
+	n.onClose(end)
 	if n.state, err = o.Know(); err != nil {
 		return nil, err
 	}
 	if n.dir, n.paths, err = o.Paths(); err != nil {
 		return nil, err
 	}
-	if n.owner, err = daemon.Own(n.paths); err != nil {
+	if n.owner, err = daemon.Own(ctx, n.paths, daemon.Claim{Kind: o.Kind, Ask: o.Ask}); err != nil {
 		return nil, err
 	}
 	n.onClose(func() { _ = n.owner.Close() })
@@ -140,11 +155,11 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n.onClose(n.prompts.Close)
 	view.RolePrompt = n.prompts.Text
 	n.files = newReloader(o.Loader, view, n.logger)
-	n.files.serves = o.Serves
+	n.files.serves = o.Kind == daemon.Served
 	if err := n.openState(ctx, view.Project); err != nil {
 		return nil, err
 	}
-	if o.Stays { // a command that owns the project for a moment tells nothing: status and doctor do
+	if o.stays() { // a command that owns the project for a moment tells nothing: status and doctor do
 		n.files.log = n.log
 	}
 	if n.metrics, err = openMetrics(n); err != nil {

@@ -112,6 +112,18 @@ func (r *reloader) Recompile() {
 	r.replace(next)
 }
 
+// Latest is the view in force, after a changed catalog was taken into it: for lists, which tell what the servers offer now.
+func (r *reloader) Latest() *project.View {
+	v := r.View()
+	select {
+	case <-v.Outdated:
+		r.Recompile()
+		return r.View()
+	default:
+		return v
+	}
+}
+
 // replace puts a view in force.
 func (r *reloader) replace(next *project.View) {
 	r.mu.Lock()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mycelium/internal/config/restart"
+	"mycelium/internal/daemon"
 	"mycelium/internal/harness"
 	"mycelium/internal/node/agentcard"
 	"mycelium/internal/node/project"
@@ -67,7 +68,7 @@ func newRig(t *testing.T) *rig {
 func (w *rig) open() *Node {
 	w.t.Helper()
 	own := *w.loader // the node loads by itself, at the same time
-	n, end, err := Own(w.t.Context(), Options{Loader: &own, Stays: true})
+	n, end, err := Own(w.t.Context(), Options{Loader: &own, Kind: daemon.Automatic})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net"
 
 	"github.com/go-json-experiment/json"
@@ -11,6 +12,7 @@ import (
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/daemon"
 	"mycelium/internal/gate/session"
+	"mycelium/internal/gateway"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/acts"
 	"mycelium/internal/node/answers"
@@ -37,7 +39,11 @@ func (n *Node) methods() methods {
 	to := methods{}
 	handle(to, api.Status, func(ctx context.Context, _ daemon.Caller, _ api.None) (api.StatusReply, error) { return n.Status(ctx) })
 	handle(to, api.Stop, func(context.Context, daemon.Caller, api.None) (none api.None, _ error) {
-		n.cancel() // Serve waits for its connections, so the answer is still written
+		n.leave(maxLastCalls)
+		return none, nil
+	})
+	handle(to, api.GiveWay, func(context.Context, daemon.Caller, api.None) (none api.None, _ error) {
+		n.leave(0)
 		return none, nil
 	})
 	handle(to, api.Reload, func(ctx context.Context, _ daemon.Caller, _ api.None) (none api.None, _ error) {
@@ -45,7 +51,7 @@ func (n *Node) methods() methods {
 	})
 	handle(to, api.BeginAgain, n.beginAgain)
 	handle(to, api.Hook, func(ctx context.Context, _ daemon.Caller, r hook.Request) (hook.Reply, error) {
-		return n.answerHook(ctx, r), nil
+		return n.answerHook(ctx, r)
 	})
 	n.toolMethods(to)
 	n.waitMethods(to)
@@ -178,8 +184,11 @@ func (n *Node) streamMCP(ctx context.Context, c daemon.Caller, params []byte) (a
 		return nil, nil, failure.ToRPC(err)
 	}
 	return answer, func(ctx context.Context, conn net.Conn) error {
-		defer done()
-		return n.gateway.Stdio(ctx, s, p.Only, conn, conn)
+		err := n.gateway.Stdio(ctx, s, p.Only, n.leaving, conn, conn)
+		if !errors.Is(err, gateway.ErrLeft) { // else the client finds its session again
+			done()
+		}
+		return err
 	}, nil
 }
 
@@ -195,6 +204,13 @@ func (n *Node) streamApprovals(_ context.Context, c daemon.Caller, params []byte
 		go func() { // the client sends nothing: a read that returns means that it has gone
 			defer cancel()
 			_, _ = conn.Read(make([]byte, 1))
+		}()
+		go func() { // a client of a node that leaves attaches to the next one
+			defer cancel()
+			select {
+			case <-n.leaving:
+			case <-ctx.Done():
+			}
 		}()
 		defer conn.Close()
 		n.Approvals.watchFor(ctx, p, func(r approval.Request) {

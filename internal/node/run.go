@@ -36,12 +36,15 @@ func (n *Node) Run(ctx context.Context) error {
 		web.Go(func() { n.serveHTTP(ctx) })
 	}
 	idle := time.Duration(0)
-	if n.options.Auto {
+	if n.options.Kind == daemon.Automatic {
 		idle = idleAfter
 	}
 	err := n.owner.Serve(ctx, daemon.Server{
 		Methods: n.methods(), Streams: n.streams(), Idle: idle, Busy: n.Runs.Busy, Memory: n.pool.Memory(), Logger: n.logger,
 	})
+	if n.left() {
+		n.gate.AwaitRunning(ctx) // for clients over HTTP
+	}
 	n.cancel()
 	n.gateway.Close()
 	web.Wait()
@@ -56,7 +59,7 @@ func (n *Node) parts() []func(context.Context) error {
 		n.pool.Run, n.runLog, n.watchPlace, n.updateIndex, n.files.watchCatalog, n.files.watchFiles, n.Runs.Run, n.metrics.export,
 		n.chats.RunBells, n.chats.RingForRequests, heap.DropStart,
 	}
-	if n.options.Stays {
+	if n.options.stays() {
 		parts = append(parts, n.hooks.Run)
 		parts = append(parts, n.chats.Run)
 	}

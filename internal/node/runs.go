@@ -44,8 +44,8 @@ func newRuns(n *Node) *Runs {
 // reach says who can be asked now. Only a daemon has chats and notices.
 func (n *Node) reach() approval.Reach {
 	return approval.Reach{
-		Mode: n.chats.Mode(), Answers: n.Approvals.watchers.Load()+n.Approvals.away.Load() > 0 || n.options.Stays && n.chats.Chat(),
-		Notices: n.options.Stays && n.chats.Notices(),
+		Mode: n.chats.Mode(), Answers: n.Approvals.watchers.Load()+n.Approvals.away.Load() > 0 || n.options.stays() && n.chats.Chat(),
+		Notices: n.options.stays() && n.chats.Notices(),
 		Near:    n.Approvals.watchers.Load() == 0 && n.chats.Presence() == chat.AtMachine,
 	}
 }
@@ -75,13 +75,16 @@ func (nobody) Chat() bool          { return false }
 var errSessionEnded = errors.New("the session of this agent has ended: its token is not one of a live session")
 
 // answerHook answers one event as an agent wrote it, in the agent's dialect.
-func (n *Node) answerHook(ctx context.Context, r hook.Request) hook.Reply {
-	return r.Answer(ctx, hook.Command{
+func (n *Node) answerHook(ctx context.Context, r hook.Request) (hook.Reply, error) {
+	ending := false // somebody was asked when the node ended: the hook asks the next one
+	reply := r.Answer(ctx, hook.Command{
 		Decide: func(ctx context.Context, e harness.Event) (harness.Answer, error) {
 			if e.Kind != harness.Status { // nothing is recorded for it
 				n.environs.compare(ctx, e.Agent, e.Session, environOf(r.Env))
 			}
-			return n.Runs.Answer(ctx, r.Token, e)
+			a, err := n.Runs.Answer(ctx, r.Token, e)
+			ending = a.Ending
+			return a, err
 		},
 		Note: n.noteDenial,
 		Own: func(program string) bool {
@@ -89,6 +92,10 @@ func (n *Node) answerHook(ctx context.Context, r hook.Request) hook.Reply {
 			return err == nil && hook.SameProgram(self, program)
 		},
 	})
+	if ending {
+		return reply, failure.New(failure.Unavailable, errors.New("the daemon ended while somebody was asked"), "")
+	}
+	return reply, nil
 }
 
 // environOf returns variables as an environment, sorted.

@@ -200,7 +200,7 @@ func (s *Sessions) Attach(ctx context.Context, p api.SessionParams) (serve func(
 	}
 	return func(in io.Reader, out io.Writer) error {
 		defer done()
-		return s.gateway().Stdio(ctx, live, p.Only, in, out)
+		return s.gateway().Stdio(ctx, live, p.Only, nil, in, out)
 	}, nil
 }
 

@@ -43,7 +43,7 @@ func (t *Tools) List(c daemon.Caller, p api.ToolsParams) ([]api.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := t.files.View()
+	v := t.files.Latest()
 	scope, err := v.Scope(spec.Role, spec.Skills)
 	if err != nil {
 		return nil, noRole(err)
@@ -74,6 +74,8 @@ func (t *Tools) Call(ctx context.Context, c daemon.Caller, p api.CallParams) (ap
 	reply, err := t.gate.Call(ctx, s, req)
 	var denied *gate.DeniedError
 	switch {
+	case errors.As(err, &denied) && denied.Ending:
+		return api.CallReply{}, failure.New(failure.Unavailable, denied, "")
 	case errors.As(err, &denied):
 		return api.CallReply{Error: deniedCall(p.Tool, denied).Raw(), Denied: true}, nil
 	case err != nil:

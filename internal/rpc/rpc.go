@@ -24,6 +24,9 @@ const (
 	CodeHeaderMismatch = -32020 // MCP 2026-07-28: headers and body differ
 	CodeVersion        = -32022 // MCP 2026-07-28: unsupported protocol version
 
+	// CodeEnding is our own: the process ends, and has not done what it was asked. The next one does.
+	CodeEnding = -32054
+
 	// CodeBusy is our own, outside of the range that JSON-RPC and MCP reserve, and equals the HTTP status.
 	CodeBusy = 503
 )

@@ -198,7 +198,7 @@ func (g *Registry) refused(r *run, e harness.Event, err error) harness.Answer {
 		r.noteAsked(e, denied.Decision.Rule)
 		return harness.Answer{Verdict: harness.Ask, Reason: asking(denied.Decision)}
 	}
-	return harness.Answer{Verdict: harness.Deny, Reason: because(denied.Decision)}
+	return harness.Answer{Verdict: harness.Deny, Reason: because(denied.Decision), Ending: denied.Ending}
 }
 
 // because says why the policy decided so, for the agent and its person.

@@ -260,6 +260,9 @@ func (p Paths) EditLock() string { return p.file("edit.lock") }
 // DaemonLock is held by the process that owns the project. It contains the path of the owner's socket.
 func (p Paths) DaemonLock() string { return p.file("daemon.lock") }
 
+// DaemonNext is held by a daemon that starts, until it has DaemonLock. Commands leave DaemonLock to it.
+func (p Paths) DaemonNext() string { return p.file("daemon.next") }
+
 // DaemonLog is what a daemon writes to stderr.
 func (p Paths) DaemonLog() string { return p.file("log", "daemon.log") }
 

@@ -61,7 +61,7 @@ func (d *diff) server(was, is backend.Server) {
 	name, at := "server "+is.Name, d.at("mcpServers."+is.Name)
 	rest := func(s backend.Server) backend.Server { // what the cases below do not tell of
 		s.Command, s.Args, s.URL, s.Env, s.Trust, s.Additions, s.Concurrency, s.Queue = "", nil, "", nil, false, "", 0, 0
-		s.Sandbox, s.Walls = "", ""
+		s.Sandbox, s.Walls, s.Data = "", "", nil
 		return s
 	}
 	if runs(was) != runs(is) || was.Command != is.Command || !slices.Equal(was.Args, is.Args) || was.URL != is.URL {
@@ -73,6 +73,16 @@ func (d *diff) server(was, is backend.Server) {
 	}
 	if !reflect.DeepEqual(was.Env, is.Env) {
 		d.add(Unclear, at, name, " has other variables in its environment")
+	}
+	for _, path := range is.Data {
+		if !slices.Contains(was.Data, path) {
+			d.add(Unclear, at, name, " is started whatever ", path, " contains: it is data that the server writes")
+		}
+	}
+	for _, path := range was.Data {
+		if !slices.Contains(is.Data, path) {
+			d.add(Narrows, at, name, " is started only if ", path, " is as it was accepted")
+		}
 	}
 	if was.Trust != is.Trust {
 		m, what := Unclear, " is no longer believed what it says about its tools"

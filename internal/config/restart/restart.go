@@ -32,7 +32,7 @@ const rates = "perMinute perHour perDay concurrent"
 // sections has every key: a test fails for one that is missing, and for one that nothing shows to be in force after a reload.
 var sections = []section{
 	// args of a built-in server wait as well: see project.View.Waits
-	{at: "mcpServers.NAME", reload: "type command args env cwd url headers builtin timeout startTimeout stopTimeout askTimeout ping " +
+	{at: "mcpServers.NAME", reload: "type command args data env cwd url headers builtin timeout startTimeout stopTimeout askTimeout ping " +
 		"legacy trust category disabled concurrency queue additions sandbox bare"},
 	{at: "mcpServers.NAME.oauth", reload: "grant clientId clientSecret privateKey keyId issuer scopes redirect hosts"},
 	{at: "session", reload: "defaultRole agentRole roles defaultSkills promotion requireApproval toolSearch"},

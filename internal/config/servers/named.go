@@ -2,6 +2,7 @@ package servers
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/code"
 	"mycelium/internal/config/source"
+	"mycelium/internal/lazy"
 )
 
 // Governing returns the files of a project that a server runs, sorted: those that its entry names, and what these run or load by a literal
@@ -23,30 +25,65 @@ func Governing(s backend.Server, project string) (files []string, whole bool) {
 	return slices.Compact(files), whole
 }
 
-// namedFiles returns the files of a project that the command, the arguments or the working folder of a server name. A folder that is named
-// is not searched.
+// namedFiles returns the files of a project that the command, the arguments or the working folder of a server name, except for its data. A
+// folder that is named is not searched.
 func namedFiles(s backend.Server, project string) []string {
 	if s.Command == "" {
 		return nil
 	}
-	cwd := s.Cwd
-	if !filepath.IsAbs(cwd) {
-		cwd = filepath.Join(project, cwd)
+	n := naming{cwd: inFolder(s.Cwd, project), project: project}
+	n.add(words([]string{s.Command}), func(string, bool) bool { return false })
+	interpreted, module := code.IsInterpreter(s.Command), slices.Contains(s.Args, "-m")
+	inline := interpreted && slices.ContainsFunc(s.Args, codeFollows().MatchString)
+	script := interpreted && !module && !inline // the first file that an interpreter is given is what it runs
+	n.add(words(s.Args), func(path string, linked bool) bool {
+		if script || code.IsProgram(path) {
+			script = false
+			return false
+		}
+		return !linked && isDeclared(s.Data, n.cwd, path) || !inline && isDatabase(path)
+	})
+	return n.found
+}
+
+// codeFollows matches an option of an interpreter after which code follows, which may run any file that it names.
+var codeFollows = lazy.Regexp(`^(-[a-z]*[cep]|--eval|--print)$`)
+
+// naming collects the files of a project that words name.
+type naming struct {
+	cwd, project string
+	found        []string
+}
+
+// add adds the files that words name, except for those of which data says that they are data. It is asked once for each file, in order;
+// linked says that a link outside of the project leads to the file.
+func (n *naming) add(words []string, data func(path string, linked bool) bool) {
+	for _, word := range words {
+		path, linked := inFolder(word, n.cwd), false
+		if target := source.Resolve(path); !source.Within(n.project, path) && source.Within(n.project, target) {
+			path, linked = target, true
+		}
+		if !source.Within(n.project, path) || slices.Contains(n.found, path) {
+			continue
+		}
+		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() && !data(path, linked) {
+			n.found = append(n.found, path)
+		}
 	}
-	var found []string
-	for _, word := range words(append([]string{s.Command}, s.Args...)) {
-		path := filepath.Clean(word)
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(cwd, path)
-		}
-		if target := source.Resolve(path); !source.Within(project, path) && source.Within(project, target) {
-			path = target // a link that leads into the project
-		}
-		if source.Within(project, path) && !slices.Contains(found, path) && isInstruction(path) {
-			found = append(found, path)
-		}
+}
+
+// inFolder returns a path, which may be relative to a folder, cleaned.
+func inFolder(path, folder string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
 	}
-	return found
+	return filepath.Join(folder, path)
+}
+
+// isDeclared reports whether a person says of a file, or of a folder above it, that it is data. The path counts as it is written, and not
+// what a link leads to.
+func isDeclared(data []string, cwd, path string) bool {
+	return slices.ContainsFunc(data, func(d string) bool { return source.Within(inFolder(d, cwd), path) })
 }
 
 // words returns the words of a command line that may be paths: each argument, what follows an = in it, and the words of a command in it.
@@ -64,19 +101,22 @@ func words(args []string) []string {
 	return slices.DeleteFunc(out, func(w string) bool { return w == "" || strings.ContainsRune(w, 0) })
 }
 
-// isInstruction reports whether there is a regular file that is not a database. A server changes the database that it is given all day.
-func isInstruction(path string) bool {
-	st, err := os.Stat(path)
-	if err != nil || !st.Mode().IsRegular() {
-		return false
-	}
+// isDatabase reports whether a file is a database in the form of SQLite. A server changes the database that it is given all day. The
+// form alone does not make a file harmless: dash, for one, skips the first line and runs the rest.
+func isDatabase(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
-		return true // keeping it will say why it cannot be read
+		return false // keeping it will say why it cannot be read
 	}
 	defer f.Close()
 	magic := []byte("SQLite format 3\x00")
 	head := make([]byte, len(magic))
-	_, err = f.Read(head)
-	return err != nil || !bytes.Equal(head, magic)
+	_, err = io.ReadFull(f, head)
+	return err == nil && bytes.Equal(head, magic)
+}
+
+// MayBeData reports whether a person may say of a file that a server names that it is data.
+func MayBeData(s backend.Server, project, path string) bool {
+	s.Data = []string{path}
+	return !slices.Contains(namedFiles(s, project), path)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mycelium/internal/backend"
+	"mycelium/internal/code"
 	"mycelium/internal/config/source"
 	"mycelium/internal/config/toolindex"
 	"mycelium/internal/policy"
@@ -318,6 +319,16 @@ func checkValues(s *Server, bad source.Report) {
 	}
 	if strings.ContainsRune(s.Command+strings.Join(s.Args, "")+s.Cwd, 0) {
 		bad("command", "command, args or cwd contain a NUL", "remove it")
+	}
+	for _, path := range s.Data {
+		switch {
+		case s.Command == "":
+			bad("data", "data has no meaning for a server without a command: it is not started here", "remove it")
+		case path == "" || strings.ContainsRune(path, 0) || strings.Contains(path, "${"):
+			bad("data", "data names "+strconv.Quote(path), "write the path of a file or a folder that the server writes, without variables")
+		case filepath.Clean(path) == filepath.Clean(s.Command) || code.IsProgramName(path):
+			bad("data", "data names "+path+", which is a program", "name only what the server writes")
+		}
 	}
 	for _, n := range []struct {
 		key   string

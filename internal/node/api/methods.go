@@ -21,8 +21,11 @@ type None struct{}
 // The methods.
 var (
 	Status = Method[None, StatusReply]{Name: "status"}
-	Stop   = Method[None, None]{"stop", "stop the daemon"}
+	Stop   = Method[None, None]{"stop", "stop the daemon"} // it ends when its calls have ended, and soon in any case
 	Reload = Method[None, None]{Name: "reload"}
+
+	// GiveWay ends a command or an automatic daemon when its calls have ended, however long they take.
+	GiveWay = Method[None, None]{"give-way", "replace the daemon"}
 
 	BeginAgain = Method[BeginParams, None]{"audit/begin-again", "begin the audit log again"}
 

@@ -40,7 +40,7 @@ var codes = [...]struct{ exit, rpc, http int }{
 	NotFound:    {1, -32053, http.StatusNotFound},
 	NoRole:      {1, -32051, http.StatusBadRequest},
 	Conflict:    {1, -32052, http.StatusConflict},
-	Unavailable: {1, -32054, http.StatusServiceUnavailable},
+	Unavailable: {1, rpc.CodeEnding, http.StatusServiceUnavailable},
 }
 
 // Exit is the exit code of a command that fails in this way.

@@ -36,31 +36,32 @@ func (c *Client) Close() {
 }
 
 // Connect attaches to the node of the project. Where none runs, this process is the node until the client is closed: the same
-// program, under the same lock.
+// program, under the same lock. While a daemon starts, or the node ends, Connect waits for the next node.
 func (a *App) Connect(ctx context.Context) (*Client, error) {
 	if err := a.CheckTrust(); err != nil {
 		return nil, err
 	}
-	for range 2 { // a node may end between the two attempts, but not twice
+	for {
 		c, other := a.Running(ctx)
 		if c != nil || other != nil && !a.WarnStranger(other) {
 			return c, other
 		}
 		c, err := a.become(ctx)
-		if !errors.Is(err, daemon.ErrOwned) {
+		switch {
+		case errors.Is(err, daemon.ErrSilent):
+			return nil, failure.Hint(errors.New("another process owns this project and does not answer"),
+				"myc doctor says which; myc stop -f ends it")
+		case !errors.Is(err, daemon.ErrOwned) && !errors.Is(err, daemon.ErrNotRunning):
 			return c, err
-		}
-		if other != nil {
+		case other != nil:
 			return nil, other
 		}
 	}
-	return nil, failure.Hint(errors.New("another process owns this project and does not answer"),
-		"myc doctor says which; myc stop -f ends it")
 }
 
-// become opens the node in this process and attaches to it.
+// become opens the node in this process and attaches to it. The error is daemon.ErrNotRunning if a person has stopped it at once.
 func (a *App) become(ctx context.Context) (*Client, error) {
-	_, end, err := node.Own(ctx, node.Options{Loader: &a.Loader})
+	_, end, err := node.Own(ctx, node.Options{Loader: &a.Loader, Kind: daemon.Command})
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +93,24 @@ func (a *App) Running(ctx context.Context) (*Client, error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, failure.Hint(fmt.Errorf("the daemon of this project does not answer: %w", err), "myc stop -f ends it")
 	case err != nil:
+		return nil, a.hintStranger(ctx, err)
+	}
+	return &Client{conn: c, Owner: c.Owner()}, nil
+}
+
+// Replace starts a daemon with these arguments, and attaches to it when it answers, even if another process is the node: it asks that one
+// to leave. The error shows the daemon's log if that process stays.
+func (a *App) Replace(ctx context.Context, args ...string) (*Client, error) {
+	dir, paths, err := a.Paths()
+	if err != nil {
+		return nil, err
+	}
+	argv, env, err := a.detached(dir, args)
+	if err != nil {
+		return nil, err
+	}
+	c, err := daemon.Replace(ctx, paths, argv, env)
+	if err != nil {
 		return nil, a.hintStranger(ctx, err)
 	}
 	return &Client{conn: c, Owner: c.Owner()}, nil

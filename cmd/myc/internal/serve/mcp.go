@@ -122,7 +122,7 @@ func (a *app) mcp(ctx context.Context, p api.SessionParams, alone bool) error {
 
 // alone runs the node in this process and serves the client directly. Other clients may attach to its socket meanwhile.
 func (a *app) alone(ctx context.Context, p api.SessionParams) error {
-	n, end, err := node.Own(ctx, node.Options{Loader: &a.Loader})
+	n, end, err := node.Own(ctx, node.Options{Loader: &a.Loader, Kind: daemon.Alone})
 	if errors.Is(err, daemon.ErrOwned) {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/node"
 	"mycelium/internal/node/api"
+	"mycelium/internal/node/client"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
@@ -72,14 +74,13 @@ func (a *app) serve(ctx context.Context, o serveOptions) error {
 	if o.background {
 		return a.serveBackground(ctx, o)
 	}
+	opened := node.Options{Loader: &a.Loader, Kind: daemon.Automatic}
 	if !o.auto {
-		if err := a.replaceAuto(ctx); err != nil {
-			return err
-		}
+		opened.Kind, opened.Ask = daemon.Served, a.askToLeave
 	}
-	n, err := node.Open(ctx, node.Options{Loader: &a.Loader, Stays: true, Serves: !o.auto, Auto: o.auto})
+	n, err := node.Open(ctx, opened)
 	if errors.Is(err, daemon.ErrOwned) {
-		return failure.Hint(fmt.Errorf("serve: another process owns this project"), "myc status shows it; myc stop ends it")
+		return a.owned()
 	}
 	if err != nil {
 		return err
@@ -126,14 +127,24 @@ func problemsOf(v *project.View) []policy.Problem {
 
 // serveBackground starts a detached daemon and returns when it answers.
 func (a *app) serveBackground(ctx context.Context, o serveOptions) error {
-	if err := a.replaceAuto(ctx); err != nil {
+	c, err := a.Running(ctx) // for a refusal before anything starts
+	if err != nil && !a.WarnStranger(err) {
 		return err
+	}
+	if c != nil {
+		err = a.mayReplace(ctx, c)
+		c.Close()
+		if err != nil {
+			return err
+		}
 	}
 	args := []string{"serve"}
 	if o.addr != "" {
 		args = append(args, "--addr", o.addr)
 	}
-	c, err := a.Attach(ctx, args...)
+	said := time.AfterFunc(sayWaiting, a.sayOwner)
+	c, err = a.Replace(ctx, args...)
+	said.Stop()
 	if err != nil {
 		return err
 	}
@@ -150,34 +161,81 @@ func (a *app) serveBackground(ctx context.Context, o serveOptions) error {
 	return nil
 }
 
-// replaceAuto ends an automatic daemon, which does not serve HTTP, so that this daemon can take its place. The clients attach again by
-// themselves. A daemon that a person has started stays.
-func (a *app) replaceAuto(ctx context.Context) error {
-	c, err := a.Running(ctx)
-	if a.WarnStranger(err) {
-		return nil
-	}
-	if err != nil || c == nil {
-		return err
-	}
-	defer c.Close()
-	s, err := base.Call(ctx, c, api.Status, api.None{})
+// sayWaiting is how long myc serve waits for another process before it says so.
+const sayWaiting = 2 * time.Second
+
+// sayOwner says for which process myc serve waits.
+func (a *app) sayOwner() {
+	_, paths, err := a.Paths()
 	if err != nil {
-		return err
+		return
 	}
-	if s.Daemon.Addr != "" {
-		return failure.Hint(fmt.Errorf("serve: a daemon already runs: pid %d, http://%s/mcp", s.Daemon.PID, s.Daemon.Addr),
-			"myc stop ends it")
+	if pid, kind, _ := daemon.Owning(paths); pid != 0 && kind != daemon.Served {
+		fmt.Fprintf(a.Err, "myc: waiting until the calls of process %d (%s) have ended; myc stop -f cancels them\n", pid, ownerName(kind))
 	}
-	if err := a.NeedPerson("replace the daemon"); err != nil {
-		return err
+}
+
+// ownerName is a kind of owner in words.
+func ownerName(kind daemon.Kind) string {
+	return cmp.Or(map[daemon.Kind]string{
+		daemon.Command: "a command", daemon.Automatic: "a daemon that a client started", daemon.Served: "myc serve",
+		daemon.Alone: "myc mcp --alone",
+	}[kind], "of an earlier version")
+}
+
+// owned is the failure of myc serve where another process owns the project and stays.
+func (a *app) owned() error {
+	what, hint := "another process owns this project", "myc status shows it; myc stop ends it"
+	if _, paths, err := a.Paths(); err == nil {
+		if pid, kind, _ := daemon.Owning(paths); pid != 0 {
+			what = fmt.Sprintf("process %d (%s) owns this project", pid, ownerName(kind))
+		}
 	}
-	if _, err := base.Call(ctx, c, api.Stop, api.None{}); err != nil {
-		return err
-	}
+	return failure.Hint(fmt.Errorf("serve: %s", what), hint)
+}
+
+// mayReplace refuses to replace a daemon that a person has started, or a gateway that serves its own client. A daemon that a client has
+// started gives way to a person's when its calls have ended, and its clients attach to the next one by themselves. A command always does.
+func (a *app) mayReplace(ctx context.Context, c *base.Client) error {
 	_, paths, err := a.Paths()
 	if err != nil {
 		return err
 	}
-	return a.awaitEnd(ctx, paths, c.Owner)
+	s, err := base.Call(ctx, c, api.Status, api.None{})
+	pid, kind, _ := daemon.Owning(paths)
+	switch {
+	case err != nil:
+		return err
+	case pid == c.Owner && kind == daemon.Command:
+		return nil
+	case pid == c.Owner && kind == daemon.Alone:
+		return a.owned()
+	case s.Daemon.Addr != "":
+		return failure.Hint(fmt.Errorf("serve: a daemon already runs: pid %d, http://%s/mcp", s.Daemon.PID, s.Daemon.Addr),
+			"myc stop ends it")
+	}
+	return a.NeedPerson(api.GiveWay.Act)
+}
+
+// askToLeave asks the owner of the project to give way.
+func (a *app) askToLeave(ctx context.Context, c *daemon.Client, of daemon.Kind) error {
+	err := a.NeedPerson(api.GiveWay.Act)
+	switch {
+	case err != nil && of == daemon.Command:
+		return nil // it ends without being asked
+	case err != nil:
+		return err
+	case of != "":
+		_, err = client.Call(ctx, c, api.GiveWay, api.None{})
+		return err
+	}
+	s, err := client.Call(ctx, c, api.Status, api.None{})
+	switch {
+	case err != nil:
+		return err
+	case s.Daemon.Addr != "":
+		return daemon.ErrOwned
+	}
+	_, err = client.Call(ctx, c, api.Stop, api.None{})
+	return err
 }

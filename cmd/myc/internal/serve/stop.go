@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"syscall"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
@@ -24,9 +21,11 @@ func (a *app) stopCmd() *cobra.Command {
 	var force bool
 	c := &cobra.Command{
 		Use: "stop", Short: "Stop the project's daemon", Example: "  myc stop", Args: base.NoArgs,
+		Long: "Stop the process that owns the project. Calls that run get 20 seconds to end, calls that wait for an approval are kept for the\n" +
+			"next daemon. With -f the process is killed if it has not ended after a few seconds.",
 		RunE: func(c *cobra.Command, _ []string) error { return a.stop(c.Context(), force) },
 	}
-	c.Flags().BoolVarP(&force, "force", "f", false, "kill the daemon if it does not answer")
+	c.Flags().BoolVarP(&force, "force", "f", false, "kill the daemon if it does not end soon")
 	return c
 }
 
@@ -41,10 +40,17 @@ func (a *app) keeperCmd() *cobra.Command {
 // daemon that never ends there is `myc stop -f`.
 const endWithin = time.Minute
 
+// forceWithin is how long `myc stop -f` waits before it kills a daemon that agreed to stop.
+const forceWithin = 5 * time.Second
+
 // awaitEnd waits until a daemon has ended, and says who has taken its place.
-func (a *app) awaitEnd(ctx context.Context, paths daemon.Paths, pid int) error {
-	ctx, cancel := context.WithTimeout(ctx, endWithin)
+func (a *app) awaitEnd(ctx context.Context, paths daemon.Paths, pid int, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
+	said := time.AfterFunc(sayWaiting, func() {
+		fmt.Fprintf(a.Err, "myc: waiting for the end of process %d, whose calls may still run; myc stop -f kills it\n", pid)
+	})
+	defer said.Stop()
 	next, err := daemon.AwaitEnd(ctx, paths, pid)
 	if err != nil {
 		return fmt.Errorf("wait for the daemon to end: %w", err)
@@ -59,9 +65,9 @@ func (a *app) stop(ctx context.Context, force bool) error {
 	if err := a.NeedPerson("stop the daemon"); err != nil {
 		return err
 	}
-	patience := base.AnswerWithin
+	patience, within := base.AnswerWithin, endWithin
 	if force {
-		patience = 2 * time.Second // with -f, the person has probably waited already
+		patience, within = 2*time.Second, forceWithin // with -f, the person has probably waited already
 	}
 	greeting, done := context.WithTimeout(ctx, patience)
 	defer done()
@@ -69,22 +75,25 @@ func (a *app) stop(ctx context.Context, force bool) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.Running(greeting)
-	if err == nil && c == nil {
+	c, leaving, err := a.settled(greeting, paths)
+	switch {
+	case err != nil:
+	case leaving != 0:
+		err = a.awaitEnd(ctx, paths, leaving, within)
+	case c == nil:
 		if err := a.Find(project.NeedsProject); err != nil {
 			return err
 		}
 		fmt.Fprintln(a.Err, "myc: no daemon runs for this project")
 		return nil
-	}
-	if err == nil {
-		defer c.Close()
+	default:
 		short, cancel := context.WithTimeout(ctx, base.AnswerWithin)
 		defer cancel()
 		_, err = base.Call(short, c, api.Stop, api.None{})
+		c.Close()
 		if err == nil {
-			err = a.awaitEnd(ctx, paths, c.Owner)
-		} else if a.awaitEnd(short, paths, c.Owner) == nil { // it ended before it could answer
+			err = a.awaitEnd(ctx, paths, c.Owner, within)
+		} else if a.awaitEnd(short, paths, c.Owner, within) == nil { // it ended before it could answer
 			err = nil
 		}
 	}
@@ -100,25 +109,40 @@ func (a *app) stop(ctx context.Context, force bool) error {
 	return a.kill(ctx, paths)
 }
 
+// settled attaches to the owner of the project, and waits for a daemon that starts until it answers. leaving is an owner that takes no
+// connection any more. Without a client and without one that leaves, nobody owns the project.
+func (a *app) settled(ctx context.Context, paths daemon.Paths) (c *base.Client, leaving int, err error) {
+	for {
+		if c, err = a.Running(ctx); c != nil || err != nil {
+			return c, 0, err
+		}
+		pid, _, leaves := daemon.Owning(paths)
+		switch {
+		case pid == 0:
+			return nil, 0, nil
+		case leaves:
+			return nil, pid, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, 0, fmt.Errorf("process %d does not answer: %w", pid, ctx.Err())
+		case <-time.After(settlePoll):
+		}
+	}
+}
+
+// settlePoll is how often a daemon that starts is looked for.
+const settlePoll = 20 * time.Millisecond
+
 // kill kills a daemon that does not answer. The keeper then ends its servers.
 func (a *app) kill(ctx context.Context, paths daemon.Paths) error {
-	b, err := os.ReadFile(paths.Info)
-	if errors.Is(err, fs.ErrNotExist) {
-		return failure.Hint(fmt.Errorf("stop: the process id of the daemon is not known"), "find it with: fuser "+paths.Lock)
+	pid, _, _ := daemon.Owning(paths)
+	if pid <= 1 || !daemon.Holds(pid, paths.Lock) {
+		return failure.Hint(fmt.Errorf("stop: %s does not name the process that holds it", paths.Lock),
+			"find it with: fuser "+paths.Lock)
 	}
-	if err != nil {
-		return fmt.Errorf("stop: %w", err)
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("stop: kill %d: %w", pid, err)
 	}
-	var i api.DaemonFile
-	if err := json.Unmarshal(b, &i); err != nil || i.PID <= 1 {
-		return fmt.Errorf("stop: %s holds no process id", paths.Info)
-	}
-	if !daemon.Holds(i.PID, paths.Lock) {
-		return failure.Hint(fmt.Errorf("stop: %s names process %d, which is not this project's daemon", paths.Info, i.PID),
-			"find the daemon with: fuser "+paths.Lock)
-	}
-	if err := syscall.Kill(i.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("stop: kill %d: %w", i.PID, err)
-	}
-	return a.awaitEnd(ctx, paths, i.PID)
+	return a.awaitEnd(ctx, paths, pid, endWithin)
 }

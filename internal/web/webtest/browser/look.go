@@ -82,6 +82,28 @@ func (b *Browser) Faults() []string {
 	})
 }
 
+// AwaitFaults waits until each of the words is in one of the faults. The browser tells of some of them after the page is done.
+func (b *Browser) AwaitFaults(words ...string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	for {
+		b.mu.Lock()
+		changed := b.changed
+		b.mu.Unlock()
+		faults := strings.Join(b.Faults(), "\n")
+		at := slices.IndexFunc(words, func(word string) bool { return !strings.Contains(faults, word) })
+		if at < 0 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			b.t.Fatalf("no %q among the faults:\n%s", words[at], faults)
+		}
+	}
+}
+
 // Weight is how many bytes came over the network for the page that was visited, as they were sent.
 func (b *Browser) Weight() int {
 	b.t.Helper()
