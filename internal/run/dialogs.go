@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -132,8 +133,7 @@ func (g *Registry) at(s approval.AgentSession) (out []*run) {
 
 // paneOf returns the pane of a session.
 func (g *Registry) paneOf(s approval.AgentSession) *pane.Pane {
-	agent, _ := harness.Named(s.Agent)
-	p := &pane.Pane{Terminal: tmux.At(s.Tmux), ID: s.Pane, Agent: agent}
+	p := pane.Of(tmux.At(s.Tmux), s.Pane, cmp.Or(s.Agent, "claude")) // an unknown program of Node may be one
 	if len(g.at(s)) > 0 {
 		p.Asks = func() string { return g.asksAt(s) }
 	}

@@ -34,6 +34,12 @@ type Pane struct {
 	Asks func() string
 }
 
+// Of returns the pane with an id, of an agent by its name. No hook tells what that agent is about to ask.
+func Of(t Terminal, id, agent string) *Pane {
+	known, _ := harness.Named(agent)
+	return &Pane{Terminal: t, ID: id, Agent: known}
+}
+
 // NotNowError means that a text was not typed, and may be typed later.
 type NotNowError struct{ Why string }
 
@@ -229,6 +235,20 @@ func (p *Pane) Answer(ctx context.Context, about func(harness.Dialog) error, r R
 		return "", false, fmt.Errorf("the key of %d. %s was pressed, and the question still stands on its screen", o.Number, o.Text)
 	}
 	return fmt.Sprintf("%d. %s", o.Number, o.Text), told, nil
+}
+
+// Choose takes the option with a number of the dialog that the pane shows; [ErrNoDialog] if it shows none.
+func (p *Pane) Choose(ctx context.Context, number int) error {
+	s, err := p.Read(ctx)
+	switch {
+	case err != nil:
+		return err
+	case s.Shown != harness.ShowsDialog:
+		return ErrNoDialog
+	case number < 1 || number > len(s.Dialog.Options) || number > 9:
+		return fmt.Errorf("its question has no option %d, but: %s", number, options(s.Dialog))
+	}
+	return p.Keys(ctx, p.ID, strconv.Itoa(number))
 }
 
 // options lists the options of a dialog.

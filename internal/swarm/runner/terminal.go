@@ -159,10 +159,7 @@ func orEnd(err error) error {
 }
 
 // at is the terminal.
-func (c *TUI) at() *pane.Pane {
-	agent, _ := harness.Named("claude")
-	return &pane.Pane{Terminal: c.Screen, ID: c.Pane, Agent: agent}
-}
+func (c *TUI) at() *pane.Pane { return pane.Of(c.Screen, c.Pane, "claude") }
 
 // prompts reports whether the screen shows the prompt of a Claude Code that does not work.
 func (c *TUI) prompts(ctx context.Context) (bool, error) {
