@@ -12,9 +12,9 @@ const (
 		" Esc to cancel · Tab to amend · ctrl+e to explain\n\n"
 )
 
-// TestReadScreen: what the terminal of Claude Code 2.1.197 and 2.1.330 shows is told apart: its prompt, with a text and at work, its
+// TestPrompt: what the terminal of Claude Code 2.1.197 and 2.1.330 shows is told apart: its prompt, with a text and at work, its
 // dialogs, and everything else, which is not understood.
-func TestReadScreen(t *testing.T) {
+func TestPrompt(t *testing.T) {
 	claude, _ := Named("claude")
 	prompt := "● said\n" + testRule + "\n❯\u00a0\n" + testRule + "\n  ? for shortcuts · ← for agents\n"
 	for name, c := range map[string]struct {
