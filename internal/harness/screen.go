@@ -147,7 +147,9 @@ func claudePrompt(lines []string) Screen {
 	if slices.ContainsFunc(claudeExamples, func(s string) bool { return strings.HasPrefix(typed, s) }) {
 		typed = ""
 	}
-	works := slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, claudeWork) })
+	// Below what it does the agent says "Thinking… (8s · 26 tokens)". Not every version names the key that interrupts it.
+	works := slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, claudeWork) }) ||
+		slices.ContainsFunc(lines[max(0, first-8):first], func(l string) bool { return strings.Contains(l, "… (") || strings.HasSuffix(l, "…") })
 	return Screen{Shown: ShowsPrompt, Typed: typed, Works: works}
 }
 

@@ -27,6 +27,7 @@ func TestPrompt(t *testing.T) {
 		"its example":          {strings.Replace(prompt, "❯\u00a0", "❯\u00a0Try \"edit <filepath> to…\"", 1), ShowsPrompt, "", false},
 		"a draft":              {strings.Replace(prompt, "❯\u00a0", "❯\u00a01. rm it\n  all", 1), ShowsPrompt, "1. rm it\n  all", false},
 		"at work":              {"✻ Working… (esc to interrupt)\n" + prompt, ShowsPrompt, "", true},
+		"at work, by its time": {"* Metamorphosing… (8s · ↑ 26 tokens)\n  ⎿  Tip: x\n\n" + prompt, ShowsPrompt, "", true},
 		"a dialog":             {testDialog, ShowsDialog, "", false},
 		"nothing":              {"", ShowsOther, "", false},
 		"loading":              {"loading", ShowsOther, "", false},
