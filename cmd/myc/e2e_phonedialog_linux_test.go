@@ -98,10 +98,10 @@ func answersTheDialog(t *testing.T, door agentDoor) {
 	f.message("1 more thing, please")
 	a.shows("Do you want to proceed?", "touch last.txt")
 	a.key("1")
-	f.eventually("the agent has all that was kept", func() bool {
-		got := strings.Join(told, "\n")
-		return strings.Contains(got, "1 more thing, please") && exists(f.project, "last.txt")
-	})
+	a.shows("❯ 1 more thing, please", "❯ yes") // as prompts; the third one is kept, because the next command asks
+	if !exists(f.project, "last.txt") {
+		t.Error("the last command did not run")
+	}
 	log := f.must("audit", "query", "--tool", "agent__Bash", "--json")
 	for _, want := range []string{"by user4200 (telegram 4200) via telegram"} {
 		if !strings.Contains(log, want) {
