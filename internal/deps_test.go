@@ -169,6 +169,27 @@ func TestPureRoomsNeverReadTheClock(t *testing.T) {
 	}
 }
 
+// TestOnePlaceTypes: what types into the terminal of an agent is in run/pane, which looks at the terminal first.
+func TestOnePlaceTypes(t *testing.T) {
+	for dir, files := range packages(t) {
+		for _, f := range files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.SelectorExpr:
+					if n.Sel.Name == "Paste" && dir != "internal/run/pane" {
+						t.Errorf("%s pastes into a terminal: package run/pane does that", dir)
+					}
+				case *ast.BasicLit:
+					if slices.Contains([]string{`"send-keys"`, `"paste-buffer"`}, n.Value) && dir != "internal/tmux" {
+						t.Errorf("%s types into a terminal: package run/pane does that", dir)
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
 func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 	for dir, files := range packages(t) {
 		if !slices.ContainsFunc(files, func(f *ast.File) bool { return f.Doc != nil && len(strings.TrimSpace(f.Doc.Text())) > 20 }) {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"mycelium/internal/model/fake"
 	"mycelium/internal/text"
@@ -44,7 +43,7 @@ func inChat(t *testing.T, s *fake.Server, more map[string]string) *agentTerminal
 	p := newProject(t, files)
 	p.env = append(p.env, "ANTHROPIC_API_KEY="+fake.Key, "ANTHROPIC_BASE_URL="+s.URL(), "LC_ALL=C.UTF-8", "TERM=tmux-256color")
 	p.serve()
-	server := tmux.Server{Socket: filepath.Join(p.home, "t"), Config: "/dev/null", Pause: time.Millisecond, Env: p.env}
+	server := tmux.Server{Socket: filepath.Join(p.home, "t"), Config: "/dev/null", Env: p.env}
 	t.Cleanup(func() {
 		_ = exec.CommandContext(context.Background(), program, "-S", server.Socket, "kill-server").Run()
 	})

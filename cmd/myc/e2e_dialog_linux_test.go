@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"mycelium/internal/model/fake"
 	"mycelium/internal/tmux"
@@ -52,7 +51,7 @@ func (p *project) atTerminal(door agentDoor, dir string, s *fake.Server) *agentT
 	seeded := readAll(t, filepath.Join(p.home, ".claude", ".claude.json"))
 	p.write("../.claude/.claude.json", strings.Replace(seeded, "{",
 		fmt.Sprintf(`{"projects": {%q: {"hasTrustDialogAccepted": true}},`, dir), 1))
-	server := tmux.Server{Socket: filepath.Join(p.home, "run", "t"), Config: "/dev/null", Pause: time.Millisecond, Env: environ}
+	server := tmux.Server{Socket: filepath.Join(p.home, "run", "t"), Config: "/dev/null", Env: environ}
 	t.Cleanup(func() {
 		_ = exec.Command(program, "-S", server.Socket, "kill-server").Run()
 		var left map[int]string
@@ -101,9 +100,8 @@ func (a *agentTerminal) shows(texts ...string) string {
 // types types a text and Enter.
 func (a *agentTerminal) types(text string) {
 	a.t.Helper()
-	if err := a.server.Type(a.ctx, a.pane.ID, text); err != nil {
-		a.t.Fatal(err)
-	}
+	a.tmux("send-keys", "-l", "--", text)
+	a.key("Enter")
 }
 
 // key presses one key.

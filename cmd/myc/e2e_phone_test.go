@@ -34,7 +34,7 @@ func (f *phone) event(session, dir, event string, pane tmux.Pane, fields string,
 func (f *phone) window(name, typed string) tmux.Pane {
 	f.t.Helper()
 	opened, err := f.tmux.Open(f.ctx, tmux.Window{Session: "work", Name: name, Dir: f.dir,
-		Command: []string{"bash", "-c", "stty -echo; exec -a claude cat > " + typed}})
+		Command: promptingClaude(typed)})
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"mycelium/internal/tmux"
 )
@@ -18,7 +17,7 @@ func TestSwarmWatch(t *testing.T) {
 	p := swarmWorld(t)
 	p.write("plan.md", "# Plan\n1. 日付を読む\n2. Print dates\n   depends on: feature-1\n")
 	p.must("swarm", "init", "plan.md")
-	server := tmux.Server{Socket: filepath.Join(p.home, "run", "t"), Config: "/dev/null", Pause: time.Millisecond,
+	server := tmux.Server{Socket: filepath.Join(p.home, "run", "t"), Config: "/dev/null",
 		Env: append(p.env, "LC_ALL=C.UTF-8", "TERM=xterm-256color", "NO_COLOR=1")}
 	t.Cleanup(func() { _ = exec.Command(program, "-S", server.Socket, "kill-server").Run() })
 	pane, err := server.Open(p.ctx, tmux.Window{Session: "w", Name: "watch", Dir: p.dir,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -75,11 +76,18 @@ func (f *phone) hook(event string, pane tmux.Pane, fields string) *exec.Cmd {
 	return cmd
 }
 
+// promptingClaude is a command that is called claude, shows a prompt as Claude Code does, and keeps what is typed in a file.
+func promptingClaude(file string) []string {
+	const script = `rule=────────────────────
+while clear; printf '%s\n❯ \n%s\n  ? for shortcuts' $rule $rule; printf '\033[2;3H'; IFS= read -r line; do printf '%s\n' "$line" >> "$1"; done`
+	return []string{"bash", "-c", `: > "$2"; exec -a claude bash -c "$1" claude "$2"`, "bash", script, file}
+}
+
 // agentPane is a window in which something runs that is called claude and keeps what is typed.
 func (f *phone) agentPane(name string) tmux.Pane {
 	f.t.Helper()
 	if _, err := f.tmux.Open(f.ctx, tmux.Window{Session: "work", Name: name, Dir: f.dir,
-		Command: []string{"bash", "-c", "stty -echo; exec -a claude cat > typed"}}); err != nil {
+		Command: promptingClaude("typed")}); err != nil {
 		f.t.Fatal(err)
 	}
 	var pane tmux.Pane
@@ -150,7 +158,7 @@ func TestTelegramEndToEnd(t *testing.T) {
 		t.Errorf("after /abort: %s", out)
 	}
 	// The agent ends, and a shell takes its place: nothing is typed there.
-	if err := f.tmux.Type(f.ctx, pane.ID, "last"); err != nil {
+	if err := errors.Join(f.tmux.Paste(f.ctx, pane.ID, "last"), f.tmux.Keys(f.ctx, pane.ID, "Enter")); err != nil {
 		t.Fatal(err)
 	}
 	f.eventually("the text is there", func() bool { return strings.HasSuffix(f.read("typed"), "last\n") })

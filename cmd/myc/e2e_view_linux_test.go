@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"mycelium/internal/tmux"
 )
@@ -38,7 +37,7 @@ func TestAuditTailAtATerminal(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(p.home, "run"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	server := tmux.Server{Socket: filepath.Join(p.home, "run", "t"), Config: "/dev/null", Pause: time.Millisecond,
+	server := tmux.Server{Socket: filepath.Join(p.home, "run", "t"), Config: "/dev/null",
 		Env: append(p.env, "LC_ALL=C.UTF-8", "TERM=xterm-256color")}
 	t.Cleanup(func() { _ = exec.Command(program, "-S", server.Socket, "kill-server").Run() })
 	pane, err := server.Open(p.ctx, tmux.Window{Session: "w", Name: "tail", Dir: p.dir,

@@ -36,7 +36,7 @@ func TestApprovalsWatch(t *testing.T) {
 		"mycelium.yaml": "session: {defaultRole: writer}\napproval: {deadline: 200s}\n"})
 	p.must("serve", "--background", "--addr", "127.0.0.1:0")
 
-	server := tmux.Server{Socket: filepath.Join(p.home, "run", "t"), Config: "/dev/null", Pause: time.Millisecond,
+	server := tmux.Server{Socket: filepath.Join(p.home, "run", "t"), Config: "/dev/null",
 		Env: append(p.env, "LC_ALL=C.UTF-8", "TERM=xterm-256color")}
 	t.Cleanup(func() { _ = exec.Command(program, "-S", server.Socket, "kill-server").Run() })
 	pane, err := server.Open(p.ctx, tmux.Window{Session: "w", Name: "watch", Dir: p.dir,

@@ -38,7 +38,7 @@ type WebhookConfig struct {
 
 // NoticeKinds returns the kinds of notices.
 func NoticeKinds() []NoticeKind {
-	return []NoticeKind{Started, Completed, Errored, Aborted, DenialAlert, BudgetAlert, Waits, Stuck, GuardAlert}
+	return []NoticeKind{Started, Completed, Errored, Aborted, DenialAlert, BudgetAlert, Waits, Delivered, Stuck, GuardAlert}
 }
 
 // Check reports invalid values before secrets are expanded. bad gets the key below approval.telegram.
@@ -66,7 +66,7 @@ func (c *TelegramConfig) Check(bad func(key, message, hint string)) {
 	for i, k := range c.Notices {
 		if !slices.Contains(NoticeKinds(), k) {
 			bad(fmt.Sprintf("notices[%d]", i), fmt.Sprintf("notices names %q", string(k)),
-				"choose from started, completed, errored, aborted, denial-alert, budget-alert, waits, stuck, guard-alert")
+				"choose from started, completed, errored, aborted, denial-alert, budget-alert, waits, delivered, stuck, guard-alert")
 		}
 	}
 	if c.Server != "" && !SafeURL(c.Server) {

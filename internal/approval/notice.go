@@ -20,6 +20,7 @@ const (
 	DenialAlert NoticeKind = "denial-alert" // several calls in a row were denied
 	BudgetAlert NoticeKind = "budget-alert" // a budget is nearly or fully used
 	Waits       NoticeKind = "waits"        // an agent asks at its own terminal
+	Delivered   NoticeKind = "delivered"    // a text that was kept for an agent was typed, or cannot be
 	Stuck       NoticeKind = "stuck"        // a worker of the swarm goes in circles, or is silent
 	GuardAlert  NoticeKind = "guard-alert"  // what guards the agents was changed, or did not see a call
 )
@@ -34,6 +35,9 @@ type Notice struct {
 	Turns   int        `json:"turns,omitempty"`
 	Cost    float64    `json:"cost,omitempty"` // US dollars of the session so far; 0: not known
 	Time    time.Time  `json:"time"`
+	// Request is the call that the agent's own terminal asks about; only of [Waits]. Its id begins with [TerminalPrefix]: the queue does not
+	// have it.
+	Request *Request `json:"request,omitzero"`
 }
 
 // Board passes notices from those who post them to those who watch. The zero value is ready; a nil board drops notices.
@@ -52,6 +56,10 @@ const MaxNotices = 100
 func (b *Board) Post(n Notice) {
 	if b == nil {
 		return
+	}
+	if n.Request != nil {
+		masked := n.Request.masked()
+		n.Request = &masked
 	}
 	n.Label, n.Text = credential.Mask(n.Label), credential.Mask(n.Text)
 	if n.Time.IsZero() {

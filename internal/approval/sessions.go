@@ -49,6 +49,9 @@ type AgentSession struct {
 	Resumable  bool   `json:"-"` // of a past session: it can be resumed
 }
 
+// TerminalPrefix begins the id of a question of an agent's own terminal.
+const TerminalPrefix = "terminal:"
+
 // Mode is who answers the calls for which the policy says ask.
 type Mode string
 
@@ -83,8 +86,14 @@ type Agents interface {
 
 // AgentControl is what people can do in a chat with an agent that runs.
 type AgentControl interface {
-	// Send types a text into the terminal of the session and presses Enter. An error says why the text did not arrive.
-	Send(ctx context.Context, s AgentSession, text string) error
+	// Send types a text into the terminal of the session and presses Enter. If that is not possible now, it keeps the text, types it as
+	// soon as it is, and returns why. An error says why the text does not arrive at all.
+	Send(ctx context.Context, s AgentSession, text string) (kept string, err error)
+	// Question returns what the agent's own terminal asks, by its id. ok is false if the question is over, or not known.
+	Question(ctx context.Context, id string) (r Request, ok bool)
+	// AnswerThere answers a question of the agent's own terminal by the keys of its dialog, and says what was chosen. The first answer wins.
+	// An error says why nothing was chosen.
+	AnswerThere(ctx context.Context, id string, a Answer) (did string, err error)
 	// Abort ends the session: its next call is refused, and the agent is told to stop.
 	Abort(ctx context.Context, s AgentSession) error
 }

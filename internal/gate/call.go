@@ -79,6 +79,8 @@ type DeniedError struct {
 	Invalid  bool   // the request itself is at fault (Request.Invalid or NotOpen), not what it asks for
 	// AtTerminal says that the agent's own terminal has to ask its person. The effect is Ask then.
 	AtTerminal bool
+	// Question is what it asks, if AtTerminal is set.
+	Question *approval.Request
 	// Lacked is what the call would have got in the sandbox, nil for nothing, and Settled how it was refused that: Never for the rest of
 	// the session, Once for now, "" if the question was not settled.
 	Lacked  *approval.Lacked

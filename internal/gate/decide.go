@@ -259,6 +259,10 @@ func (a *Admission) refuse(ctx context.Context, d policy.Decision) error {
 	}
 	denied := a.denied(d)
 	denied.Invalid, denied.AtTerminal = a.Invalid != "", at.Place == approval.AtTerminal
+	if denied.AtTerminal {
+		q := a.question(d)
+		denied.Question = &q
+	}
 	if a.lacked.Any() {
 		denied.Lacked, denied.Settled = &a.lacked, a.settled
 	}

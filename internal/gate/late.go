@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -17,6 +18,7 @@ type Late struct {
 	Asked   bool   // a person may have said yes at the agent's own terminal, so a call that was marked ask may have run
 	Mode    string // with Asked: the agent's own permission mode, if the person chose another one with the answer
 	Refused bool   // the call did not run, so the person that the agent's own terminal asked did not say yes
+	Why     string // who answered the agent's own terminal from elsewhere, and how; "": the person who sits there
 	Ending
 }
 
@@ -32,11 +34,12 @@ func (g *Gate) Finish(_ context.Context, s *session.Session, e Late) (bool, erro
 		case d.Surface != e.Surface || d.Tool != e.Tool:
 			return nil
 		case asked && e.Refused:
-			return []audit.Record{g.answeredThere(d, "deny", "not approved by the person at the agent's own terminal: the call did not run")}
+			return []audit.Record{g.answeredThere(d, "deny",
+				cmp.Or(e.Why, "not approved by the person at the agent's own terminal: the call did not run"))}
 		case e.Refused || asked && !e.Asked || !asked && d.Effect != "allow":
 			return nil
 		case asked:
-			why := "approved by the person at the agent's own terminal"
+			why := cmp.Or(e.Why, "approved by the person at the agent's own terminal")
 			if e.Mode != "" {
 				why += ", who also chose the agent's own mode " + credential.Excerpt(e.Mode, maxMode) + ", which answers no other call"
 			}

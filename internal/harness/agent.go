@@ -65,6 +65,7 @@ type Agent struct {
 	questions []string
 	// transcribes reports whether its transcripts have the format that [Transcript] reads.
 	transcribes bool
+	readScreen  func(screen string) Screen // nil: what its terminal shows is not understood
 
 	Hooks    Hooks
 	Launch   Launch

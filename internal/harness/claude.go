@@ -43,7 +43,7 @@ var claude = Agent{
 	answer:     answerClaude,
 	// The canonical names are Claude Code's; these are its other names, present or past, for the same tools.
 	tools:       []toolName{{"Agent", "Task", ""}, {"KillBash", "KillShell", ""}},
-	transcribes: true, Resumes: true,
+	transcribes: true, Resumes: true, readScreen: readClaude,
 	questions: []string{
 		"Do you trust the files in this folder?", "Yes, I trust this folder", "To trust this folder, first make the window taller",
 		"Select login method:", "Choose the text style that looks best with your terminal", "Claude Code running in Bypass Permissions mode",

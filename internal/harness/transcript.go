@@ -13,6 +13,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/rawjson"
 )
 
 // Claude Code keeps a transcript of each run: JSON Lines, one line for each block of a message, written about 100 ms after the block
@@ -77,6 +79,15 @@ func openPlain(path string) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	return f, st.Size(), nil
+}
+
+// HasResult reports whether the last part of a transcript has the result of a call, by the agent's id of it.
+func (t Transcript) HasResult(toolUse string) bool {
+	if t == "" || toolUse == "" {
+		return false
+	}
+	lines, err := tail(string(t))
+	return err == nil && bytes.Contains(lines, []byte(`"tool_use_id":`+string(rawjson.Quote(toolUse))))
 }
 
 // tail returns the whole lines in the last maxTail bytes of a file.

@@ -57,7 +57,7 @@ func (n *Node) Run(ctx context.Context) error {
 func (n *Node) parts() []func(context.Context) error {
 	parts := []func(context.Context) error{
 		n.pool.Run, n.runLog, n.watchPlace, n.updateIndex, n.files.watchCatalog, n.files.watchFiles, n.Runs.Run, n.metrics.export,
-		n.chats.RunBells, n.chats.RingForRequests, heap.DropStart,
+		n.chats.RunBells, n.chats.RingForRequests, n.chats.DeliverTexts, heap.DropStart,
 	}
 	if n.options.stays() {
 		parts = append(parts, n.hooks.Run)

@@ -43,7 +43,11 @@ func refusedThere(ctx context.Context, g *Registry, r *run, e harness.Event) {
 		g.Logger.Error("what the agent's own terminal was asked before is not known", "agent", e.Agent, "error", err)
 	}
 	for _, a := range r.takeAsked(e) {
-		_, err := g.Gate.Finish(ctx, r.gateSession(), gate.Late{ToolUse: a.toolUse, Tool: a.tool, Surface: Surface, Refused: true})
+		why := r.answeredBy(a.toolUse)
+		if why != "" { // it was approved: a refusal is recorded at once
+			why += ", and the call did not run"
+		}
+		_, err := g.Gate.Finish(ctx, r.gateSession(), gate.Late{ToolUse: a.toolUse, Tool: a.tool, Surface: Surface, Refused: true, Why: why})
 		if err != nil {
 			g.Logger.Error("a refusal at the agent's own terminal is not in the audit log", "agent", e.Agent, "tool", a.tool, "error", err)
 		}

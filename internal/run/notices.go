@@ -69,8 +69,8 @@ func (n notifier) tellEnd(r *run) {
 	n.tell(kind, r.view(), turns, cmp.Or(said, "without a word"))
 }
 
-// ring says that a run's own terminal asks its person. The run's next event ends that.
-func (n notifier) ring(r *run) {
+// ring says that a run's own terminal asks its person. The run's next event ends that. q may be nil.
+func (n notifier) ring(r *run, q *approval.Request) {
 	r.mu.Lock()
 	r.state, r.rings = approval.PermissionPending, true
 	r.mu.Unlock()
@@ -78,7 +78,7 @@ func (n notifier) ring(r *run) {
 	if n.notices != nil {
 		n.notices.Ring(s, true)
 	}
-	n.tell(approval.Waits, s, 0, "it asks at its own terminal whether "+s.Last+" may run")
+	n.post(approval.Notice{Kind: approval.Waits, Text: "it asks at its own terminal whether " + s.Last + " may run", Request: q}, s)
 }
 
 func (n notifier) stopRinging(r *run) {
@@ -93,8 +93,12 @@ func (n notifier) stopRinging(r *run) {
 
 // tell posts a notice about a run.
 func (n notifier) tell(kind approval.NoticeKind, s approval.AgentSession, turns int, words string) {
+	n.post(approval.Notice{Kind: kind, Text: words, Turns: turns, Cost: s.Cost}, s)
+}
+
+func (n notifier) post(notice approval.Notice, s approval.AgentSession) {
 	if n.notices != nil {
-		n.notices.Post(approval.Notice{Kind: kind, Session: s.ID, Agent: s.Agent, Label: s.Label, Text: words, Turns: turns, Cost: s.Cost,
-			Time: n.now()})
+		notice.Session, notice.Agent, notice.Label, notice.Time = s.ID, s.Agent, s.Label, n.now()
+		n.notices.Post(notice)
 	}
 }

@@ -133,7 +133,8 @@ func endingOf(e harness.Event) gate.Ending {
 // about it.
 func (g *Registry) recordForeign(ctx context.Context, r *run, e harness.Event, o outcome, chosen chosenMode) {
 	o.Thinking = o.reasoning()
-	late := gate.Late{ToolUse: e.ToolUse, Tool: e.Tool, Surface: Surface, Asked: e.Interactive, Mode: chosen.mode, Ending: o.Ending}
+	late := gate.Late{ToolUse: e.ToolUse, Tool: e.Tool, Surface: Surface, Asked: e.Interactive, Mode: chosen.mode, Ending: o.Ending,
+		Why: r.answeredBy(e.ToolUse)}
 	if _, err := g.Gate.Finish(ctx, r.gateSession(), late); err != nil {
 		g.Logger.Error("the end of a call was not recorded in the audit log", "agent", e.Agent, "tool", e.Tool, "error", err)
 	}

@@ -67,6 +67,7 @@ type Registry struct {
 	Options
 	notifier
 	shell admits
+	panes panes
 
 	opening sync.Mutex // held while a session is opened, so that a run gets only one
 
@@ -125,8 +126,11 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 		g.stopRinging(r)
 	}
 	if e.Kind.Precedes() {
-		return g.beforeTool(ctx, r, e)
+		a := g.beforeTool(ctx, r, e)
+		g.panes.hold(e.Tmux, e.Pane)() // while a text is typed, no dialog opens
+		return a
 	}
+	r.closeDialogs(e)
 	if e.Fault != "" {
 		return faulty(e, errors.New(e.Fault))
 	}

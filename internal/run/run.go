@@ -55,6 +55,7 @@ type run struct {
 	late      []outcome                   // ended calls that are not recorded yet
 	reported  []string                    // tool_use_ids of the last calls whose end was reported
 	announced map[string]*session.Session // calls of our own gateway that the gate expects, with their session, by tool_use_id
+	dialogs   []dialog                    // questions that its own terminal asks, or may be about to ask
 	asked     []askedThere                // questions to the agent's own terminal that are not known to be answered
 	recalled  bool                        // asked has what an earlier process asked
 	verdicts  map[string]harness.Verdict  // answers given before a tool ran, by call; a later PermissionRequest needs them

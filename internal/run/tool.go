@@ -36,7 +36,11 @@ func (g *Registry) beforeTool(ctx context.Context, r *run, e harness.Event) harn
 	call := callKey(e)
 	if e.Kind == harness.Permission && e.Fault == "" {
 		if v, ok := decided(ctx, g, r, e); ok {
-			return g.permit(e, v)
+			a := g.permit(e, v)
+			if a.Verdict == harness.Pass {
+				g.opens(r, e, nil)
+			}
+			return a
 		}
 	}
 	c := g.childOf(r, e)
@@ -53,6 +57,9 @@ func (g *Registry) beforeTool(ctx context.Context, r *run, e harness.Event) harn
 	}
 	if message != "" && a.Message == "" {
 		a.Message = message
+	}
+	if a.Verdict == harness.Pass {
+		g.opens(r, e, nil)
 	}
 	r.remember(call, a.Verdict)
 	return a
@@ -194,7 +201,7 @@ func (g *Registry) refused(r *run, e harness.Event, err error) harness.Answer {
 		return faulty(e, err)
 	}
 	if denied.AtTerminal {
-		g.ring(r)
+		g.ring(r, g.opens(r, e, denied.Question))
 		r.noteAsked(e, denied.Decision.Rule)
 		return harness.Answer{Verdict: harness.Ask, Reason: asking(denied.Decision)}
 	}

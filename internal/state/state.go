@@ -233,6 +233,9 @@ func (p Paths) Mode() string { return p.file("mode") }
 // Agents holds the names and the first prompts of the sessions of agents.
 func (p Paths) Agents() string { return p.file("agents.json") }
 
+// KeptTexts returns the file of the texts that people sent to agents and that are not typed yet.
+func (p Paths) KeptTexts() string { return p.file("texts.json") }
+
 // Run holds the settings of an agent that was started for one session.
 func (p Paths) Run(session string) string { return p.file("run", session) }
 

@@ -17,12 +17,10 @@ import (
 
 // Server is one tmux server. The zero value is the user's default server. Methods do not start a server unless they say so.
 type Server struct {
-	Socket  string // path of its socket; empty: tmux's default
-	Config  string // its configuration file; empty: tmux's default
-	Program string // empty: tmux from PATH
-	// Pause is the delay between a text and its Enter; 0: 150 ms. Without a delay, a program may take both for one paste.
-	Pause time.Duration
-	Env   []string // environment of tmux; nil: that of this process
+	Socket  string   // path of its socket; empty: tmux's default
+	Config  string   // its configuration file; empty: tmux's default
+	Program string   // empty: tmux from PATH
+	Env     []string // environment of tmux; nil: that of this process
 }
 
 // ErrNoServer means that no tmux server runs at the socket.
@@ -31,10 +29,8 @@ var ErrNoServer = errors.New("no tmux server runs")
 // ErrNoPane means that the pane or window does not exist any more.
 var ErrNoPane = errors.New("the tmux pane is gone")
 
-const (
-	pause = 150 * time.Millisecond
-	limit = 10 * time.Second // for one command: a stopped server never answers
-)
+// limit bounds one command: a stopped server never answers.
+const limit = 10 * time.Second
 
 // At returns the server from the variable TMUX (socket,pid,session) of a process in one of its panes.
 func At(env string) Server {
@@ -124,43 +120,34 @@ func (s Server) GivenName(ctx context.Context, pane string) string {
 	return ""
 }
 
-// Type types a text into a pane and presses Enter. It pastes a text of several lines, so that no line is sent alone. Control characters
-// other than line feed and tab are an error, because they are keys.
-func (s Server) Type(ctx context.Context, pane, text string) error {
+// Paste puts a text into a pane as a bracketed paste, without Enter. Text that arrives as single keys would be taken as keys by a program
+// that shows a menu. Control characters other than line feed and tab are an error, because they are keys too.
+//
+// Paste and Keys do not look at what the pane shows: package run/pane does, for everything that types for a person.
+func (s Server) Paste(ctx context.Context, pane, text string) error {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	if i := strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }); i >= 0 {
-		return fmt.Errorf("type into pane %s: the text has a control character at byte %d", pane, i)
+		return fmt.Errorf("paste into pane %s: the text has a control character at byte %d", pane, i)
 	}
-	if err := s.there(ctx, pane); err != nil {
-		return fmt.Errorf("type into pane %s: %w", pane, err)
-	}
-	var err error
-	switch {
-	case text == "":
-	case strings.ContainsAny(text, "\n\t"):
-		name := "mycelium-" + rand.Text()
-		if _, err = s.run(ctx, text, "load-buffer", "-b", name, "-"); err == nil {
-			_, err = s.run(ctx, "", "paste-buffer", "-p", "-d", "-b", name, "-t", pane)
-		}
-	default:
-		_, err = s.run(ctx, "", "send-keys", "-t", pane, "-l", "--", literal(text))
+	err := s.there(ctx, pane)
+	name := "mycelium-" + rand.Text()
+	if err == nil && text != "" {
+		_, err = s.run(ctx, text, "load-buffer", "-b", name, "-", ";", "paste-buffer", "-p", "-d", "-b", name, "-t", pane)
 	}
 	if err != nil {
-		return fmt.Errorf("type into pane %s: %w", pane, err)
+		return fmt.Errorf("paste into pane %s: %w", pane, err)
 	}
-	wait := s.Pause
-	if wait == 0 {
-		wait = pause
+	return nil
+}
+
+// Keys presses keys in a pane, by the names of tmux(1): Enter, Down, Tab, 1.
+func (s Server) Keys(ctx context.Context, pane string, names ...string) error {
+	err := s.there(ctx, pane)
+	if err == nil {
+		_, err = s.run(ctx, "", append([]string{"send-keys", "-t", pane, "--"}, names...)...)
 	}
-	t := time.NewTimer(wait)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return fmt.Errorf("type into pane %s: the text is there, and Enter was not pressed: %w", pane, ctx.Err())
-	case <-t.C:
-	}
-	if _, err := s.run(ctx, "", "send-keys", "-t", pane, "Enter"); err != nil {
-		return fmt.Errorf("type into pane %s: press Enter: %w", pane, err)
+	if err != nil {
+		return fmt.Errorf("press %s in pane %s: %w", strings.Join(names, " "), pane, err)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -27,7 +28,7 @@ func private(t *testing.T) Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Server{Socket: filepath.Join(dir, "s"), Config: "/dev/null", Pause: time.Millisecond, Env: append(os.Environ(), "TMUX=", "LC_ALL=C")}
+	s := Server{Socket: filepath.Join(dir, "s"), Config: "/dev/null", Env: append(os.Environ(), "TMUX=", "LC_ALL=C")}
 	t.Cleanup(func() {
 		if err := s.Kill(t.Context()); err != nil && t.Context().Err() == nil {
 			t.Error(err)
@@ -90,7 +91,15 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// TestType: texts arrive as they were written, one line as keys, several as one paste.
+// typed pastes a text and presses Enter.
+func typed(ctx context.Context, s Server, pane, text string) error {
+	if err := s.Paste(ctx, pane, text); err != nil {
+		return err
+	}
+	return s.Keys(ctx, pane, "Enter")
+}
+
+// TestType: texts arrive as they were written.
 func TestType(t *testing.T) {
 	s, ctx := private(t), t.Context()
 	dir := t.TempDir()
@@ -104,23 +113,23 @@ func TestType(t *testing.T) {
 	for _, text := range []string{"hello", "-l Enter C-c", "ends in ;", `and in \;`, "日本語で続けて 🙂",
 		"#(touch x) $(touch x) `id` ~",
 		"two\nlines;", "a\ttab", ""} {
-		if err := s.Type(ctx, p.ID, text); err != nil {
+		if err := typed(ctx, s, p.ID, text); err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
 		want += text + "\n"
 		file(t, out, want)
 	}
-	if err := s.Type(ctx, p.ID, "with a return\r\nof old\n\n"); err != nil {
+	if err := typed(ctx, s, p.ID, "with a return\r\nof old\n\n"); err != nil {
 		t.Error(err)
 	}
 	file(t, out, want+"with a return\nof old\n")
 	for _, bad := range []string{"\x03", "a\x1b[201~b", "x\ry", "\u009b"} {
-		if err := s.Type(ctx, p.ID, bad); err == nil || !strings.Contains(err.Error(), "control character") {
+		if err := typed(ctx, s, p.ID, bad); err == nil || !strings.Contains(err.Error(), "control character") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
 	for _, pane := range []string{"", "%", "%99", "=t:w", "t", "%0;kill-server", "-a"} {
-		if err := s.Type(ctx, pane, "x"); err == nil {
+		if err := typed(ctx, s, pane, "x"); err == nil {
 			t.Errorf("pane %q was typed into", pane)
 		}
 	}
@@ -156,7 +165,7 @@ func TestDeadPane(t *testing.T) {
 				break
 			}
 		}
-		if err := s.Type(ctx, p.ID, "x"); !errors.Is(err, ErrNoPane) {
+		if err := typed(ctx, s, p.ID, "x"); !errors.Is(err, ErrNoPane) {
 			t.Errorf("%v", err)
 		}
 	}

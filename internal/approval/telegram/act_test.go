@@ -422,7 +422,14 @@ func (f fakeAgents) Sessions(context.Context) ([]approval.AgentSession, error) {
 }
 func (f fakeAgents) Past(context.Context) ([]approval.AgentSession, error)          { return nil, nil }
 func (f fakeAgents) Summary(context.Context, approval.AgentSession) (string, error) { return "", nil }
-func (f fakeAgents) Send(_ context.Context, s approval.AgentSession, text string) error {
-	return f.send(s, text)
+func (f fakeAgents) Send(_ context.Context, s approval.AgentSession, text string) (string, error) {
+	return "", f.send(s, text)
+}
+func (f fakeAgents) Question(context.Context, string) (approval.Request, bool) {
+	return approval.Request{}, false
+}
+
+func (f fakeAgents) AnswerThere(context.Context, string, approval.Answer) (string, error) {
+	return "", errors.New("nothing is open")
 }
 func (f fakeAgents) Abort(context.Context, approval.AgentSession) error { return nil }

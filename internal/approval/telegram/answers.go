@@ -25,9 +25,11 @@ type answers struct {
 	pins   *pins
 	picks  *picks
 	render renderer
-	past   func(ctx context.Context, list []approval.Candidate) ([]string, error)                              // see [Options.Past]
-	read   func(ctx context.Context, r approval.Request, text string) (approval.Reply, error)                  // see [Options.Read]
-	adopt  func(ctx context.Context, r approval.Request, p approval.Reply, by string) (what string, err error) // see [Options.Adopt]
+	// control answers the agents' own terminals; it may be nil.
+	control approval.AgentControl
+	past    func(ctx context.Context, list []approval.Candidate) ([]string, error)                              // see [Options.Past]
+	read    func(ctx context.Context, r approval.Request, text string) (approval.Reply, error)                  // see [Options.Read]
+	adopt   func(ctx context.Context, r approval.Request, p approval.Reply, by string) (what string, err error) // see [Options.Adopt]
 }
 
 // tap handles a tap on a button of a request.
@@ -54,25 +56,47 @@ func (s *answers) tap(ctx context.Context, r approval.Request, p tap, from *mode
 
 // text handles a text about a request.
 func (s *answers) text(ctx context.Context, m *models.Message, id, text string) reply {
-	by := personOf(m.From)
 	r, err := s.queue.Show(ctx, id)
 	switch {
 	case err != nil:
 		return refused("That request is not known any more: nothing was done.")
 	case r.State == approval.Pending && r.Kind == approval.Stop:
-		return s.check(ctx, r, approval.Answer{Allow: true, By: by, Text: text}, m.From.ID, m.ID)
+		return s.check(ctx, r, approval.Answer{Allow: true, By: personOf(m.From), Text: text}, m.From.ID, m.ID)
 	case r.State == approval.Pending && r.Kind == approval.Question:
 		return s.typed(ctx, m, r, text)
-	case s.read == nil:
-		return refused("This bot does not read texts about requests: use the buttons.")
 	}
+	return s.understood(ctx, m, r, text)
+}
+
+// there handles a text about a question of an agent's own terminal, which is answered by the keys of its dialog.
+func (s *answers) there(ctx context.Context, m *models.Message, id, text string) reply {
+	if s.control == nil {
+		return refused("Agents cannot be answered here: nothing was typed.")
+	}
+	r, ok := s.control.Question(ctx, id)
+	if !ok {
+		return refused("That question is over, or I do not know it any more: nothing was typed.")
+	}
+	return s.understood(ctx, m, r, text)
+}
+
+// understood gives the answer that a text means.
+func (s *answers) understood(ctx context.Context, m *models.Message, r approval.Request, text string) reply {
+	buttons := "Use the buttons."
+	if strings.HasPrefix(r.ID, approval.TerminalPrefix) {
+		buttons = "Reply yes or no."
+	}
+	if s.read == nil {
+		return refused("This bot does not read texts about requests. Use the buttons, or the agent's own terminal.")
+	}
+	by := personOf(m.From)
 	p, err := s.read(ctx, r, text)
 	if err != nil {
 		s.client.warn("a reply could not be understood", err)
-		return refused("I could not find out what that means: nothing was done. Use the buttons.")
+		return refused("I could not find out what that means: nothing was done. " + buttons)
 	}
 	if p.Doubt {
-		return refused(strings.TrimSpace("I am not sure that this is a yes: nothing was done. Use the buttons. " + approval.Short(p.Why, 200)))
+		return refused(strings.TrimSpace("I am not sure that this is a yes: nothing was done. " + buttons + " " + approval.Short(p.Why, 200)))
 	}
 	a := approval.Answer{By: by, Reason: approval.Short(m.Text, 200)}
 	switch p.Kind {
@@ -84,7 +108,7 @@ func (s *answers) text(ctx context.Context, m *models.Message, id, text string) 
 	case approval.ReplyPolicy, approval.ReplyRule:
 		return s.write(ctx, r, p, by)
 	default:
-		return refused("I did not understand that: nothing was done. Use the buttons.")
+		return refused("I did not understand that: nothing was done. " + buttons)
 	}
 	return s.check(ctx, r, a, m.From.ID, m.ID)
 }
@@ -112,6 +136,9 @@ func (s *answers) check(ctx context.Context, r approval.Request, a approval.Answ
 	if a.Allow && r.State == approval.Pending && r.Kind == approval.Call {
 		v := s.views.of(r.ID)
 		if _, whole := s.render.request(r, v); !whole && !v.opened {
+			if strings.HasPrefix(r.ID, approval.TerminalPrefix) {
+				return refused("Not everything fits into my message: approve it at its own terminal, where you see the rest.")
+			}
 			return refused("Not everything is shown. Press “Show the rest” first: you approve what you have seen.")
 		}
 		if s.pins.pin != "" && r.Risk == policy.Critical {
@@ -121,8 +148,15 @@ func (s *answers) check(ctx context.Context, r approval.Request, a approval.Answ
 	return s.give(ctx, r, a)
 }
 
-// give gives an answer to the queue and returns what became of it.
+// give gives an answer to the queue, or to the agent's own terminal that asks, and returns what became of it.
 func (s *answers) give(ctx context.Context, r approval.Request, a approval.Answer) reply {
+	if strings.HasPrefix(r.ID, approval.TerminalPrefix) {
+		did, err := s.control.AnswerThere(ctx, r.ID, a)
+		if err != nil {
+			return refused("Not answered: " + approval.Short(s.client.link.clean(err), 300))
+		}
+		return said(yesNo(a.Allow, "✅", "❌") + " Answered at its terminal: " + approval.Short(did, 500))
+	}
 	now, err := s.queue.Settle(ctx, r.ID, a)
 	defer s.outbox.touch(r.ID)
 	var late *approval.LateError

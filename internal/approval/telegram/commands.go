@@ -131,15 +131,20 @@ func (c *commands) send(ctx context.Context, user int64, args string) reply {
 	return c.forward(ctx, user, named(name), text)
 }
 
-// forward types a text into the terminal of the session that matches. It reports success only if the text arrived.
+// forward types a text into the terminal of the session that matches. It reports success only if the text arrived, and says so if the text
+// is kept.
 func (c *commands) forward(ctx context.Context, user int64, matches func(approval.AgentSession) bool, text string) reply {
 	if c.Control == nil || c.Agents == nil {
 		return refused("Texts cannot be sent to agents here: nothing was sent.")
 	}
 	return c.pick(ctx, user, matches, "Which one?", func(ctx context.Context, s approval.AgentSession) string {
-		if err := c.Control.Send(ctx, s, text); err != nil {
+		kept, err := c.Control.Send(ctx, s, text)
+		switch {
+		case err != nil:
 			c.client.warn("a text did not reach its agent", err)
 			return "Not sent to " + nameOf(s, 60) + ": " + approval.Short(c.client.link.clean(err), 200)
+		case kept != "":
+			return "⏳ Kept for " + nameOf(s, 60) + ": " + approval.Short(kept, 200) + ". I type it when that is over, and tell you."
 		}
 		return "⌨️ Sent to " + nameOf(s, 60) + "."
 	})

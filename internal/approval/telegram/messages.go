@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"mycelium/internal/approval"
 	"mycelium/internal/store"
 )
 
@@ -14,7 +16,7 @@ import (
 type sent struct {
 	chat    int64
 	message int
-	request string // that it shows; empty: it is a notice or a summary
+	request string // that it shows, or the question of an agent's own terminal; empty: it is another notice or a summary
 	session string // that it is about; replies to a notice or a summary go there
 	shown   string // digest of what the message shows now
 }
@@ -33,9 +35,10 @@ func (m messages) add(ctx context.Context, s sent, now time.Time) error {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM chat_messages WHERE created_at < ?", now.Add(-messageLife).UnixMicro()); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO chat_messages (bot, chat, message, request, session, shown, created_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (bot, chat, message) DO NOTHING`,
-			m.bot, s.chat, s.message, s.request, s.session, s.shown, now.UnixMicro())
+		final := strings.HasPrefix(s.request, approval.TerminalPrefix) // the message of a notice does not change
+		_, err := tx.ExecContext(ctx, `INSERT INTO chat_messages (bot, chat, message, request, session, shown, final, created_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (bot, chat, message) DO NOTHING`,
+			m.bot, s.chat, s.message, s.request, s.session, s.shown, final, now.UnixMicro())
 		return err
 	})
 	return describe("store a chat message", err)

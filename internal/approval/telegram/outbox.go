@@ -100,7 +100,11 @@ func (o *outbox) run(ctx context.Context) {
 			if id != "" {
 				return o.refresh(ctx, id)
 			}
-			return o.sendFor(ctx, n.Session, func() (int, error) { return o.client.send(ctx, noticePage(*n), nil) })
+			about := sent{session: n.Session}
+			if n.Request != nil {
+				about.request = n.Request.ID
+			}
+			return o.sendFor(ctx, about, func() (int, error) { return o.client.send(ctx, noticePage(*n), nil) })
 		})
 		if err == nil {
 			wait = 0
@@ -162,15 +166,16 @@ func (o *outbox) refresh(ctx context.Context, id string) error {
 	return nil
 }
 
-// sendFor sends a message about a session and records it: replies to the message go to that session.
-func (o *outbox) sendFor(ctx context.Context, session string, send func() (message int, err error)) error {
+// sendFor sends a message about a session, or about a question of its own terminal, and records it: replies to the message go there.
+func (o *outbox) sendFor(ctx context.Context, about sent, send func() (message int, err error)) error {
 	o.noting.RLock()
 	defer o.noting.RUnlock()
 	message, err := send()
-	if err != nil || message == 0 || session == "" {
+	if err != nil || message == 0 || about.session == "" {
 		return err
 	}
-	return o.kept.add(ctx, sent{chat: o.client.chat, message: message, session: session}, o.now())
+	about.chat, about.message = o.client.chat, message
+	return o.kept.add(ctx, about, o.now())
 }
 
 // find returns the message that a text replies to. A person can reply before a message is recorded: find looks again for a message that

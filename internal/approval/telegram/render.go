@@ -295,9 +295,15 @@ func noticePage(n approval.Notice) *page {
 		approval.Started: "▶️ Started", approval.Completed: "✅ Completed", approval.Errored: "❌ Ended with an error",
 		approval.Aborted: "⏹ Aborted", approval.DenialAlert: "🚧 Denied again and again",
 		approval.BudgetAlert: "💰 Budget", approval.Waits: "💬 Waits for you", approval.Stuck: "🌀 Stuck",
+		approval.Delivered:  "⌨️ Kept text",
 		approval.GuardAlert: "🛡 The guard of an agent",
 	}
 	p := &page{}
+	if n.Request != nil {
+		p.bold(words[n.Kind]).text(", at its own terminal:\n")
+		p.call(*n.Request)
+		return p.text("\nReply to this message: yes, no, or what to do instead.")
+	}
 	p.text(cmp.Or(words[n.Kind], approval.Short(string(n.Kind), 40)) + ": ").bold(approval.Short(cmp.Or(n.Label, n.Session, "an agent"), 60))
 	if n.Agent != "" {
 		p.text(" (" + approval.Short(n.Agent, 40) + ")")

@@ -123,7 +123,7 @@ func (c *commands) summary(ctx context.Context, s approval.AgentSession) string 
 	p := (&page{}).bold(nameOf(s, 60)).textf(" · %s\n", cmp.Or(stateWords[s.State], "?"))
 	shown, _ := ends(text.Visible(strings.TrimSpace(credential.Mask(summary))), 3000)
 	p.text(cmp.Or(shown, "There is no transcript of it yet.") + "\nReply to this message to write to it.")
-	if err := c.outbox.sendFor(ctx, s.ID, func() (int, error) { return c.client.say(ctx, p, nil), nil }); err != nil {
+	if err := c.outbox.sendFor(ctx, sent{session: s.ID}, func() (int, error) { return c.client.say(ctx, p, nil), nil }); err != nil {
 		c.client.warn("a summary was not recorded", err)
 	}
 	return ""

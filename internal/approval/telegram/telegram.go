@@ -89,7 +89,7 @@ func New(o Options) (*Bot, error) {
 		o: o, client: c, kept: kept, outbox: out, pins: secrets, picks: choices, logger: o.Logger, now: o.Now,
 		inbox: make(chan *models.Message, 64),
 		answers: &answers{queue: o.Queue, client: c, outbox: out, views: seen, pins: secrets, picks: choices, render: render, past: o.Past,
-			read: o.Read, adopt: o.Adopt},
+			read: o.Read, adopt: o.Adopt, control: o.Control},
 		commands:  &commands{Options: o, client: c, outbox: out, picks: choices, past: &pastLists{}},
 		enrolment: &enrolment{chat: chat, users: conf.Users, logger: o.Logger, strangers: map[[2]int64]bool{}},
 		refusals:  &refusals{now: o.Now, used: map[int64]*allowance{}},
@@ -247,6 +247,8 @@ func (t *Bot) replied(ctx context.Context, m *models.Message, to int, text strin
 	case err != nil:
 		t.client.warn("the message that a text replies to could not be looked up", err)
 		respond(refused("The database could not be read: nothing was done. The log of the daemon says why."))
+	case known && strings.HasPrefix(s.request, approval.TerminalPrefix):
+		t.work.Go(func() { respond(t.answers.there(ctx, m, s.request, text)) })
 	case known && s.request == "" && s.session != "":
 		respond(t.commands.forward(ctx, m.From.ID, func(a approval.AgentSession) bool { return a.ID == s.session }, text))
 	case request != "":

@@ -154,17 +154,53 @@ func (c *Chats) paneOf(ctx context.Context, s approval.AgentSession) (tmux.Serve
 	return at, tmux.Pane{}, tmux.ErrNoPane
 }
 
-// Send types a text into the terminal of an agent.
-func (c *Chats) Send(ctx context.Context, s approval.AgentSession, text string) error {
+// Send types a text into the terminal of an agent. Where its screen shows a question, somebody's own text, or what is not understood, or a
+// call of it waits, Send keeps the text and returns why: it is typed as soon as that is over.
+func (c *Chats) Send(ctx context.Context, s approval.AgentSession, text string) (kept string, err error) {
 	if err := checkTyped(text); err != nil {
-		return err
+		return "", err
 	}
-	at, p, err := c.paneOf(ctx, s)
-	if err != nil {
-		return err
+	if agent, known := harness.Named(s.Agent); known && !agent.ReadsScreen() {
+		return "", fmt.Errorf("the screens of %s are not known here, so its prompt cannot be told from a question", agent.Title)
 	}
-	c.Logger.Info("a text from a chat goes to an agent", "session", s.ID, "pane", p.ID, "bytes", len(text))
-	return at.Type(ctx, p.ID, text)
+	if _, _, err := c.paneOf(ctx, s); err != nil {
+		return "", err
+	}
+	return c.texts.send(ctx, c, s, text)
+}
+
+// Question returns what an agent's own terminal asks, by its id.
+func (c *Chats) Question(_ context.Context, id string) (approval.Request, bool) {
+	q, _, ok := c.Runs.Question(id)
+	return q, ok
+}
+
+// AnswerThere answers a question of an agent's own terminal by the keys of its dialog. Words that the dialog does not take follow it as a
+// text.
+func (c *Chats) AnswerThere(ctx context.Context, id string, a approval.Answer) (string, error) {
+	_, s, ok := c.Runs.Question(id)
+	if ok {
+		if _, _, err := c.paneOf(ctx, s); err != nil {
+			return "", err
+		}
+	}
+	option, told, err := c.Runs.AnswerThere(ctx, id, a)
+	switch {
+	case err != nil:
+		return "", err
+	case a.Allow || a.Text == "":
+		return option, nil
+	case told:
+		return option + ", and it was told: " + approval.Short(a.Text, 300), nil
+	}
+	kept, err := c.Send(ctx, s, a.Text)
+	switch {
+	case err != nil:
+		return option + ", but the words could not be sent: " + err.Error(), nil
+	case kept != "":
+		return option + "; the words are kept for it: " + kept, nil
+	}
+	return option + ", and the words were sent after it", nil
 }
 
 // checkTyped refuses a text that an agent's terminal would not take as a prompt. After "!" the agent runs a shell command without any

@@ -56,6 +56,7 @@ type Chats struct {
 	terminals presence.Terminals // of this machine: whether somebody is there
 
 	board   approval.Board // notices; each channel posts them
+	texts   texts
 	bells   chan bell
 	renewed chan struct{} // holds one: configuration or variables may have changed
 	mode    atomic.Value  // approval.Mode: set by a person; empty: what the files say
@@ -65,6 +66,7 @@ type Chats struct {
 func New(o Options) *Chats {
 	c := &Chats{Options: o, bells: make(chan bell, 64), renewed: make(chan struct{}, 1)}
 	c.terminals.Panes = c.panes
+	c.texts = texts{path: o.State.KeptTexts(), logger: o.Logger, more: make(chan struct{}, 1)}
 	c.restoreMode()
 	return c
 }

@@ -14,25 +14,16 @@ import (
 
 	"mycelium/internal/agent"
 	"mycelium/internal/harness"
-	"mycelium/internal/lazy"
 	"mycelium/internal/model"
 	"mycelium/internal/rawjson"
+	"mycelium/internal/run/pane"
 	"mycelium/internal/text"
-	"mycelium/internal/tmux"
 )
-
-// Screen is the terminal of a Claude Code that a person could sit at.
-type Screen interface {
-	Screen(ctx context.Context, pane string) (string, error)
-	Type(ctx context.Context, pane, text string) error
-}
-
-var _ Screen = tmux.Server{}
 
 // TUI is a conversation with a Claude Code in its own terminal: what is said is pasted when its prompt is seen, and what it does is read
 // from its transcript (2.1.197).
 type TUI struct {
-	Screen  Screen
+	Screen  pane.Terminal
 	Pane    string
 	Config  string // the folder of its own configuration, in which its transcripts are
 	Session string // its session, by which its transcript is named
@@ -78,11 +69,15 @@ func (c *TUI) Say(ctx context.Context, said string, tell func(agent.Event)) (age
 		c.messages = map[string]harness.Usage{}
 	}
 	c.heard, c.stop, c.failed = false, "", ""
-	if err := c.Screen.Type(ctx, c.Pane, said); err != nil {
-		return c.ended(ctx, err)
-	}
-	idle, unheard := 0, 0
+	idle, unheard, typed := 0, 0, false
 	err := c.look(ctx, heardWithin, "what was said is not in the transcript", func() (done, alive bool, err error) {
+		if !typed {
+			err := c.at().Type(ctx, said)
+			if notNow := (*pane.NotNowError)(nil); err != nil && !errors.As(err, &notNow) {
+				return false, false, err
+			}
+			typed = err == nil
+		}
 		if err := c.read(said, tell); err != nil {
 			return false, c.heard, err
 		}
@@ -90,23 +85,18 @@ func (c *TUI) Say(ctx context.Context, said string, tell func(agent.Event)) (age
 			c.stop = agent.StopBudget
 			return true, true, nil
 		}
-		screen, err := c.Screen.Screen(ctx, c.Pane)
+		prompts, err := c.prompts(ctx)
 		if err != nil {
 			return false, c.heard, err
 		}
-		if idle++; c.stop == "" || !prompts(screen) {
+		if idle++; c.stop == "" || !prompts {
 			idle = 0
 		}
-		if unheard++; c.heard || !prompts(screen) {
+		if unheard++; c.heard || !prompts {
 			unheard = 0
 		}
 		if unheard == againLooks { // a terminal that was just opened may lose keys
-			unheard = 0
-			again := said
-			if typed(screen) != "" {
-				again = "" // only Enter
-			}
-			return false, false, c.Screen.Type(ctx, c.Pane, again)
+			unheard, typed = 0, false
 		}
 		return c.heard && idle >= idleLooks, c.heard, nil
 	})
@@ -168,24 +158,35 @@ func orEnd(err error) error {
 	return err
 }
 
-// trustQuestion is what Claude Code asks in a folder that it does not know. A worktree of the swarm has what the person committed; what it
-// may do is the policy's affair.
-const trustQuestion = "❯ 1. Yes, I trust this folder"
+// at is the terminal.
+func (c *TUI) at() *pane.Pane { return pane.Of(c.Screen, c.Pane, "claude") }
 
-// ready waits until the prompt is seen. It answers the question about the folder; every other question is a person's.
+// prompts reports whether the screen shows the prompt of a Claude Code that does not work.
+func (c *TUI) prompts(ctx context.Context) (bool, error) {
+	screen, err := c.at().Read(ctx)
+	return screen.Shown == harness.ShowsPrompt && !screen.Works, err
+}
+
+// ready waits until the prompt is seen. It answers the question about the folder: a worktree of the swarm has what the person committed, and
+// what the agent may do there is the policy's affair. Every other question is a person's.
 func (c *TUI) ready(ctx context.Context) error {
-	asked, shown, idle := "", "", 0
+	asked, shown, idle := false, "", 0
 	err := c.look(ctx, readyWithin, "its prompt is not seen", func() (bool, bool, error) {
 		screen, err := c.Screen.Screen(ctx, c.Pane)
 		if err != nil {
 			return false, false, err
 		}
 		shown = strings.Join(strings.Fields(screen), " ")
-		if strings.Contains(shown, trustQuestion) && asked == "" {
-			asked = trustQuestion
-			return false, false, c.Screen.Type(ctx, c.Pane, "")
+		if !asked {
+			if asked, err = c.at().Trust(ctx); asked || err != nil {
+				return false, false, err
+			}
 		}
-		if idle++; !prompts(screen) || harness.AsksAtStart(shown) {
+		prompts, err := c.prompts(ctx)
+		if err != nil {
+			return false, false, err
+		}
+		if idle++; !prompts || harness.AsksAtStart(shown) {
 			idle = 0
 		}
 		return idle >= idleLooks, false, nil
@@ -194,30 +195,6 @@ func (c *TUI) ready(ctx context.Context) error {
 		return fmt.Errorf("it asks something that a person has to answer (myc swarm attach): %w", err)
 	}
 	return err
-}
-
-// promptLine is the line in which a person types; a number behind the mark is a choice in a menu.
-var promptLine = lazy.Regexp(`(?m)^[│\s]*[❯>](?:[\s\x{a0}]*$|[\s\x{a0}]+[^\s\x{a0}\d])`)
-
-// prompts reports whether a screen shows the prompt of a Claude Code that does not work.
-func prompts(screen string) bool {
-	return promptLine().MatchString(screen) && !strings.Contains(screen, "esc to interrupt")
-}
-
-// inputLine is the line that a person types in, with what stands there. Until something is typed, it has an example.
-var inputLine = lazy.Regexp(`(?m)^[│\s]*❯(.*)$`)
-
-// typed is what stands at the prompt of a screen.
-func typed(screen string) string {
-	all := inputLine().FindAllStringSubmatch(screen, -1)
-	if len(all) == 0 {
-		return ""
-	}
-	last := strings.Trim(all[len(all)-1][1], " \t\u00a0│")
-	if strings.HasPrefix(last, "Try \"") {
-		return ""
-	}
-	return last
 }
 
 // read takes the new lines of the transcript.

@@ -1,17 +1,25 @@
 package swarm
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	"mycelium/internal/node/acts"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/run/pane"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ops"
+	"mycelium/internal/swarm/runner"
 	"mycelium/internal/text"
+	"mycelium/internal/tmux"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/site"
 )
@@ -112,8 +120,10 @@ func (s *room) keyboard(w http.ResponseWriter, r *http.Request, d device.Device)
 // keys types into the terminal of a worker, for the device that has its keyboard.
 func (s *room) keys(w http.ResponseWriter, r *http.Request, d device.Device) {
 	r.Body = http.MaxBytesReader(w, r.Body, site.MaxForm)
-	typed, name := r.PostFormValue("keys"), r.PathValue("worker")
-	if line := r.PostFormValue("line"); typed == "" && line != "" { // of a page without scripts: a line, with its Enter
+	typed, line, name := r.PostFormValue("keys"), r.PostFormValue("line"), r.PathValue("worker")
+	if typed != "" {
+		line = ""
+	} else if line != "" { // of a page without scripts: a line, with its Enter
 		typed = line + "\r"
 	}
 	s.acting(w, r, d, s.showTerminal, func(o *opened, of *book.Session) (to string, err error) {
@@ -127,6 +137,41 @@ func (s *room) keys(w http.ResponseWriter, r *http.Request, d device.Device) {
 			return "", failure.New(failure.Denied, errors.New("this browser does not have the keyboard of "+text.OneLine(name)),
 				"take it first: that is recorded")
 		}
-		return addressOf(o.paths, "workers", name), o.terminals.Press(r.Context(), a.Window, []byte(typed))
+		if line != "" && atTerminal(of, name) {
+			err = enter(r.Context(), o.terminals, a.Window, line)
+		} else {
+			err = o.terminals.Press(r.Context(), a.Window, []byte(typed))
+		}
+		return addressOf(o.paths, "workers", name), err
 	})
+}
+
+// atTerminal reports whether a worker is a Claude Code at its own terminal.
+func atTerminal(of *book.Session, name string) bool {
+	f, err := of.Feature(name)
+	return err == nil && cmp.Or(f.Route.Worker, of.Settings.Runner) == runner.Terminal
+}
+
+// enter types a line into the terminal of a Claude Code as a prompt. Who sends it has not seen what the terminal shows now: where that is a
+// dialog, the line may only be the number of an option.
+func enter(ctx context.Context, terminals tmux.Server, window, line string) error {
+	panes, err := terminals.Panes(ctx)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(panes, func(p tmux.Pane) bool { return p.Session == window })
+	if i < 0 {
+		return tmux.ErrNoPane
+	}
+	p := pane.Of(terminals, panes[i].ID, "claude")
+	if n, err := strconv.Atoi(line); err == nil {
+		if err = p.Choose(ctx, n); !errors.Is(err, pane.ErrNoDialog) {
+			return err
+		}
+	}
+	err = p.Type(ctx, line)
+	if notNow := (*pane.NotNowError)(nil); errors.As(err, &notNow) {
+		return failure.New(failure.Conflict, fmt.Errorf("nothing was sent: %w", err), "look at the terminal; a number alone takes that option of a question")
+	}
+	return err
 }

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"mycelium/internal/approval/telegram/telegramtest"
+	"mycelium/internal/model/fake"
+)
+
+// reply is what the bot says to a reply of the person to one of its messages.
+func (f *phone) reply(to telegramtest.Message, text, want string) telegramtest.Message {
+	f.t.Helper()
+	id := f.api.Say(tgUser, tgUser, text, to.ID)
+	m, err := f.api.WaitMessage(f.ctx, id, "an answer to "+text, func(m telegramtest.Message) bool { return strings.Contains(m.Text, want) })
+	if err != nil {
+		f.t.Fatalf("the reply %q was not answered %q: %v\n%+v", text, want, err, f.api.Messages())
+	}
+	return m
+}
+
+// TestPhoneAndDialog: while the real Claude Code of both versions shows its own dialog, a reply to the bot's notice answers it, and no
+// text is typed into it. What is sent meanwhile is kept and typed afterwards.
+func TestPhoneAndDialog(t *testing.T) {
+	needTerminals(t)
+	if !withoutNetwork(t) {
+		return
+	}
+	for _, door := range agentDoors {
+		if !door.http {
+			t.Run(door.name, func(t *testing.T) {
+				t.Parallel()
+				answersTheDialog(t, door)
+			})
+		}
+	}
+}
+
+func answersTheDialog(t *testing.T, door agentDoor) {
+	f := newPhone(t, "", map[string]string{
+		"skills/hands/SKILL.yaml": "name: hands\ndescription: Own tools.\nallowedRoles: [developer]\nallowedTools: [agent__Bash]\n",
+		"rules.yaml": "version: 1\nrules:\n" +
+			"  - {name: careful, action: ask, tool: Bash, args: {command: [{glob: 'touch *'}]}, reason: files are asked for}\n",
+	})
+	f.write("mycelium.yaml", strings.Replace(f.read("mycelium.yaml"), "approval: {", "approval: {mode: local, ", 1))
+	f.must("trust", "--yes")
+	var told []string
+	hears := func(command string) fake.Step {
+		return fake.Step{Func: func(r fake.Request) fake.Step {
+			told = append(told, r.Text("user"))
+			return bashStep(command)
+		}}
+	}
+	s := fake.New(bashStep("touch no.txt"), hears("touch yes.txt"), hears("touch words.txt"), hears("touch later.txt"),
+		hears("touch last.txt"), hears("true"), hears("true"), fake.Step{Text: "as you wish"}, fake.Step{Text: "as you wish"})
+	defer s.Close()
+	f.serve()
+	a := f.atTerminal(door, f.dir, s)
+	a.start("--permission-mode", "default")
+	a.shows("❯")
+	a.types("go")
+
+	a.shows("Do you want to proceed?", "touch no.txt", "No")
+	notice := f.message("touch no.txt")
+	f.reply(notice, "no", "Answered at its terminal")
+	a.shows("❯")
+	if exists(f.project, "no.txt") {
+		t.Fatal("the reply no let the command run")
+	}
+	f.reply(notice, "yes", "nothing was typed")
+
+	f.answer("/send agent and now the next", "Sent to agent")
+	a.shows("Do you want to proceed?", "touch yes.txt")
+	notice = f.message("touch yes.txt")
+	f.reply(notice, "yes", "Answered at its terminal: 1. Yes")
+	f.eventually("yes lets it run", func() bool { return exists(f.project, "yes.txt") })
+
+	a.shows("Do you want to proceed?", "touch words.txt")
+	f.reply(f.message("touch words.txt"), "write 2 lines into better.md, 1 is not enough", "and it was told")
+	a.shows("Do you want to proceed?", "touch later.txt")
+	if got := strings.Join(told, "\n"); exists(f.project, "words.txt") || !strings.Contains(got, "write 2 lines into better.md") {
+		t.Errorf("the words answered otherwise: the model was told %q", got)
+	}
+
+	f.answer("/send agent 1 more thing, please", "Kept for agent")
+	f.answer("/send agent yes", "Kept for agent")
+	a.tmux("send-keys", "Tab") // the option yes takes words now: a dialog all the same
+	f.answer("/send agent 2", "Kept for agent")
+	a.tmux("send-keys", "Tab")
+	a.shows("Do you want to proceed?", "touch later.txt")
+	if exists(f.project, "later.txt") {
+		t.Error("a text that was sent answered the dialog")
+	}
+	f.must("stop")
+	f.serve() // what is kept survives a restart
+	f.reply(f.message("touch later.txt"), "no", "nothing was typed")
+	a.key("1")
+	f.message("1 more thing, please")
+	a.shows("Do you want to proceed?", "touch last.txt")
+	a.key("1")
+	a.shows("❯ 1 more thing, please", "❯ yes") // as prompts; the third one is kept, because the next command asks
+	if !exists(f.project, "last.txt") {
+		t.Error("the last command did not run")
+	}
+	log := f.must("audit", "query", "--tool", "agent__Bash", "--json")
+	for _, want := range []string{"by user4200 (telegram 4200) via telegram"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log does not say %q:\n%s", want, log)
+		}
+	}
+}
