@@ -61,7 +61,7 @@ func (r *Reader) Secret(name, home string) bool {
 	switch {
 	case known && row.Grade == secretfile.Named:
 		return true
-	case !known && !mayHold(name):
+	case !known && !MayHold(name):
 		return false
 	}
 	return r.Of(name, row.Grade) == policy.HoldsSecret
@@ -89,7 +89,10 @@ func (r *Reader) Of(name string, grade secretfile.Grade) policy.Content {
 	if grade == secretfile.Named {
 		return policy.HoldsSecret
 	}
-	if grade == secretfile.None && (st.Size == 0 || !mayHold(name)) {
+	if grade == secretfile.None && (st.Size == 0 || !MayHold(name)) {
+		return policy.HoldsNone
+	}
+	if grade == secretfile.Judged && !MayHold(name) {
 		return policy.HoldsNone
 	}
 	if st.Size > MaxSize {
@@ -206,9 +209,9 @@ var published = []string{"node_modules", ".venv", "venv", "site-packages", ".git
 // tests are the folders in which files with made-up keys lie.
 var tests = []string{"test", "tests", "testdata", "__tests__", "fixtures", "__fixtures__", "spec", "specs", "mocks", "__mocks__", "e2e"}
 
-// mayHold reports whether a file of which the name says nothing may hold a person's secret: it is none of the system's, of a package's, or
+// MayHold reports whether a file of which the name says nothing may hold a person's secret: it is none of the system's, of a package's, or
 // of a test's.
-func mayHold(name string) bool {
+func MayHold(name string) bool {
 	for _, system := range [...]string{"/usr/", "/bin/", "/sbin/", "/lib", "/opt/", "/etc/", "/proc/", "/sys/", "/dev/", "/nix/", "/System/",
 		"/Library/"} {
 		if strings.HasPrefix(name, system) {

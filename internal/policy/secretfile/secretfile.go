@@ -218,6 +218,28 @@ func OfFolded(folded []byte, home string) (row File, ok bool) {
 	return Files[best], true
 }
 
+// Known reports whether a file may have a row by the last part of its path alone, which is folded. Below a folder of the table every name
+// has one.
+func Known(last []byte) bool {
+	if isExample(last) {
+		return false
+	}
+	if len(made.names[string(last)]) > 0 {
+		return true
+	}
+	for i, c := range last {
+		if c == '.' && len(made.ends[string(last[i:])]) > 0 {
+			return true
+		}
+	}
+	for _, i := range made.others {
+		if matched(path.Base(made.rows[i].text), string(last)) {
+			return true
+		}
+	}
+	return false
+}
+
 // Globs returns globs that match at least every path of the row. home is the home folder of the user.
 func (f File) Globs(home string) []string {
 	name := strings.TrimSuffix(f.Path, "/")
