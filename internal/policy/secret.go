@@ -42,7 +42,7 @@ func (pl *places) opensSecret(f *Facts, p *Path) bool {
 	if p.staysClosed() {
 		return false
 	}
-	if p.Content == HoldsSecret && p.Access == Read {
+	if p.Content == HoldsSecret {
 		return true
 	}
 	if p.Pattern {

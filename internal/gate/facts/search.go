@@ -249,7 +249,7 @@ func (m *matching) add(path, to string, link bool) {
 		}
 	}
 	if m.secrets != nil {
-		p.Content = m.secrets.of(&p, m.everything())
+		p.Content = m.secrets.of(&p, m.everything() || !m.reads())
 	}
 	if m.protects == nil || m.protects(p) || to != path && !holds(m.dir, to) && !m.everything() {
 		m.found = append(m.found, p)

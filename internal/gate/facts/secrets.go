@@ -23,13 +23,13 @@ type secrets struct {
 func (s *secrets) complete(part *policy.Part) {
 	for i := range part.Paths {
 		if p := &part.Paths[i]; p.Content == "" && !p.Pattern {
-			p.Content = s.of(p, false)
+			p.Content = s.of(p, p.Access != policy.Read && (p.Access != policy.Execute || part.Program != "." && part.Program != "source"))
 		}
 	}
 }
 
 // of says what the file of a path holds; "" if that decides nothing. With byName, a file is read only if its name says that it may hold a
-// secret: the call reads a whole folder.
+// secret: the call reads a whole folder, or does not show what is in the file.
 func (s *secrets) of(p *policy.Path, byName bool) policy.Content {
 	name := cmp.Or(p.Resolved, p.Clean)
 	switch {
@@ -48,7 +48,7 @@ func (s *secrets) of(p *policy.Path, byName bool) policy.Content {
 	switch {
 	case row.Grade == secretfile.Named:
 		return "" // the name decides
-	case !known && (byName || p.Access != policy.Read || s.opened >= maxOpened):
+	case !known && (byName || s.opened >= maxOpened):
 		return ""
 	case !known:
 		s.opened++

@@ -89,7 +89,7 @@ func TestFilesWithSecrets(t *testing.T) {
 		}
 	}
 	for _, command := range []string{"cat .env*", "cat .env.*", "cat .env.[a-z]*", "cat *.json", "cat *", "cat deploy/*", "cat */server.pem",
-		"cat *.env", "cat *rc", "cat .npm*", "grep -r . .", "tar czf x.tgz .", "cp -r . /tmp/x", "cat .*"} {
+		"cat *.env", "cat .npm*", "grep -r . .", "tar czf x.tgz .", "cat .*"} {
 		if d := bash(command); d.Effect == policy.Allow {
 			t.Errorf("%s: allowed", command)
 		}
@@ -109,8 +109,9 @@ func TestLookingAtFilesWithSecrets(t *testing.T) {
 		"find . -name .env", "find . -name '.env*' -newer go.mod", "du -h .env", "file .env", "git ls-files .env", "git status .env",
 		"git status --short .env.staging", "echo .env", "chmod 600 .env", "chmod go-rwx .env", "realpath .env", "readlink -f .env",
 		"basename .env", "dirname .env", "git rm --cached .env", "echo .env >> .gitignore", "tree -a", "ls .secrets .docker/config.json",
-		"touch .env.new", "touch .env.local", "cp .env.example .env.new", "cp -n .env.example .env", "cp --no-clobber .env.example .env",
-		"cp .env.example .env.local", "test -f .env.new || cp .env.example .env.new", "cp web/.npmrc lang/.npmrc")
+		"touch .env.new", "touch .env.local", "cp .env.example .env.new", "cp .env.example .env.local", "test -f .env.new || cp .env.example .env.new")
+	// A copy over any file that exists asks. Nothing of it is lost with -n, so it is no denial.
+	wants(t, dir, policy.Ask, "cp -n .env.example .env", "cp --no-clobber .env.example .env")
 	wants(t, dir, policy.Deny, "touch .env", "cp .env.example .env", "cp .env.staging .env.new", "cp -n .env.staging .env.new", "rm .env",
 		"mv .env .env.old", "echo x > .env", "tee .env.local < x", "sed -i s/a/b/ .env", "git status -v .env", "sha256sum .env",
 		"chmod 644 .env", "cp ca.pem .env", "cp -s .env.example .env", "echo A=1 > .env.new", "ln -s .env notes && cat notes")
