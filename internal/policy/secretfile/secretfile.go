@@ -70,7 +70,7 @@ var Files = []File{
 	{"id_ed25519", keys, Named, "id-ed25519"},
 	{"id_ed25519_sk", keys, Named, "id-ed25519"},
 
-	{".envrc", environment, Judged, ""},
+	{".envrc*", environment, Judged, ""}, // before the next row: the first pattern that begins a name counts
 	{".env*", environment, Named, ""},
 	{".envs/", environment, Named, ""},
 	{".dev.vars*", environment, Named, ""},
@@ -174,7 +174,13 @@ var Files = []File{
 // Example reports whether a file shows what another one looks like, and so has no secret.
 func Example(name string) bool { return isExample(paths.Fold(nil, name)) }
 
+// copied are the ends of the names of copies, with which an example stays one.
+var copied = []string{".bak", ".old", ".orig", "~"}
+
 func isExample(folded []byte) bool {
+	for _, end := range copied {
+		folded = bytes.TrimSuffix(folded, []byte(end))
+	}
 	return slices.ContainsFunc(examples, func(end string) bool { return bytes.HasSuffix(folded, []byte(end)) })
 }
 
@@ -193,25 +199,31 @@ func OfFolded(folded []byte, home string) (row File, ok bool) {
 		return File{}, false
 	}
 	t, best := made, -1
-	try := func(list []int) {
+	try := func(list []int, first bool) {
 		for _, i := range list {
-			if t.rows[i].matches(folded, last, home) && (best < 0 || Files[i].Grade > Files[best].Grade) {
+			if !t.rows[i].matches(folded, last, home) {
+				continue
+			}
+			if best < 0 || Files[i].Grade > Files[best].Grade {
 				best = i
+			}
+			if first {
+				return
 			}
 		}
 	}
 	if !isExample(last) {
-		try(t.names[string(last)])
-		if best < 0 { // a whole name says more than a part of one: .envrc is not one of .env*
+		try(t.names[string(last)], false)
+		if best < 0 { // a whole name says more than a part of one
 			for i, c := range last {
 				if c == '.' {
-					try(t.ends[string(last[i:])])
+					try(t.ends[string(last[i:])], false)
 				}
 			}
-			try(t.others)
+			try(t.others, true)
 		}
 	}
-	try(t.folders)
+	try(t.folders, false)
 	if best < 0 {
 		return File{}, false
 	}
