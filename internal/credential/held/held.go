@@ -36,7 +36,8 @@ type Reader struct {
 
 // kept is what was found in a file, and how the file was then.
 type kept struct {
-	as state
+	as    state
+	grade secretfile.Grade // for which it was read
 	found
 }
 
@@ -98,7 +99,7 @@ func (r *Reader) Of(name string, grade secretfile.Grade) policy.Content {
 	if st.Size > MaxSize {
 		return unknown(grade)
 	}
-	f, ok := r.read(name, stateOf(&st))
+	f, ok := r.read(name, stateOf(&st), grade)
 	switch {
 	case !ok:
 		return unknown(grade)
@@ -122,12 +123,12 @@ func stateOf(st *unix.Stat_t) state {
 }
 
 // read returns what is in a file, from memory if the file is as it was.
-func (r *Reader) read(name string, as state) (found, bool) {
+func (r *Reader) read(name string, as state, grade secretfile.Grade) (found, bool) {
 	if r != nil {
 		r.mu.Lock()
 		k, known := r.kept[name]
 		r.mu.Unlock()
-		if known && k.as == as {
+		if known && k.as == as && k.grade == grade {
 			return k.found, true
 		}
 	}
@@ -144,20 +145,20 @@ func (r *Reader) read(name string, as state) (found, bool) {
 	if err != nil || len(data) > MaxSize {
 		return found{}, false
 	}
-	out := inspect(string(data))
+	out := inspect(string(data), grade)
 	if r != nil {
 		r.mu.Lock()
 		if r.kept == nil || len(r.kept) >= MaxKept {
 			r.kept = map[string]kept{}
 		}
-		r.kept[name] = kept{as, out}
+		r.kept[name] = kept{as, grade, out}
 		r.mu.Unlock()
 	}
 	return out, true
 }
 
-// inspect looks for secrets in a text.
-func inspect(s string) (out found) {
+// inspect looks for what decides about a file whose name has a grade.
+func inspect(s string, grade secretfile.Grade) (out found) {
 	if strings.IndexByte(s[:min(len(s), 8000)], 0) >= 0 { // it is no text
 		return found{}
 	}
@@ -170,8 +171,8 @@ func inspect(s string) (out found) {
 			out.sure = out.sure || sp.Sure && issued(sp.Form.Name)
 		}
 	}
-	out.assigned = assigns(s)
-	out.public = !out.form && public(s)
+	out.assigned = grade == secretfile.Judged && assigns(s)
+	out.public = grade == secretfile.Public && !out.form && public(s)
 	return out
 }
 
