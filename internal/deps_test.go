@@ -24,13 +24,13 @@ rawjson text lazy state atomicfile store telemetry model harness setup tmux work
 harness store model  : rawjson text
 state worktree       : atomicfile
 setup                : text yamlfile
-credential           : text
+credential           : text policy
 rpc                  : rawjson text atomicfile
 daemon               : rpc rawjson text state atomicfile
 secret yamlfile      : text atomicfile policy
 shell scan           : policy text credential
 builtin              : policy text
-files sandbox        : builtin policy text lazy keeper atomicfile
+files sandbox        : builtin policy text lazy keeper atomicfile credential
 find                 : text lazy
 skill                : policy text atomicfile yamlfile
 audit                : policy rawjson text lazy credential store atomicfile

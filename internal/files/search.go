@@ -10,13 +10,13 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"mycelium/internal/builtin"
+	"mycelium/internal/credential/held"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
@@ -293,12 +293,7 @@ func shown(line []byte, re *regexp.Regexp) string {
 	return strings.ToValidUTF8(text.Prefix(string(line), maxLineShown), "�")
 }
 
-// secretNames are patterns, in lower case, of file names that a search without Readable does not read. read_file can read them if the
-// policy allows it.
-var secretNames = []string{"*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*credentials*",
-	"*secret*"}
-
-// readable reports whether the search may read a file.
+// readable reports whether the search may read a file. Without Readable it reads no file with secrets; read_file can if the policy allows it.
 func (w *search) readable(name string) bool {
 	if w.s.Readable != nil {
 		return w.s.Readable(w.scope, filepath.Join(w.s.real, filepath.FromSlash(name)))
@@ -308,9 +303,7 @@ func (w *search) readable(name string) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(secretNames, func(p string) bool {
-		return doublestar.MatchUnvalidated(p, strings.ToLower(path.Base(name)))
-	})
+	return !(*held.Reader)(nil).Secret(filepath.Join(w.s.real, filepath.FromSlash(name)), "")
 }
 
 func (w *search) answer() builtin.Answer {

@@ -30,6 +30,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/code"
+	"mycelium/internal/credential/held"
 	"mycelium/internal/gate/control"
 	"mycelium/internal/gate/limit"
 	"mycelium/internal/gate/session"
@@ -101,6 +102,7 @@ type Gate struct {
 	log      *audit.Log
 	dir      string
 	trees    worktree.Cache // the working trees that belong to dir
+	held     held.Reader    // what is in the files that calls open
 	home     string
 	limits   *limit.Limits
 	logger   *slog.Logger

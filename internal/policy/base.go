@@ -38,6 +38,7 @@ type basePath struct {
 	rule   *baseRule
 	access baseAccess
 	atRoot bool // the home of root: a project in it is excepted
+	secret bool // it closes what is in the file, and not its name
 }
 
 // baseRule is the rule and the reason of a decision by a base constraint.
@@ -88,7 +89,7 @@ func (b *baseSet) protect(c protected.Constraint) {
 	b.table = append(b.table, c)
 	rule := constraintRule(c)
 	for _, p := range c.Paths {
-		b.add(paths.FoldString(p), basePath{rule: rule, access: accessOf(c), atRoot: c.Name == "root-home"})
+		b.add(paths.FoldString(p), basePath{rule: rule, access: accessOf(c), atRoot: c.Name == "root-home", secret: c.Secret})
 	}
 }
 
@@ -154,6 +155,7 @@ func (p *Path) samePlace(o *Path) bool {
 func (b *baseSet) refuses(f *Facts, p *Path) *baseRule {
 	a := use{change: p.Access != Read && p.Access != Execute}
 	a.remove = a.change && p.Access != Write
+	a.closed = p.staysClosed()
 	clean := p.Clean
 	if clean == "" {
 		clean = cleanPath(f.Dir, p.Raw)
@@ -186,7 +188,15 @@ func endsClean(clean, raw string) bool {
 }
 
 // use is what a call does to a path, as far as a constraint distinguishes.
-type use struct{ change, remove bool }
+type use struct {
+	change, remove bool
+	closed         bool // the file is not opened
+}
+
+// forbids reports whether the constraint is about the use.
+func (bp *basePath) forbids(a use) bool {
+	return (a.change || bp.access == anyAccess) && (!bp.secret || !a.closed)
+}
 
 // form judges one form of a path. trees are the other folders of the project.
 func (b *baseSet) form(s string, trees []string, a use) *baseRule {
@@ -280,7 +290,7 @@ func (z zone) find(rest []byte, a use) *basePath {
 	list := z[string(rest[:n])]
 	for i := range list {
 		bp := &list[i]
-		if (a.change || bp.access == anyAccess) && (protected.Under(rest, bp.text) || a.remove && paths.Above(rest, bp.text)) {
+		if bp.forbids(a) && (protected.Under(rest, bp.text) || a.remove && paths.Above(rest, bp.text)) {
 			return bp
 		}
 	}
@@ -297,7 +307,7 @@ func (b *baseSet) named(s []byte, a use) *baseRule {
 		if i > start && b.nameEnds[s[i-1]] {
 			list := b.names[string(s[start:i])]
 			for j := range list {
-				if bp := &list[j]; (a.change || bp.access == anyAccess) && paths.EndsWith(s[:i], bp.text) {
+				if bp := &list[j]; bp.forbids(a) && paths.EndsWith(s[:i], bp.text) {
 					return bp.rule
 				}
 			}

@@ -34,6 +34,8 @@ var baseSamples = map[string][]string{
 	"secrets-json":        {"/p/secrets.json"},
 	"secrets-yaml":        {"/p/secrets.yaml", "/p/secrets.yml", "/p/secrets.toml"},
 	"id-rsa":              {"/p/id_rsa", "/tmp/keys/id_rsa"},
+	"id-dsa":              {"/p/id_dsa", "/tmp/keys/id_dsa"},
+	"id-ecdsa":            {"/p/id_ecdsa", "/tmp/keys/id_ecdsa"},
 	"id-ed25519":          {"/p/id_ed25519"},
 	"windows-system":      {`C:\Windows\System32\drivers\etc\hosts`, "c:/windows/SysWOW64/x", "/mnt/c/Windows/System32"},
 	"windows-registry":    {`C:\Windows\NTDS\ntds.dit`},
@@ -91,8 +93,8 @@ func TestBaseConstraints(t *testing.T) {
 			}
 		}
 	}
-	if paths != 26 {
-		t.Errorf("%d prohibited paths, want the 26 of C75", paths)
+	if paths != 28 {
+		t.Errorf("%d prohibited paths, want the 26 of C75, and two more kinds of keys", paths)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy/box"
+	"mycelium/internal/policy/paths"
 	"mycelium/internal/policy/protected"
 	"mycelium/internal/policy/when"
 )
@@ -59,7 +60,8 @@ type skillLimit struct {
 // why.
 func New(src Source) (*Policy, []Problem) {
 	c := &compiler{src: &src, p: &Policy{
-		places:     places{dir: strings.TrimRight(src.Dir, "/"), home: strings.TrimRight(src.Home, "/")},
+		places: places{dir: strings.TrimRight(src.Dir, "/"), home: strings.TrimRight(src.Home, "/"),
+			foldedHome: paths.FoldString(strings.TrimRight(src.Home, "/"))},
 		items:      make(map[Item]*entry, len(src.Catalog)),
 		skillIndex: map[string]int{}, roleIndex: map[string]int{},
 		start: src.Default,

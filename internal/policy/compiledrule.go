@@ -23,7 +23,7 @@ type CompiledRule struct {
 func (p *Policy) CompiledRules() []CompiledRule {
 	var list []CompiledRule
 	for i := range p.rules {
-		if r := &p.rules[i]; r.broken == "" && !r.ofRole() {
+		if r := &p.rules[i]; r.broken == "" && !r.ofRole() && !r.shipped() {
 			list = append(list, CompiledRule{Rule: r.src, ID: r.name, Effect: r.effect, Patterns: r.tools, AnyOf: r.anyOf, policy: p, rule: r})
 		}
 	}

@@ -76,7 +76,7 @@ func (b *baseSet) meets(f *Facts, p *Path, a use) *baseRule {
 		}
 		inProject := slices.ContainsFunc(dirs, func(dir string) bool { return paths.Under([]byte(list[i].Text), dir) })
 		for _, c := range b.table {
-			if c.ChangeOnly && !a.change || c.Name == "root-home" && inProject {
+			if c.ChangeOnly && !a.change || c.Secret && a.closed || c.Name == "root-home" && inProject {
 				continue
 			}
 			for _, path := range c.Paths {
@@ -149,7 +149,7 @@ func (p *Policy) Protects(path Path, worktrees []string) bool {
 		}
 		for j := range r.fields {
 			fd := &r.fields[j]
-			if fd.kind == fieldAccess && fd.access != path.Access {
+			if fd.kind == fieldAccess && fd.access != path.Access || fd.kind == fieldSecret && !pl.opensSecret(f, &path) {
 				continue
 			}
 			if slices.ContainsFunc(fd.paths, func(m pathMatcher) bool { return m.anyForm(&pl, f, &path) }) {

@@ -150,7 +150,9 @@ func TestExplain(t *testing.T) {
 	want := `{"effect":"ask","rule":"q","reason":"Look first.","tool":"a__x","role":"dev","skills":["s"],"trace":[` +
 		`{"step":"visibility","match":true,"rule":"","why":"the catalog has it, and every ceiling admits it"},` +
 		`{"step":"base","match":false,"rule":"","why":"no base constraint concerns it"},` +
-		`{"step":"deny","match":false,"rule":"no","why":"it does not match"},{"step":"ask","match":true,"rule":"q","why":"Look first."}]}`
+		`{"step":"deny","match":false,"rule":"no","why":"it does not match"},` +
+		`{"step":"deny","match":false,"rule":"secret-files","why":"it does not match"},{"step":"ask","match":true,"rule":"q",` +
+		`"why":"Look first."}]}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}

@@ -11,7 +11,7 @@ import (
 // TestGuards: the guards of every rule that concerns a call stand together, whichever rule answers it; of a fact one value is
 // enough; what cannot be evaluated guards.
 func TestGuards(t *testing.T) {
-	env, none := "**/.env", "x"
+	env, none := "**/.settings", "x"
 	p, problems := New(Source{
 		Catalog: []Definition{{Item: Item{Server: "web", Name: "get"}}, {Item: Item{Server: "web", Name: "post"}},
 			{Item: Item{Server: "fs", Name: "read_file"}}},
@@ -47,7 +47,7 @@ func TestGuards(t *testing.T) {
 		{"guest", "web__post", `{"x":"x"}`, Deny, Guard{}},
 		{"guest", "fs__read_file", `{"path":"a"}`, Allow, Guard{Redact: true}},
 		{"admin", "fs__read_file", `{"path":"a"}`, Allow, Guard{}},
-		{"admin", "fs__read_file", `{"paths":["a","b/.env"]}`, Allow, Guard{Redact: true, MaxBytes: 300}},
+		{"admin", "fs__read_file", `{"paths":["a","b/.settings"]}`, Allow, Guard{Redact: true, MaxBytes: 300}},
 		{"admin", "fs__read_file", `{"path":"a","n":"long text"}`, Allow, Guard{MaxBytes: 700}},
 		{"admin", "fs__read_file", `{"path":"a","n":7}`, Allow, Guard{MaxBytes: 700}}, // it cannot be evaluated
 		{"nobody", "web__get", `{}`, Deny, Guard{}},

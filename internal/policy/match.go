@@ -111,7 +111,7 @@ func (f *field) match(w *view, c *Call, part *Part, every bool) verdict {
 		f.effects(&t, part)
 	case fieldPath:
 		f.eachPath(&t, w, c, part)
-	case fieldAccess:
+	case fieldAccess, fieldSecret:
 		t.some = every
 		f.eachPath(&t, w, c, part)
 	case fieldHost:
@@ -182,6 +182,10 @@ func (f *field) eachPath(t *tally, w *view, c *Call, part *Part) {
 	pl := w.p.with(&c.Facts)
 	for i := range part.Paths {
 		switch {
+		case f.kind == fieldSecret:
+			if !pl.opensSecret(&c.Facts, &part.Paths[i]) {
+				continue
+			}
 		case f.kind == fieldAccess:
 			if part.Paths[i].Access != f.access {
 				continue

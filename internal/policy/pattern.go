@@ -220,8 +220,9 @@ type pathMatcher struct {
 
 // places are the folders from which relative patterns start.
 type places struct {
-	dir, home string
-	trees     []string // other folders of the project: see [Facts.Worktrees]
+	dir, home  string
+	foldedHome string   // home, as base constraints compare paths
+	trees      []string // other folders of the project: see [Facts.Worktrees]
 }
 
 // with returns the places of a call.

@@ -161,6 +161,9 @@ type Path struct {
 	Passed   bool   `json:"-"`                  // the call comes upon it and does not name it; asked of [Policy.Protects], never a fact
 	Pattern  bool   `json:"pattern,omitempty"`  // the path is a glob, as package globs reads it: it may be any path that the glob means
 
+	Only    Only    `json:"only,omitempty"`    // how little the call does with the file; empty: it may read or change what is in it
+	Content Content `json:"content,omitempty"` // whether the file holds a secret now; empty: nobody has looked
+
 	// Except are globs of the paths that a Pattern leaves out, absolute unless they begin with "**".
 	Except []string `json:"except,omitempty"`
 }

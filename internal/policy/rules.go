@@ -66,17 +66,18 @@ const (
 	fieldArg
 	fieldPathArg // older form: an argument that is a path
 	fieldAccess  // the paths with one access
+	fieldSecret  // the files with secrets that are opened
 )
 
 var fieldKinds = map[string]fieldKind{
-	"effect": fieldEffect, "path": fieldPath, "host": fieldHost, "program": fieldProgram,
+	"effect": fieldEffect, "path": fieldPath, "host": fieldHost, "program": fieldProgram, "secret": fieldSecret,
 	string(Read): fieldAccess, string(Write): fieldAccess, string(Delete): fieldAccess, string(Execute): fieldAccess,
 }
 
 // addRules compiles the rules and sorts them: rules that hide, then deny, ask and allow rules, each in file order.
 func (c *compiler) addRules() {
 	seen := map[string]bool{}
-	all := append(slices.Clip(c.src.Rules), c.roleRules()...)
+	all := slices.Concat(c.src.Rules, c.roleRules(), c.secretRules())
 	for i := range all {
 		src := &all[i]
 		r := c.compileRule(src, i)
@@ -275,7 +276,7 @@ func (c *compiler) ruleFields(r *rule) error {
 			}
 		}
 		if !known {
-			return fmt.Errorf("match: unknown field %q; the fields are effect, path, read, write, delete, execute, host and program, "+
+			return fmt.Errorf("match: unknown field %q; the fields are effect, path, read, write, delete, execute, secret, host and program, "+
 				"and arguments stand under args", key)
 		}
 		if err := c.addField(r, kind, key, r.src.Match[key]); err != nil {
@@ -309,7 +310,7 @@ func (c *compiler) addField(r *rule, kind fieldKind, key string, vs Values) erro
 	}
 	search := r.legacy && r.effect != Allow
 	for _, v := range vs {
-		if kind == fieldPath || kind == fieldPathArg || kind == fieldAccess {
+		if kind == fieldPath || kind == fieldPathArg || kind == fieldAccess || kind == fieldSecret {
 			pm, err := c.p.compile(v, search)
 			if err != nil {
 				return err

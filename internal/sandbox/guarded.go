@@ -19,6 +19,7 @@ type Guarded struct {
 
 	Fixed   []string // read-only: what governs agents, hooks of git, and the settings of every agent's hook
 	Hidden  []string // they look empty: what no agent may open, and folders that cannot be read
+	Secrets []string // they look empty too: files with secrets. Those that a command makes stay where they are
 	Configs []string // the configurations of git repositories: the command finds a private copy of each
 	Targets []string // read-only: what links of Fixed lead to, inside the project
 
@@ -97,7 +98,7 @@ func (g *Guarded) writes(roots []string, path string) bool {
 
 // sort puts the lists in order, without repetitions.
 func (g *Guarded) sort() {
-	for _, list := range []*[]string{&g.Fixed, &g.Hidden, &g.Configs, &g.Targets, &g.Inside, &g.Sockets} {
+	for _, list := range []*[]string{&g.Fixed, &g.Hidden, &g.Configs, &g.Targets, &g.Inside, &g.Sockets, &g.Secrets} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}

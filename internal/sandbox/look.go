@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"mycelium/internal/policy/paths"
+	"mycelium/internal/policy/secretfile"
 	"mycelium/internal/sandbox/folder"
 	"mycelium/internal/sandbox/gitconfig"
 	"mycelium/internal/sandbox/jail"
@@ -40,7 +41,9 @@ type look struct {
 	closed map[string]bool // folders that could not be read before the command either
 	counts int
 	reader folder.Reader
-	folded []byte // the name that is looked at; kept for its memory
+	folded []byte          // the name that is looked at; kept for its memory
+	given  map[string]bool // paths that the command was given by name
+	index  gitIndex
 	out    Guarded
 }
 
@@ -52,6 +55,8 @@ func (c *Command) look(ctx context.Context, before *Guarded) (*Guarded, error) {
 			Through: map[string]string{}}}
 	if l.after {
 		l.closed = set(before.Hidden)
+	} else {
+		l.given, l.index = set(c.Read, c.Write), c.gitIndex()
 	}
 	for _, root := range l.roots {
 		if err := l.root(root); err != nil {
@@ -147,7 +152,7 @@ func (l *look) read(r *os.Root) (out []entry, err error) {
 		}
 		l.folded = paths.Fold(l.folded[:0], name)
 		if mode&(fs.ModeDir|fs.ModeSymlink|fs.ModeSocket) != 0 || gitParts[string(l.folded)] || l.forms.last[string(l.folded)] ||
-			len(l.forms.ends[string(l.folded)]) > 0 {
+			len(l.forms.ends[string(l.folded)]) > 0 || !l.after && secretfile.Known(l.folded) {
 			out = append(out, entry{name, string(l.folded), mode})
 		}
 		return nil
@@ -165,6 +170,10 @@ func (l *look) entry(r *os.Root, path string, e entry, level int) error {
 		if b.ChangeOnly {
 			l.links(r, path, e)
 		}
+		return nil
+	}
+	if !l.after && l.secret(path, e) {
+		l.out.Secrets = append(l.out.Secrets, path)
 		return nil
 	}
 	if e.mode&fs.ModeSymlink != 0 {

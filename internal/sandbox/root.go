@@ -64,7 +64,7 @@ func (c *Command) root(w *work) (binds []jail.Bind, masks []string) {
 	}
 	fixed := slices.Concat(c.Protect, w.guarded.Fixed, w.guarded.Targets)
 	// A covered file alone would go with its folder, and another one come in its place.
-	linked := slices.Clone(w.guarded.Hidden)
+	linked := slices.Concat(w.guarded.Hidden, w.guarded.Secrets)
 	for _, own := range w.copies {
 		linked = append(linked, own.original)
 	}
@@ -72,7 +72,7 @@ func (c *Command) root(w *work) (binds []jail.Bind, masks []string) {
 	if c.Worktree != nil {
 		binds = append(binds, c.Worktree.own(c.Profile.Project)...)
 	}
-	return append(binds, w.binds()...), slices.Concat(w.guarded.Hidden, w.guarded.Sockets, c.Hide)
+	return append(binds, w.binds()...), slices.Concat(w.guarded.Hidden, w.guarded.Secrets, w.guarded.Sockets, c.Hide)
 }
 
 // own shows the worktree's own part of the repository, without those of others. What says where it belongs stays.

@@ -80,7 +80,11 @@ func fileTests(r *reader, x syntax.TestExpr, st program.State) {
 		if u, ok := n.(*syntax.UnaryTest); ok && u.Op < syntax.TsEmpStr && u.Op != syntax.TsNot {
 			if word, ok := u.X.(*syntax.Word); ok {
 				if w, known := r.quiet(func(q *reader) program.Word { return q.one(word, st) }); known {
+					from := len(f.Paths)
 					r.Open(f, policy.Read, w, st)
+					for i := from; i < len(f.Paths); i++ {
+						f.Paths[i].Only = policy.Looks
+					}
 				}
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"mycelium/internal/credential/held"
 	"mycelium/internal/policy"
 	"mycelium/internal/shell"
 )
@@ -35,6 +36,9 @@ type Place struct {
 
 	// Wrote returns the files of the session with one of the endings, if it is known which files it wrote.
 	Wrote func(endings ...string) []string
+
+	// Held reads the files that the call opens. nil: each call reads them anew.
+	Held *held.Reader
 
 	// Protects reports whether the policy refuses a path to somebody, or asks. Of the files that a pattern matches only these become
 	// facts; with nil all do.
@@ -71,7 +75,9 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 	}
 	r := resolver{at.Dir, at.Home}
 	other := &twins{at: at}
-	s := searcher{resolver: r, protects: at.Protects, twins: other, whole: it == readTool, dots: it == grepTool, trees: at.worktrees}
+	inside := &secrets{at: at}
+	s := searcher{resolver: r, protects: at.Protects, twins: other, whole: it == readTool, dots: it == grepTool, trees: at.worktrees,
+		secrets: inside}
 	t := trees{at: at}
 	n := 0
 	for i := range f.Parts {
@@ -93,6 +99,7 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 		}
 		f.Parts[i].Paths = r.paths(f.Parts[i].Paths)
 		other.complete(&f.Parts[i])
+		inside.complete(&f.Parts[i])
 		r.pushed(&f.Parts[i])
 	}
 	names := func(p policy.Part) bool { return p.Program != "" || len(p.Paths)+len(p.Trees) > 0 }

@@ -27,6 +27,7 @@ type searcher struct {
 	trees    func() []string        // the other folders of the project
 	twins    *twins                 // nil: other names of a file are not looked for
 	dots     bool                   // of Grep: wildcards match a dot at the beginning of a name too
+	secrets  *secrets               // in the files; nil: nobody looks
 	whole    bool                   // a tool shows whole files: none of them is left out
 	names    int                    // looked at so far
 }
@@ -241,11 +242,14 @@ func (m *matching) add(path, to string, link bool) {
 	if link {
 		to = m.resolve(path)
 	}
-	p := policy.Path{Access: m.pattern.Access, Raw: path, Clean: path, Resolved: to, Passed: m.passes()}
+	p := policy.Path{Access: m.pattern.Access, Only: m.pattern.Only, Raw: path, Clean: path, Resolved: to, Passed: m.passes()}
 	if m.twins != nil && to != "" {
 		if name, ok := m.twins.of(to); ok {
 			p.Raw, p.Clean, p.Resolved = name, name, name
 		}
+	}
+	if m.secrets != nil {
+		p.Content = m.secrets.of(&p, m.everything() || !m.reads())
 	}
 	if m.protects == nil || m.protects(p) || to != path && !holds(m.dir, to) && !m.everything() {
 		m.found = append(m.found, p)

@@ -53,7 +53,7 @@ func (t *twins) complete(part *policy.Part) {
 			continue
 		}
 		if name, ok := t.of(cmp.Or(p.Resolved, p.Clean)); ok {
-			part.Paths = append(part.Paths, policy.Path{Access: p.Access, Raw: name, Clean: name, Resolved: name})
+			part.Paths = append(part.Paths, policy.Path{Access: p.Access, Only: p.Only, Raw: name, Clean: name, Resolved: name})
 		}
 	}
 }

@@ -1,6 +1,12 @@
 // Package protected lists the paths that no agent may touch, whatever the configuration says.
 package protected
 
+import (
+	"slices"
+
+	"mycelium/internal/policy/secretfile"
+)
+
 // Constraint is one base constraint on paths. No configuration, bundle, model or agent can lift it. Comparisons ignore case, because a file
 // system may.
 type Constraint struct {
@@ -8,6 +14,7 @@ type Constraint struct {
 	Paths      []string // in the forms of [Constraints]
 	ChangeOnly bool     // it refuses to write, to delete, and any access that is not known to be read or execute; else every access
 	Reason     string
+	Secret     bool // it is about what is in the file: a call that only looks at the name, or makes the file, is not refused
 }
 
 const (
@@ -15,7 +22,8 @@ const (
 	changes   = true
 )
 
-// Constraints are the 26 prohibited paths (requirements, C75) and the files that govern us (threats, W6).
+// Constraints are the 26 prohibited paths (requirements, C75) with their like, and the files that govern us (threats, W6). The names of
+// files with secrets that are closed in every folder come from [secretfile.Files].
 //
 // A path has one of these forms. Each form also stands for everything below the path:
 //
@@ -30,68 +38,76 @@ const (
 // deletes the files.
 //
 // The list is without the folder of [Memory]. The caller must not change it.
-func Constraints() []Constraint { return table }
+func Constraints() []Constraint { return all }
+
+var all = slices.Concat(table, secrets())
+
+// secrets are the constraints of the table of files with secrets.
+func secrets() (list []Constraint) {
+	for _, f := range secretfile.Files {
+		switch n := len(list); {
+		case f.Base == "":
+		case n > 0 && list[n-1].Name == f.Base:
+			list[n-1].Paths = append(list[n-1].Paths, "**/"+f.Path)
+		default:
+			list = append(list, Constraint{f.Base, []string{"**/" + f.Path}, anyAccess, f.What, true})
+		}
+	}
+	return list
+}
 
 // Memory is the constraint on the folder of a project that has the memories of its roles: whoever reads or writes it by hand passes by the
 // memory policies. dir is relative to the project.
 func Memory(dir string) Constraint {
-	return Constraint{"mycelium-memory", []string{"./" + dir}, anyAccess, "the memories of other roles"}
+	return Constraint{"mycelium-memory", []string{"./" + dir}, anyAccess, "the memories of other roles", false}
 }
 
 var table = []Constraint{
-	{"passwd", []string{"/etc/passwd", "/etc/passwd-"}, anyAccess, "the list of accounts"},
-	{"shadow", []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"}, anyAccess, "password hashes"},
-	{"sudoers", []string{"/etc/sudoers", "/etc/sudoers.d"}, anyAccess, "who may become root"},
-	{"etc-ssh", []string{"/etc/ssh"}, anyAccess, "the keys of this machine"},
-	{"root-home", []string{"/root"}, anyAccess, "the home of root"},
-	{"boot", []string{"/boot"}, anyAccess, "what this machine boots"},
-	{"kcore", []string{"/proc/kcore"}, anyAccess, "the memory of the kernel"},
-	{"dev-mem", []string{"/dev/mem", "/dev/kmem", "/dev/port"}, anyAccess, "the memory of this machine"},
-	{"ssh", []string{"~/.ssh"}, anyAccess, "SSH keys"},
-	{"gnupg", []string{"~/.gnupg"}, anyAccess, "PGP keys"},
-	{"aws", []string{"~/.aws"}, anyAccess, "cloud credentials"},
-	{"gcloud", []string{"~/.config/gcloud"}, anyAccess, "cloud credentials"},
-	{"azure", []string{"~/.azure"}, anyAccess, "cloud credentials"},
-	{"kube", []string{"~/.kube"}, anyAccess, "cluster credentials"},
-	{"docker-config", []string{"~/.docker/config.json"}, anyAccess, "registry credentials"},
-	{"env-production", []string{"**/.env.production"}, anyAccess, "secrets of production"},
-	{"env-local", []string{"**/.env.local"}, anyAccess, "secrets of this machine"},
-	{"credentials-json", []string{"**/credentials.json"}, anyAccess, "credentials"},
-	{"credentials-yaml", []string{"**/credentials.yaml", "**/credentials.yml"}, anyAccess, "credentials"},
-	{"secrets-json", []string{"**/secrets.json"}, anyAccess, "secrets"},
-	{"secrets-yaml", []string{"**/secrets.yaml", "**/secrets.yml", "**/secrets.toml"}, anyAccess, "secrets"},
-	{"id-rsa", []string{"**/id_rsa"}, anyAccess, "a private key"},
-	{"id-ed25519", []string{"**/id_ed25519"}, anyAccess, "a private key"},
-	{"windows-system", []string{"c:/windows/system32", "c:/windows/syswow64"}, anyAccess, "the Windows system"},
-	{"windows-registry", []string{"c:/windows/repair", "c:/windows/ntds"}, anyAccess, "the Windows account database"},
+	{"passwd", []string{"/etc/passwd", "/etc/passwd-"}, anyAccess, "the list of accounts", false},
+	{"shadow", []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"}, anyAccess, "password hashes", false},
+	{"sudoers", []string{"/etc/sudoers", "/etc/sudoers.d"}, anyAccess, "who may become root", false},
+	{"etc-ssh", []string{"/etc/ssh"}, anyAccess, "the keys of this machine", false},
+	{"root-home", []string{"/root"}, anyAccess, "the home of root", false},
+	{"boot", []string{"/boot"}, anyAccess, "what this machine boots", false},
+	{"kcore", []string{"/proc/kcore"}, anyAccess, "the memory of the kernel", false},
+	{"dev-mem", []string{"/dev/mem", "/dev/kmem", "/dev/port"}, anyAccess, "the memory of this machine", false},
+	{"ssh", []string{"~/.ssh"}, anyAccess, "SSH keys", false},
+	{"gnupg", []string{"~/.gnupg"}, anyAccess, "PGP keys", false},
+	{"aws", []string{"~/.aws"}, anyAccess, "cloud credentials", false},
+	{"gcloud", []string{"~/.config/gcloud"}, anyAccess, "cloud credentials", false},
+	{"azure", []string{"~/.azure"}, anyAccess, "cloud credentials", false},
+	{"kube", []string{"~/.kube"}, anyAccess, "cluster credentials", false},
+	{"docker-config", []string{"~/.docker/config.json"}, anyAccess, "registry credentials", false},
+	{"windows-system", []string{"c:/windows/system32", "c:/windows/syswow64"}, anyAccess, "the Windows system", false},
+	{"windows-registry", []string{"c:/windows/repair", "c:/windows/ntds"}, anyAccess, "the Windows account database", false},
 	{"windows-credentials", []string{"~/appdata/roaming/microsoft/credentials", "~/appdata/local/microsoft/credentials",
-		"~/appdata/roaming/microsoft/protect"}, anyAccess, "Windows credentials"},
+		"~/appdata/roaming/microsoft/protect"}, anyAccess, "Windows credentials", false},
 
-	{"mycelium-config", []string{"./mycelium.yaml", "**/mycelium.yaml", "./config.json", "./.mcp.json"}, changes, "what governs this agent"},
+	{"mycelium-config", []string{"./mycelium.yaml", "**/mycelium.yaml", "./config.json", "./.mcp.json"}, changes, "what governs this agent", false},
 	{"mycelium-skills", []string{"./skills", "./roles", "./rules.yaml", "./policies.yaml", "./policies.local.yaml", "./protocols",
-		"./workflows"}, changes, "what governs this agent"},
-	{"mycelium-worktrees", []string{"**/.git/worktrees"}, changes, "what makes another folder a part of this project"},
-	{"mycelium-state", []string{"./.mycelium"}, anyAccess, "state, log and socket of the guard"},
-	{"mycelium-user", []string{"~/.config/mycelium", "~/.local/state/mycelium"}, anyAccess, "policy and keys of the user"},
+		"./workflows"}, changes, "what governs this agent", false},
+	{"mycelium-worktrees", []string{"**/.git/worktrees"}, changes, "what makes another folder a part of this project", false},
+	{"mycelium-state", []string{"./.mycelium"}, anyAccess, "state, log and socket of the guard", false},
+	{"mycelium-user", []string{"~/.config/mycelium", "~/.local/state/mycelium"}, anyAccess, "policy and keys of the user", false},
 	{"mycelium-programs", []string{"**/bin/myc", "**/bin/myc-hook"}, changes,
-		"the program that guards this agent"}, // besides those of a source
+		"the program that guards this agent", false}, // besides those of a source
 	{"claude-settings", []string{"./.claude/settings.json", "./.claude/settings.local.json", "**/.claude/settings.json",
 		"**/.claude/settings.local.json", "~/.claude/settings.json", "~/.claude/settings.local.json", "~/.claude.json",
 		"/etc/claude-code", "/Library/Application Support/ClaudeCode"}, changes,
-		"the hook that guards this agent"},
-	{"codex-settings", []string{"./.codex", "**/.codex", "~/.codex"}, changes, "the hook that guards this agent"},
+		"the hook that guards this agent", false},
+	{"codex-settings", []string{"./.codex", "**/.codex", "~/.codex"}, changes, "the hook that guards this agent", false},
 	{"gemini-settings", []string{"./.gemini/settings.json", "**/.gemini/settings.json", "~/.gemini/settings.json"}, changes,
-		"the hook that guards this agent"},
+		"the hook that guards this agent", false},
 	{"crush-settings", []string{"./crush.json", "**/crush.json", "./.crush.json", "**/.crush.json", "./.crush", "~/.config/crush",
-		"~/.local/share/crush"}, changes, "the hook that guards this agent"},
+		"~/.local/share/crush"}, changes, "the hook that guards this agent", false},
 	// Editors with an agent of their own. These files name the programs and servers that the editor starts, and what it asks about.
 	{"cursor-settings", []string{"**/.cursor/mcp.json", "**/.cursor/hooks.json", "**/.cursor/cli.json", "~/.cursor/mcp.json",
-		"~/.cursor/hooks.json", "~/.cursor/cli-config.json"}, changes, "what governs the agent of an editor"},
+		"~/.cursor/hooks.json", "~/.cursor/cli-config.json"}, changes, "what governs the agent of an editor", false},
 	{"windsurf-settings", []string{"**/.windsurf/hooks.json", "**/.codeium/mcp_config.json", "**/.codeium/windsurf/mcp_config.json",
 		"**/.codeium/windsurf/hooks.json", "~/.codeium/mcp_config.json", "~/.codeium/windsurf"}, changes,
-		"what governs the agent of an editor"},
+		"what governs the agent of an editor", false},
 	{"vscode-settings", []string{"**/.vscode/mcp.json", "~/.config/Code/User/mcp.json",
-		"~/Library/Application Support/Code/User/mcp.json"}, changes, "what governs the agent of an editor"},
-	{"copilot-hooks", []string{"**/.github/hooks"}, changes, "the hooks of another agent"},
-	{"zed-settings", []string{"**/.zed/settings.json", "~/.config/zed/settings.json"}, changes, "what governs the agent of an editor"},
+		"~/Library/Application Support/Code/User/mcp.json"}, changes, "what governs the agent of an editor", false},
+	{"copilot-hooks", []string{"**/.github/hooks"}, changes, "the hooks of another agent", false},
+	{"zed-settings", []string{"**/.zed/settings.json", "~/.config/zed/settings.json"}, changes, "what governs the agent of an editor", false},
 }

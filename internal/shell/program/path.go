@@ -45,6 +45,15 @@ func (c *Call) File(a policy.Access, w Word) {
 	}
 }
 
+// Only marks the paths that add adds to the command as files with which it does no more than only says.
+func (c *Call) Only(only policy.Only, add func()) {
+	from := len(c.Part.Paths)
+	add()
+	for i := from; i < len(c.Part.Paths); i++ {
+		c.Part.Paths[i].Only = only
+	}
+}
+
 // Guess takes paths from arguments whose meaning is not known: what looks like a path is read and written.
 func (c *Call) Guess(args []Word) {
 	for _, w := range args {
@@ -187,7 +196,7 @@ func (w *Walk) follow(paths []policy.Path, from int) []policy.Path {
 				continue
 			}
 			to := path.Join(l.to, p.Clean[len(l.at):])
-			paths = append(paths, policy.Path{Access: p.Access, Raw: to, Clean: to})
+			paths = append(paths, policy.Path{Access: p.Access, Only: p.Only, Raw: to, Clean: to})
 		}
 	}
 	return paths

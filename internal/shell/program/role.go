@@ -80,6 +80,12 @@ func (c *Call) Role(role byte, w Word) {
 		if w.Text != "-" || w.Unknown {
 			c.File(policy.Read, w)
 		}
+	case 'l':
+		if w.Text != "-" || w.Unknown {
+			c.Only(policy.Looks, func() { c.File(policy.Read, w) })
+		}
+	case 't':
+		c.Only(policy.Makes, func() { c.File(policy.Write, w) })
 	case 'w':
 		if w.Text != "-" || w.Unknown {
 			c.File(policy.Write, w)

@@ -18,6 +18,8 @@ import "mycelium/internal/shell/effect"
 //	?  nothing: an option whose value, a text, can only be attached to it
 //	i  runs it: code in the interpreter's own language     s  runs it: a statement for a database
 //	2  nothing: two words that are text     3  reads the second word: a text, and a file
+//	l  looks at it: its name, kind, rights, size and times, and not what is in it
+//	t  makes it, empty, or sets its times
 //	n  reads it: a list of the files on which it works, so that those are not known     e  executes what lies in it: a folder
 //
 // An option of a row with Plain that stands neither in Options nor in Plain makes the command unclear. Where Plain is empty, such an option

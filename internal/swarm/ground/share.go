@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 
+	"mycelium/internal/credential/held"
+	"mycelium/internal/policy/secretfile"
 	"mycelium/internal/text"
 )
 
@@ -71,7 +73,7 @@ func (t *Tree) checkIgnored(ctx context.Context, names []string) error {
 }
 
 // copyTree copies a file or a folder from one root to the same path in another. Symbolic links stay links, what is there already
-// stays, a file named .env (or .env.local and so on) below the named one is left out, and so is what is no file, folder or link.
+// stays, a file with secrets below the named one is left out, and so is what is no file, folder or link.
 func copyTree(ctx context.Context, from, to *os.Root, name string) error {
 	if dir := path.Dir(name); dir != "." {
 		if err := to.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // as git makes folders
@@ -89,7 +91,7 @@ func copyTree(ctx context.Context, from, to *os.Root, name string) error {
 		if err != nil {
 			return err
 		}
-		if at != name && isSecret(path.Base(at)) {
+		if at != name && secret(filepath.Join(from.Name(), at), d) {
 			if d.IsDir() {
 				return fs.SkipDir
 			}
@@ -108,7 +110,16 @@ func copyTree(ctx context.Context, from, to *os.Root, name string) error {
 	return err
 }
 
-func isSecret(name string) bool { return name == ".env" || strings.HasPrefix(name, ".env.") }
+// secret reports whether a file has secrets, or everything in a folder has. Of a published package only the names of the table that prove
+// something count, such as .env.
+func secret(name string, d fs.DirEntry) bool {
+	if d.IsDir() {
+		row, ok := secretfile.Of(name+"/_", "")
+		return ok && strings.HasSuffix(row.Path, "/")
+	}
+	row, ok := secretfile.Of(name, "")
+	return ok && row.Grade == secretfile.Named || held.MayHold(name) && (*held.Reader)(nil).Secret(name, "")
+}
 
 func copyOne(from, to *os.Root, name string, kind fs.FileMode) (err error) {
 	switch kind {

@@ -338,7 +338,7 @@ func test(c *program.Call, args []program.Word) {
 	for i, t := range args {
 		if fileTest(t.Text) && i+1 < len(args) {
 			if next := args[i+1]; !next.Unknown {
-				c.File(policy.Read, next)
+				c.Role('l', next)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/secretfile"
 	"mycelium/internal/shell/program"
 )
 
@@ -23,8 +24,20 @@ func copyFiles(c *program.Call) {
 		}
 		program.Link(c, to, sources, ".")
 	}
-	destination(c, to, sources)
+	switch {
+	case !ofExample(sources) || c.HasAny("l", "s", "R", "a"):
+		destination(c, to, sources)
+	case c.Has("n"):
+		c.Only(policy.Keeps, func() { destination(c, to, sources) })
+	default:
+		c.Only(policy.Makes, func() { destination(c, to, sources) })
+	}
 	program.Backups(c, "S")
+}
+
+// ofExample reports whether one file is copied, and its name says that it is an example of another.
+func ofExample(sources []program.Word) bool {
+	return len(sources) == 1 && !sources[0].Unknown && !sources[0].Pattern && secretfile.Example(sources[0].Text)
 }
 
 // moveFiles handles mv.

@@ -15,7 +15,7 @@ func find(c *program.Call, args []program.Word) {
 		roots = []program.Word{program.Known(".")}
 	}
 	for _, r := range roots {
-		c.File(policy.Read, r)
+		c.Role('l', r)
 	}
 	t := findTests(c, args[i:])
 	c.Walk.Found = t.found(roots)

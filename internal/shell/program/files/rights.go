@@ -3,6 +3,7 @@ package files
 import (
 	"strings"
 
+	"mycelium/internal/policy"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
 )
@@ -20,7 +21,29 @@ func chmod(c *program.Call) {
 		c.Unclear(unknownRights)
 	case len(c.Operands) > 0:
 		grant(c, c.Operands[0])
+		if forOwner(c.Operands[0]) {
+			for i := range c.Part.Paths {
+				c.Part.Paths[i].Only = policy.Looks
+			}
+		}
 	}
+}
+
+// forOwner reports whether a mode of chmod gives nobody but the owner any right.
+func forOwner(mode program.Word) bool {
+	if mode.Unknown || mode.Text == "" {
+		return false
+	}
+	if strings.Trim(mode.Text, "01234567") == "" {
+		return len(mode.Text) >= 3 && strings.HasSuffix(mode.Text, "00")
+	}
+	for clause := range strings.SplitSeq(mode.Text, ",") {
+		i := strings.IndexAny(clause, "+-=")
+		if i < 0 || clause[:i] != "u" && (clause[i] == '+' || clause[i] == '=' && i+1 < len(clause)) {
+			return false
+		}
+	}
+	return true
 }
 
 // install gives what it writes the rights of -m.

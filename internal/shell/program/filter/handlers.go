@@ -218,3 +218,15 @@ func hexDump(c *program.Call, args []program.Word) {
 	c.Spread()
 	c.Finish()
 }
+
+// count handles wc, which shows numbers of what it reads, from standard input too.
+func count(c *program.Call) {
+	if c.Files == nil || c.Has("files0-from") {
+		return
+	}
+	for i := range c.Files.Paths {
+		if p := &c.Files.Paths[i]; p.Access == policy.Read {
+			p.Only = policy.Looks
+		}
+	}
+}

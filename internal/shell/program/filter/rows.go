@@ -93,7 +93,7 @@ var Rows = []program.Row{
 	{Name: "tr", Plain: plainTr, Operands: "v*"},
 	{Name: "unexpand", Plain: plainUnexpand, Operands: "r*"},
 	{Name: "uniq", Plain: plainUniq, Options: "f|skip-fields=v s|skip-chars=v w|check-chars=v", Operands: "rw"},
-	{Name: "wc", Plain: plainWc, Options: "files0-from=r", Operands: "r*"},
+	{Name: "wc", Plain: plainWc, Options: "files0-from=r", Operands: "l*", Handle: count},
 	{Name: "xmllint", Options: "o|output=w xpath=v schema=u dtdvalid=u path=v relaxng=u schematron=u", Plain: plainXmllint,
 		Operands: "u*"},
 	{Name: "xxd", Plain: plainXxd, Style: program.Single, Options: "c|cols=v g|groupsize=v l|len=v s|seek|skip=v o|offset=v n|name=v R=v",

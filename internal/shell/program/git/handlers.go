@@ -265,7 +265,22 @@ func show(c *program.Call) {
 
 // readPaths reads the files among the operands: REVISION:FILE, and what may be the path of a file. Where git takes a pattern, the name is
 // read that it is about.
-func readPaths(c *program.Call) {
+func readPaths(c *program.Call) { operandPaths(c, 'r') }
+
+// namePaths handles what shows the names of files and nothing in them.
+func namePaths(c *program.Call) { operandPaths(c, 'l') }
+
+// status handles git status, which shows what is in files only with -v.
+func status(c *program.Call) {
+	if c.Has("v") {
+		readPaths(c)
+	} else {
+		namePaths(c)
+	}
+}
+
+// operandPaths gives the role to the files among the operands.
+func operandPaths(c *program.Call, role byte) {
 	for _, w := range c.Words {
 		if strings.HasPrefix(w.Text, "--batch") {
 			c.Unclear("the names of what git shows come from standard input")
@@ -289,7 +304,7 @@ func readPaths(c *program.Call) {
 		if s == "" || strings.HasPrefix(s, "-") || globs.Broad(last) {
 			continue
 		}
-		c.Role('r', program.Word{Text: s, Pattern: globs.Has(s)})
+		c.Role(role, program.Word{Text: s, Pattern: globs.Has(s)})
 	}
 }
 

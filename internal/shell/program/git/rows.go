@@ -16,10 +16,15 @@ var Rows = []program.Row{
 		Handle: globalOptions, Other: other, Subs: commands},
 }
 
+const optionsGitBlame = "output=w contents=r ignore-revs-file=r S=r X|exclude-from=r format=v"
+
 // commands are the subcommands of git.
 var commands = []program.Row{
-	{Name: "status|blame|annotate|ls-files|ls-tree|show-ref|for-each-ref|shortlog|show-branch", Plain: plainGitBlame,
-		Options: "output=w contents=r ignore-revs-file=r S=r X|exclude-from=r format=v", Here: "r", KeepsBranch: true, Handle: readPaths},
+	{Name: "blame|annotate|show-ref|for-each-ref|shortlog|show-branch", Plain: plainGitBlame,
+		Options: optionsGitBlame, Here: "r", KeepsBranch: true, Handle: readPaths},
+	{Name: "status", Plain: plainGitBlame, Options: optionsGitBlame + " v|verbose", Here: "r", KeepsBranch: true, Handle: status},
+	{Name: "ls-files|ls-tree", Plain: plainGitBlame, Options: optionsGitBlame, Here: "r", KeepsBranch: true, Handle: namePaths},
+	{Name: "check-ignore|check-attr", Plain: plainGitAsk, Options: "format=v", Here: "r", KeepsBranch: true, Handle: namePaths},
 	{Name: "describe", Plain: plainGitDescribe, Here: "r", KeepsBranch: true, Handle: readPaths},
 	{Name: "rev-parse", Plain: plainGitRevParse, Options: "default=v prefix=v resolve-git-dir=r git-path=v path-format=v", Here: "r",
 		KeepsBranch: true, Handle: readPaths},
@@ -27,7 +32,7 @@ var commands = []program.Row{
 		Handle: readPaths},
 	{Name: "rev-list|diff-tree|diff-index|diff-files|whatchanged|range-diff", Plain: plainGitRevList, Options: optionsGitLog, Here: "r",
 		KeepsBranch: true, Handle: history},
-	{Name: "name-rev|merge-base|count-objects|check-ignore|check-attr|var|version|help|cherry|fsck|ls|" +
+	{Name: "name-rev|merge-base|count-objects|var|version|help|cherry|fsck|ls|" +
 		"merge-tree|patch-id|get-tar-commit-id|check-ref-format|rev", Plain: plainGitAsk, Options: "format=v", Here: "r",
 		KeepsBranch: true, Handle: readPaths},
 	{Name: "verify-commit|verify-tag", Plain: "v verbose raw", Options: "format=v", Here: "r", KeepsBranch: true, Handle: readPaths},

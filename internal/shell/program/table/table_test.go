@@ -97,7 +97,7 @@ func TestOptionsStandOnce(t *testing.T) {
 }
 
 // roles are the letters that Call.Role knows: another letter would do nothing.
-const roles = "vrwdxbmfhckugis23ne?"
+const roles = "vrwdxbmfhckugis23ne?lt"
 
 func checkOperands(t *testing.T, at, operands string) {
 	if strings.Trim(operands, roles+"*") != "" || strings.Count(operands, "*") > 1 || strings.HasPrefix(operands, "*") {
