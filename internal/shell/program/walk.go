@@ -55,6 +55,7 @@ type Walk struct {
 	Found    []Word // the files that the last find of the command finds
 	assigned int
 	links    []link
+	loose    []string // folders in which one of the links may lie under any name
 	folders  []string // working directories that are patterns
 	unpacked []unpacked
 }
