@@ -69,14 +69,16 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 	if it.Server == policy.AgentServer {
 		fieldFacts(&f, args)
 	}
-	r := resolver{at.Dir, at.Home}
+	before := &made{}
+	r := resolver{at.Dir, at.Home, before}
 	other := &twins{at: at}
 	s := searcher{resolver: r, protects: at.Protects, twins: other, whole: it == readTool, dots: it == grepTool, trees: at.worktrees}
 	t := trees{at: at}
 	n := 0
 	for i := range f.Parts {
 		t.complete(&f.Parts[i])
-		t.unpacked(&f.Parts[i])
+		t.unpacked(&f.Parts[i], before)
+		before.uses(&f.Parts[i])
 		// The globs of a tool that lists names are told by their text alone. Read shows whole files, and Grep lines of them.
 		switch {
 		case it == bashTool || it == readTool || it.RunsScript() || policy.KindOf(it).Commands:
@@ -94,6 +96,7 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 		f.Parts[i].Paths = r.paths(f.Parts[i].Paths)
 		other.complete(&f.Parts[i])
 		r.pushed(&f.Parts[i])
+		before.moved(&f.Parts[i])
 	}
 	names := func(p policy.Part) bool { return p.Program != "" || len(p.Paths)+len(p.Trees) > 0 }
 	if f.Dir != at.Project || slices.ContainsFunc(f.Parts, names) {

@@ -147,3 +147,24 @@ func FuzzResolve(f *testing.F) {
 		}
 	})
 }
+
+// TestLinksThatTheCallMoves: a relative link leads elsewhere from another place, and what the call moves, copies or unpacks is not there
+// yet when the call is decided. Only the rules.yaml at the top is protected.
+func TestLinksThatTheCallMoves(t *testing.T) {
+	dir := projectWith(t, "a.go", "rules.yaml", "d/rules.yaml", "d/e/f.go")
+	for link, to := range map[string]string{"d/n": "rules.yaml", "d/e/n": "../rules.yaml", "d/e/up": ".."} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	packed(t, filepath.Join(dir, "up.tar"), `mkdir s; ln -s .. s/up; tar cf "$OUT" s`)
+	packed(t, filepath.Join(dir, "inside.tar"), `ln -s a.go n; tar cf "$OUT" n`)
+	wants(t, dir, policy.Deny, "mv d/n . && cat n", "mv d/n m; cat m", "cp -a d/n . && cat n", "cp -r d/e . && cat e/n", "mv d/e . && cat e/n",
+		"mv -t . d/n && cat n", "rsync -a d/n . && cat n", "git mv d/n n && cat n", "ln d/n n && cat n", "mv d/* . && cat n",
+		"cp -a d/. . && cat n", "cp -a d/e c && cat c/n", "cp -a d/e d/c && mv d/c . && cat c/n", "mv d/n . && echo y > n",
+		"for f in d/*; do mv \"$f\" .; done; cat n", "(cd d && mv n ..); cat n", "mv d/e . && cat e/up/rules.yaml",
+		"mv d/e . && cd e/up && cat rules.yaml", "mv d/e . && cat e/up/./rules.yaml", "tar xf up.tar && cat s/up/rules.yaml",
+		"tar xf up.tar; cd s && tee up/rules.yaml < f")
+	wants(t, dir, policy.Allow, "cat d/n", "mv d/n d/m && cat d/m", "mv d c && cat c/n", "mv a.go b.go && cat b.go", "cp d/n n && cat n",
+		"tar xf inside.tar && cat n", "cp -a d /tmp/d && cat /tmp/d/n", "mv d/e d/g && cat d/g/n", "tar xf up.tar && cat s/up/a.go")
+}
