@@ -93,6 +93,7 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 		if n += len(f.Parts[i].Paths); n > maxPaths {
 			return policy.Facts{Dir: at.Dir}, fmt.Errorf("they name more than %d paths", maxPaths)
 		}
+		t.links(&f.Parts[i], before)
 		f.Parts[i].Paths = r.paths(f.Parts[i].Paths)
 		other.complete(&f.Parts[i])
 		r.pushed(&f.Parts[i])

@@ -168,3 +168,38 @@ func TestLinksThatTheCallMoves(t *testing.T) {
 	wants(t, dir, policy.Allow, "cat d/n", "mv d/n d/m && cat d/m", "mv d c && cat c/n", "mv a.go b.go && cat b.go", "cp d/n n && cat n",
 		"tar xf inside.tar && cat n", "cp -a d /tmp/d && cat /tmp/d/n", "mv d/e d/g && cat d/g/n", "tar xf up.tar && cat s/up/a.go")
 }
+
+// TestLinksThatGitMakes: the working tree does not have them yet when the call is decided.
+func TestLinksThatGitMakes(t *testing.T) {
+	dir := projectWith(t, "a.go", "rules.yaml", "s/b.go")
+	link := func(at, to string) {
+		t.Helper()
+		if err := os.Symlink(to, filepath.Join(dir, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runGit(t, dir, "init", "-q")
+	link("s/up", "..")
+	link("n", "s/up/rules.yaml")
+	runGit(t, dir, "add", ".")
+	runGit(t, dir, "commit", "-qm", "first")
+	runGit(t, dir, "checkout", "-qb", "other")
+	link("s/o", "../rules.yaml")
+	link("ok", "a.go")
+	runGit(t, dir, "add", ".")
+	runGit(t, dir, "commit", "-qm", "other")
+	runGit(t, dir, "checkout", "-q", "main")
+	link("s/stashed", "../rules.yaml")
+	runGit(t, dir, "add", "s/stashed")
+	runGit(t, dir, "stash")
+	for _, name := range []string{"s/up", "n"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wants(t, dir, policy.Deny, "git checkout -- n s/up && cat n", "git restore n s/up; cat n", "git checkout other && cat s/o",
+		"git switch other; tee s/o < a.go", "git merge other && cat s/o", "git cherry-pick other && cat s/o", "git stash pop && cat s/stashed",
+		"git restore -s other s/o && cat s/o", "git reset --hard && cat s/up/rules.yaml", "git checkout other -- s && cd s && cat o")
+	wants(t, dir, policy.Allow, "git checkout other && cat ok", "git checkout other && cat a.go s/b.go",
+		"git add a.go && git commit -m x", "git stash && cat a.go")
+}
