@@ -1,5 +1,7 @@
 package program
 
+import "strings"
+
 // namesOfShells is the table of the names to which the manuals of bash 5.3, dash 0.5.12 and zsh 5.9 give a meaning: bash(1) "Shell
 // Variables", dash(1) "Environment" and "Builtins", zshparam(1), and zshmodules(1) for the modules that zsh loads by itself. Names that
 // programs know too (PATH, HOME, BASH_ENV, PROMPT_COMMAND) stand in meaningOf. known is false for a name without a meaning.
@@ -19,7 +21,7 @@ func namesOfShells(name string) (m meaning, known bool) {
 	case "aliases", "dis_aliases", "galiases", "dis_galiases", "saliases", "dis_saliases", "commands", "functions", "dis_functions",
 		"functions_source", "dis_functions_source", "options", "nameddirs", "mapfile":
 		return tableVariable, true
-	case "BASH_REMATCH", "BASH_SILENCE_DEPRECATION_WARNING", // the second is macOS's
+	case "BASHPID", "BASH_REMATCH", "BASH_SILENCE_DEPRECATION_WARNING", // the second is macOS's
 		"CHILD_MAX", "COLUMNS", "COMPREPLY", "COPROC", "EMACS", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS", "HISTCMD",
 		"HISTCONTROL", "HISTIGNORE", "HISTSIZE", "HISTTIMEFORMAT", "HOSTNAME", "HOSTTYPE", "IGNOREEOF", "INSIDE_EMACS", "LANG", "LC_ALL",
 		"LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "LINENO", "LINES", "MACHTYPE", "MAIL", "MAILCHECK", "MAPFILE",
@@ -37,7 +39,8 @@ func namesOfShells(name string) (m meaning, known bool) {
 		return plainVariable, true
 	}
 	switch {
-	case len(name) > 5 && (name[:5] == "BASH_" || name[:4] == "ZSH_" || name[:4] == "zsh_" || name[:4] == "ZLE_"), name == "BASH":
+	case strings.HasPrefix(name, "BASH_"), strings.HasPrefix(name, "ZSH_"), strings.HasPrefix(name, "zsh_"),
+		strings.HasPrefix(name, "ZLE_"), name == "BASH":
 		return shellVariable, true // also those of later versions
 	}
 	return plainVariable, false
