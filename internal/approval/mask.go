@@ -46,6 +46,11 @@ func maskPart(p *policy.Part) {
 		path.Raw, path.Clean, path.Resolved = credential.Mask(path.Raw), credential.Mask(path.Clean), credential.Mask(path.Resolved)
 		path.Except = maskedTexts(path.Except)
 	}
+	p.Moves = slices.Clone(p.Moves)
+	for i := range p.Moves {
+		m := &p.Moves[i]
+		m.From, m.To = credential.Mask(m.From), credential.Mask(m.To)
+	}
 	p.Archives = slices.Clone(p.Archives)
 	for i := range p.Archives {
 		a := &p.Archives[i]

@@ -111,8 +111,18 @@ type Part struct {
 	Trees []string `json:"trees,omitempty"`
 	Dir   string   `json:"dir,omitempty"`
 
+	// Moves are the files and folders that the part moves, or copies with their links as they are. The gate looks for links among them.
+	Moves []Move `json:"moves,omitempty"`
+
 	// Archives are what the part unpacks. The gate reads which names they have.
 	Archives []Archive `json:"archives,omitempty"`
+}
+
+// Move is a file or a folder that comes to another place with its links as they are.
+type Move struct {
+	From    string `json:"from"`              // absolute; a glob if Pattern is set
+	To      string `json:"to"`                // absolute: its new path, or the folder in which it comes to lie
+	Pattern bool   `json:"pattern,omitempty"` // it may be anything that the glob matches
 }
 
 // Archive is a file with files in it that a call unpacks.

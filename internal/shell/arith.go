@@ -24,12 +24,17 @@ func (r *reader) arithm(x syntax.ArithmExpr, st program.State) {
 func (r *reader) evaluates(n syntax.Node, st program.State) {
 	r.Evaluates = true
 	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n.(type) {
+		case *syntax.BinaryArithm, *syntax.UnaryArithm:
+			if name, ok := counted(n); ok {
+				r.notice(name, program.Known("0"), st)
+				r.PathChanged = r.PathChanged || name == "PATH"
+				r.IFSChanged = r.IFSChanged || name == "IFS"
+			}
+		}
 		w, ok := n.(*syntax.Word)
 		if !ok {
 			return true
-		}
-		if w.Lit() == "PATH" {
-			r.PathChanged = true // it may be assigned here
 		}
 		t, _ := r.quiet(func(q *reader) program.Word { return q.one(w, st) })
 		r.Arm(t)
@@ -69,6 +74,9 @@ func (r *reader) evaluatesNames(c *program.Call) {
 	for _, w := range c.Words[1:] {
 		if program.Arms(w.Text) {
 			c.Unclear("a name that is evaluated runs a command")
+		}
+		if c.Part.Program == "let" && program.ContainsAny(w.Text, "IFS", "PATH") {
+			c.Unclear("a number is assigned to a name that has a meaning to the shell")
 		}
 	}
 }

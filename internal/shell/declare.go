@@ -54,7 +54,9 @@ func (v *declarer) word(a *syntax.Assign, st program.State) program.State {
 		v.Add(unread("which variable is meant is not known"), 0)
 		return st.Doubt()
 	case !syntax.ValidName(name):
-		name, _, _ = strings.Cut(strings.TrimSuffix(name, "+"), "[")
+		element := strings.IndexByte(name, '[') >= 0
+		name = variableOf(strings.TrimSuffix(name, "+"))
+		v.noticeAll(name, program.UnknownWords, element, st)
 		return v.bind(name, program.UnknownWords, st)
 	case assigns:
 		t.Text = value
@@ -74,6 +76,9 @@ func (v *declarer) flag(t program.Word) bool {
 		v.Add(unread("a variable is another name of one that is not known"), 0)
 	}
 	v.Evaluates = v.Evaluates || strings.Contains(t.Text, "i") // an assigned text is evaluated as a number
+	if strings.Trim(t.Text[1:], "aAfFgIprtx"+program.Renames) != "" {
+		v.Add(unread("what the option "+t.Text+" does to a variable is not known"), 0)
+	}
 	return true
 }
 
@@ -191,6 +196,7 @@ func prefixed(c *program.Call, st, before program.State) program.State {
 		if ok == some && (!ok || program.Same(outer, after)) && (!special || program.Same(outer, []program.Word{v.Value})) {
 			continue
 		}
+		c.Walk.IFSChanged = c.Walk.IFSChanged || v.Name == "IFS"
 		st = st.With(v.Name, program.UnknownWords...)
 	}
 	return st

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -22,6 +23,7 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 		b.add("0")
 		return
 	}
+	b.assigns(p)
 	vals, ok := b.value(p.Param.Value)
 	if !ok && credential.Variable(p.Param.Value) {
 		b.cur.From |= effect.Secrets
@@ -47,7 +49,66 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 	if p.Index == nil && p.Param.Value != "@" && p.Param.Value != "*" && len(vals) > 1 {
 		vals = vals[:1] // of an array its first element
 	}
+	switch star := isStar(p); {
+	case star && (quoted || b.whole):
+		b.some = b.some || quoted
+		vals = b.joined(vals)
+	case b.whole && b.r.IFSChanged && len(vals) > 1:
+		vals = program.UnknownWords // shells do not agree what stands between the values
+	}
 	b.values(vals, quoted)
+}
+
+// isStar reports whether an expansion is $* or ${a[*]}, which between quotes is one word.
+func isStar(p *syntax.ParamExp) bool {
+	if p.Index == nil {
+		return p.Param.Value == "*"
+	}
+	w, ok := p.Index.(*syntax.Word)
+	return ok && w.Lit() == "*"
+}
+
+// joined returns the one value that "$*" has: between the words stands the first character of IFS.
+func (b *builder) joined(vals []program.Word) []program.Word {
+	between := " "
+	if b.r.IFSChanged {
+		ifs, _ := b.st.Lookup("IFS")
+		if len(ifs) != 1 || ifs[0].Unknown {
+			between = ""
+			if len(vals) != 1 {
+				return program.UnknownWords
+			}
+		} else {
+			between = ifs[0].Text[:min(1, len(ifs[0].Text))]
+		}
+	}
+	if len(vals) == 1 {
+		return vals
+	}
+	var one program.Word
+	for i, v := range vals {
+		if v.Unknown || v.MayBeEmpty || len(v.Except) > 0 {
+			return program.UnknownWords
+		}
+		if i > 0 {
+			one.Text += between
+		}
+		one.Text += v.Text
+		one.Pattern, one.Expanded, one.From = one.Pattern || v.Pattern, one.Expanded || v.Expanded, one.From|v.From
+	}
+	return []program.Word{one}
+}
+
+// assigns makes a part of ${x=value} and ${x:=value} where x means something.
+func (b *builder) assigns(p *syntax.ParamExp) {
+	name := p.Param.Value
+	if p.Exp == nil || p.Exp.Op != syntax.AssignUnset && p.Exp.Op != syntax.AssignUnsetOrNull || program.IsPlainVariable(name) {
+		return
+	}
+	val, _ := b.r.quiet(func(q *reader) program.Word { return q.one(p.Exp.Word, b.st) })
+	b.r.noticeAll(name, []program.Word{val}, p.Index != nil, b.st)
+	b.r.IFSChanged = b.r.IFSChanged || name == "IFS"
+	b.r.PathChanged = b.r.PathChanged || name == "PATH"
 }
 
 // isTemporary reports whether an expansion is ${TMPDIR:-/tmp}. It is taken for /tmp wherever the folder is: who gives it another place is
@@ -90,6 +151,9 @@ func (b *builder) values(vals []program.Word, quoted bool) {
 			} else {
 				b.end()
 			}
+		}
+		if !quoted && !b.whole && b.r.IFSChanged && !isPlain(v.Text) {
+			v = program.Word{Unknown: true} // where the shell splits the value is not known
 		}
 		if quoted || b.whole || !strings.ContainsAny(v.Text, " \t\n") {
 			b.some = b.some || quoted
@@ -146,35 +210,32 @@ func (b *builder) value(name string) ([]program.Word, bool) {
 	switch name {
 	case "!":
 		return []program.Word{{Text: written.LastJob}}, true
-	case "?", "#", "$", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID", "EPOCHSECONDS", "COLUMNS", "LINES":
+	case "?", "#", "$":
 		return []program.Word{{Text: "0"}}, true
 	case "-", "_":
 		return nil, false
-	case "PWD":
-		if len(b.st.Dirs) == 1 && !b.st.Lost {
-			return []program.Word{{Text: b.st.Dirs[0]}}, true
-		}
-		return nil, false
 	}
 	vals, ok := b.st.Lookup(name)
-	if !ok && name == "HOME" && b.r.Home != "" {
-		return []program.Word{{Text: b.r.Home}}, true
+	if ok {
+		return vals, true
 	}
-	if ok && b.r.IFSChanged && !allPlain(vals) {
-		return program.UnknownWords, true // how the shell splits the values is not known
+	own, ok := b.st.Own(name)
+	switch {
+	case name == "PWD" && len(b.st.Dirs) == 1 && !b.st.Lost:
+		own.Text, ok = b.st.Dirs[0], true
+	case name == "HOME" && b.r.Home != "":
+		own.Text, ok = b.r.Home, true
+	case !ok:
+		return nil, false
 	}
-	return vals, ok
+	if b.st.Doubted || slices.Contains(b.r.Changed, name) {
+		return []program.Word{{Unknown: true, Default: own.Text}}, true
+	}
+	return []program.Word{own}, true
 }
 
-// allPlain reports whether no value holds a character at which IFS might split it.
-func allPlain(vals []program.Word) bool {
-	for _, v := range vals {
-		if strings.ContainsAny(v.Text, " \t\n:,;/=") {
-			return false
-		}
-	}
-	return true
-}
+// isPlain reports whether a text holds no character at which IFS might split it.
+func isPlain(text string) bool { return !strings.ContainsAny(text, " \t\n:,;|/=") }
 
 // operated returns the values of ${X:-d}, ${X%.md} and the like.
 func (b *builder) operated(e *syntax.Expansion, vals []program.Word, ok bool) []program.Word {
@@ -187,6 +248,8 @@ func (b *builder) operated(e *syntax.Expansion, vals []program.Word, ok bool) []
 	switch e.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		switch {
+		case maybe && len(vals) == 1 && program.IsNumber(vals) && program.IsNumber([]program.Word{arg}):
+			return []program.Word{arg} // a number either way
 		case set && vals[0].Text != "":
 			return vals
 		case ok && len(vals) > 0 && !vals[0].Unknown && !maybe: // its value is empty

@@ -37,6 +37,11 @@ func (r *reader) redirects(list []*syntax.Redirect, st program.State, in *progra
 	for _, d := range list {
 		var other program.Input
 		in := in
+		if name, ok := descriptor(d); ok {
+			r.notice(name, program.Known("0"), st)
+			r.PathChanged = r.PathChanged || name == "PATH"
+			r.IFSChanged = r.IFSChanged || name == "IFS"
+		}
 		if d.N != nil && d.N.Value != "0" { // it is not standard input
 			in = &other
 		}

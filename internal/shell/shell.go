@@ -10,6 +10,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -123,24 +124,18 @@ func (r *reader) Script(text string, st program.State, in program.Input) (ok, fa
 		r.Add(unread("it cannot be parsed"), 0)
 		return st, st
 	}
-	r.Changed = append(r.Changed, assignedInWords(file)...)
+	texts, numbers := assignedHere(file)
+	for _, name := range append(texts, numbers...) {
+		if vals, ok := st.Lookup(name); ok && !(slices.Contains(numbers, name) && program.IsNumber(vals)) {
+			st = st.With(name, program.UnknownWords...) // the text is evaluated by a command that knows the variable already
+		}
+	}
+	r.Changed, r.Numbers = append(r.Changed, texts...), append(r.Numbers, numbers...)
 	outer := r.src
 	r.src = text
 	ok, fail = r.stmts(file.Stmts, st, in)
 	r.src = outer
 	return ok, fail
-}
-
-// assignedInWords are the variables that words assign: ${x=value} and ${x:=value}.
-func assignedInWords(file *syntax.File) (names []string) {
-	syntax.Walk(file, func(n syntax.Node) bool {
-		if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil && p.Exp != nil &&
-			(p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull) {
-			names = append(names, p.Param.Value)
-		}
-		return true
-	})
-	return names
 }
 
 // Find returns the row of a program.

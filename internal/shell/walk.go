@@ -105,21 +105,32 @@ func (r *reader) command(c syntax.Command, st program.State, in program.Input) (
 		r.Add(policy.Part{Program: "time"}, effect.Execute)
 	case *syntax.CoprocClause:
 		r.stmt(c.Stmt, st, program.Input{})
+		st = r.coprocess(c, st)
 	case *syntax.TestClause:
 		r.inside(c, st)
 		comparison(r, c, st)
 		fileTests(r, c.X, st)
 		st = r.Assign(st, "BASH_REMATCH", program.UnknownWords...)
 	case *syntax.ArithmCmd:
-		r.arithm(c.X, st)
+		st = r.count(c.X, st)
 	case *syntax.LetClause:
 		for _, x := range c.Exprs {
-			r.arithm(x, st)
+			st = r.count(x, st)
 		}
 	default:
 		r.Add(unread("a kind of command that is not known"), 0)
 	}
 	return st, st
+}
+
+// coprocess is the state after coproc, which assigns the numbers of its streams and of its process.
+func (r *reader) coprocess(c *syntax.CoprocClause, st program.State) program.State {
+	name := "COPROC"
+	if c.Name != nil {
+		name = r.one(c.Name, st).Text
+	}
+	r.noticeAll(name, program.UnknownWords, true, st)
+	return r.Assign(r.Assign(st, name, program.UnknownWords...), name+"_PID", program.UnknownWords...)
 }
 
 // binary walks && || | and |&. The command to the right of a pipe reads from the left one, and both run in shells of their own; in zsh the
@@ -192,9 +203,9 @@ func (r *reader) loop(c *syntax.ForClause, st program.State, in program.Input) p
 	words, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		if l, is := c.Loop.(*syntax.CStyleLoop); is {
-			for _, x := range [...]syntax.ArithmExpr{l.Init, l.Cond, l.Post} {
-				r.arithm(x, st)
-			}
+			st = r.count(l.Init, st)
+			r.arithm(l.Cond, st)
+			r.arithm(l.Post, st)
 		}
 		return r.settled(r.forget(c, st), func(st program.State) program.State { return r.turn(c.Do, st, st, in) })
 	}

@@ -241,7 +241,7 @@ func listOf(parts []syntax.WordPart) bool {
 		return false
 	}
 	p, ok := parts[0].(*syntax.ParamExp)
-	return ok && p.Param != nil && (p.Param.Value == "@" || p.Index != nil && isAll(p.Index))
+	return ok && p.Param != nil && !isStar(p) && (p.Param.Value == "@" || p.Index != nil && isAll(p.Index))
 }
 
 // isAll reports whether an index is @ or *, which stands for all elements.
@@ -320,6 +320,9 @@ func (b *builder) tilde(s string) string {
 		name, rest = name[:i], name[i:]
 	}
 	switch {
+	case name == "" && b.st.Doubted && b.home() != "": // HOME may have been set
+		b.cur.Default = b.home()
+		b.unknown(true)
 	case name == "" && b.home() != "":
 		b.add(b.home())
 	case name == "root":

@@ -38,7 +38,8 @@ type member struct {
 
 // unpacked completes the facts of a part that unpacks archives which exist: the names of the members are written paths. Files with the
 // hooks of agents are refused by the base constraints; other protected files make the call ask, as with git.
-func (t *trees) unpacked(part *policy.Part) {
+// The links among them are noted for the parts behind it.
+func (t *trees) unpacked(part *policy.Part, before *made) {
 	for i := range part.Archives {
 		a := &part.Archives[i]
 		files := []string{a.Path}
@@ -56,14 +57,14 @@ func (t *trees) unpacked(part *policy.Part) {
 			case err != nil && holds(a.Dir, t.at.Dir): // a folder below governs nobody
 				unclear(part, "which files "+filepath.Base(file)+" writes into the project is not known: "+err.Error())
 			case err == nil:
-				t.judge(part, a, members)
+				t.judge(part, a, members, before)
 			}
 		}
 	}
 }
 
 // judge judges the members of an archive as files that are written.
-func (t *trees) judge(part *policy.Part, a *policy.Archive, members []member) {
+func (t *trees) judge(part *policy.Part, a *policy.Archive, members []member, before *made) {
 	links := map[string]string{}
 	asks := ""
 	for _, m := range members {
@@ -81,6 +82,7 @@ func (t *trees) judge(part *policy.Part, a *policy.Archive, members []member) {
 				to = path.Join(path.Dir(at), to)
 			}
 			links[at], paths = to, append(paths, to)
+			before.note(at, to)
 		}
 		for _, p := range paths {
 			at := policy.Path{Access: policy.Write, Raw: p, Clean: p}

@@ -73,7 +73,8 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 	if it.Server == policy.AgentServer {
 		fieldFacts(&f, args)
 	}
-	r := resolver{at.Dir, at.Home}
+	before := &made{}
+	r := resolver{at.Dir, at.Home, before}
 	other := &twins{at: at}
 	inside := &secrets{at: at}
 	s := searcher{resolver: r, protects: at.Protects, twins: other, whole: it == readTool, dots: it == grepTool, trees: at.worktrees,
@@ -82,7 +83,8 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 	n := 0
 	for i := range f.Parts {
 		t.complete(&f.Parts[i])
-		t.unpacked(&f.Parts[i])
+		t.unpacked(&f.Parts[i], before)
+		before.uses(&f.Parts[i])
 		// The globs of a tool that lists names are told by their text alone. Read shows whole files, and Grep lines of them.
 		switch {
 		case it == bashTool || it == readTool || it.RunsScript() || policy.KindOf(it).Commands:
@@ -97,10 +99,12 @@ func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (p
 		if n += len(f.Parts[i].Paths); n > maxPaths {
 			return policy.Facts{Dir: at.Dir}, fmt.Errorf("they name more than %d paths", maxPaths)
 		}
+		t.links(&f.Parts[i], before)
 		f.Parts[i].Paths = r.paths(f.Parts[i].Paths)
 		other.complete(&f.Parts[i])
 		inside.complete(&f.Parts[i])
 		r.pushed(&f.Parts[i])
+		before.moved(&f.Parts[i])
 	}
 	names := func(p policy.Part) bool { return p.Program != "" || len(p.Paths)+len(p.Trees) > 0 }
 	if f.Dir != at.Project || slices.ContainsFunc(f.Parts, names) {

@@ -9,8 +9,11 @@ import (
 	"mycelium/internal/policy"
 )
 
-// resolver follows links. dir and home are as in [Of].
-type resolver struct{ dir, home string }
+// resolver follows links: those on the disk, and those that the call makes before. dir and home are as in [Of].
+type resolver struct {
+	dir, home string
+	made      *made // nil: none
+}
 
 // paths sets where each path leads when links are followed; Resolved stays empty if that is not known. A path that programs read in
 // two ways is listed once for each: link/../x is one file to a program that cleans it first and another to the kernel, and ~/x is in
@@ -79,11 +82,15 @@ func (r resolver) resolve(path string) string {
 		if at == "/" {
 			next = at + part
 		}
-		if absent { // no link is below a folder that does not exist
+		target, isMade := r.made.at(next)
+		if absent && !isMade { // no link is below a folder that does not exist
 			at = next
 			continue
 		}
-		target, err := readLink(next)
+		var err error
+		if !isMade {
+			target, err = readLink(next)
+		}
 		switch {
 		case err == nil:
 			if links++; links > maxLinks || len(target)+len(rest) > maxPath {
@@ -92,6 +99,7 @@ func (r resolver) resolve(path string) string {
 			if filepath.IsAbs(target) {
 				at = "/"
 			}
+			absent = false
 			rest = target + "/" + rest
 		case errors.Is(err, syscall.EINVAL): // it exists and is not a link
 			at = next

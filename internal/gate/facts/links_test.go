@@ -147,3 +147,59 @@ func FuzzResolve(f *testing.F) {
 		}
 	})
 }
+
+// TestLinksThatTheCallMoves: a relative link leads elsewhere from another place, and what the call moves, copies or unpacks is not there
+// yet when the call is decided. Only the rules.yaml at the top is protected.
+func TestLinksThatTheCallMoves(t *testing.T) {
+	dir := projectWith(t, "a.go", "rules.yaml", "d/rules.yaml", "d/e/f.go")
+	for link, to := range map[string]string{"d/n": "rules.yaml", "d/e/n": "../rules.yaml", "d/e/up": ".."} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	packed(t, filepath.Join(dir, "up.tar"), `mkdir s; ln -s .. s/up; tar cf "$OUT" s`)
+	packed(t, filepath.Join(dir, "inside.tar"), `ln -s a.go n; tar cf "$OUT" n`)
+	wants(t, dir, policy.Deny, "mv d/n . && cat n", "mv d/n m; cat m", "cp -a d/n . && cat n", "cp -r d/e . && cat e/n", "mv d/e . && cat e/n",
+		"mv -t . d/n && cat n", "rsync -a d/n . && cat n", "git mv d/n n && cat n", "ln d/n n && cat n", "mv d/* . && cat n",
+		"cp -a d/. . && cat n", "cp -a d/e c && cat c/n", "cp -a d/e d/c && mv d/c . && cat c/n", "mv d/n . && echo y > n",
+		"for f in d/*; do mv \"$f\" .; done; cat n", "(cd d && mv n ..); cat n", "mv d/e . && cat e/up/rules.yaml",
+		"mv d/e . && cd e/up && cat rules.yaml", "mv d/e . && cat e/up/./rules.yaml", "tar xf up.tar && cat s/up/rules.yaml",
+		"tar xf up.tar; cd s && tee up/rules.yaml < f")
+	wants(t, dir, policy.Allow, "cat d/n", "mv d/n d/m && cat d/m", "mv d c && cat c/n", "mv a.go b.go && cat b.go", "cp d/n n && cat n",
+		"tar xf inside.tar && cat n", "cp -a d /tmp/d && cat /tmp/d/n", "mv d/e d/g && cat d/g/n", "tar xf up.tar && cat s/up/a.go")
+}
+
+// TestLinksThatGitMakes: the working tree does not have them yet when the call is decided.
+func TestLinksThatGitMakes(t *testing.T) {
+	dir := projectWith(t, "a.go", "rules.yaml", "s/b.go")
+	link := func(at, to string) {
+		t.Helper()
+		if err := os.Symlink(to, filepath.Join(dir, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runGit(t, dir, "init", "-q")
+	link("s/up", "..")
+	link("n", "s/up/rules.yaml")
+	runGit(t, dir, "add", ".")
+	runGit(t, dir, "commit", "-qm", "first")
+	runGit(t, dir, "checkout", "-qb", "other")
+	link("s/o", "../rules.yaml")
+	link("ok", "a.go")
+	runGit(t, dir, "add", ".")
+	runGit(t, dir, "commit", "-qm", "other")
+	runGit(t, dir, "checkout", "-q", "main")
+	link("s/stashed", "../rules.yaml")
+	runGit(t, dir, "add", "s/stashed")
+	runGit(t, dir, "stash")
+	for _, name := range []string{"s/up", "n"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wants(t, dir, policy.Deny, "git checkout -- n s/up && cat n", "git restore n s/up; cat n", "git checkout other && cat s/o",
+		"git switch other; tee s/o < a.go", "git merge other && cat s/o", "git cherry-pick other && cat s/o", "git stash pop && cat s/stashed",
+		"git restore -s other s/o && cat s/o", "git reset --hard && cat s/up/rules.yaml", "git checkout other -- s && cd s && cat o")
+	wants(t, dir, policy.Allow, "git checkout other && cat ok", "git checkout other && cat a.go s/b.go",
+		"git add a.go && git commit -m x", "git stash && cat a.go")
+}

@@ -90,7 +90,7 @@ func (s *scripts) of(file string, words []string) {
 // line judges one script.
 func (s *scripts) line(file, line string) {
 	f := shell.Facts(line, shell.Options{Dir: filepath.Dir(file), Home: s.at.Home})
-	r := resolver{filepath.Dir(file), s.at.Home}
+	r := resolver{dir: filepath.Dir(file), home: s.at.Home}
 	for i := range f.Parts {
 		inner := &f.Parts[i]
 		for _, p := range r.paths(inner.Paths) {

@@ -32,6 +32,8 @@ type trees struct {
 	// them is not known.
 	heads []string
 	lost  bool
+
+	from []revisions // what commands before may have put into the working tree
 }
 
 func (t *trees) complete(part *policy.Part) {
@@ -39,6 +41,7 @@ func (t *trees) complete(part *policy.Part) {
 		t.fetched = true
 	}
 	defer func() { t.ignores = t.ignores || changesIgnores(part) }()
+	t.puts(part)
 	if len(part.Trees) == 0 {
 		return
 	}

@@ -26,6 +26,8 @@ const (
 	elsewhereVariable         // the machine that programs ask
 	npmVariable               // an option of npm
 	promptVariable            // a prompt; the shell runs the commands in it
+	shellVariable             // what it means to the shell changes what later commands mean
+	tableVariable             // the same for its elements: it is a table of zsh, and any name to other shells
 )
 
 // meaningOf returns what a variable means: it is the table of variables.
@@ -91,10 +93,13 @@ func meaningOf(name string) meaning {
 
 // familyOf returns the meaning of variables that share a beginning or an end.
 func familyOf(name string) meaning {
+	if m, known := namesOfShells(name); known {
+		return m
+	}
 	switch {
 	case strings.HasPrefix(name, "MYCELIUM_"):
 		return ourVariable
-	case Named("PS0|PS1|PS2|PS4", name):
+	case Named("PS0|PS1|PS2|PS3|PS4|PROMPT|PROMPT2|PROMPT3|PROMPT4|RPROMPT|RPROMPT2|RPS1|RPS2|SPROMPT|prompt", name):
 		return promptVariable
 	case strings.HasPrefix(name, "GIT_CONFIG"), strings.HasPrefix(name, "DYLD_"), strings.HasPrefix(name, "BASH_FUNC_"),
 		strings.HasPrefix(name, "TF_CLI_ARGS"):
@@ -140,11 +145,14 @@ func IsOurVariable(name string) bool { return meaningOf(name) == ourVariable }
 // Variable says what an assignment means for the command.
 func (c *Call) Variable(name string, value Word) {
 	m := meaningOf(name)
-	if value.Text == "" && !value.Unknown && name != "PATH" && m != ourVariable && m != agentVariable {
+	if value.Text == "" && !value.Unknown && name != "PATH" && m != ourVariable && m != agentVariable &&
+		(m != shellVariable || offWhenEmpty(name)) {
 		return // an empty value changes nothing
 	}
 	switch m {
-	case plainVariable:
+	case plainVariable, tableVariable:
+	case shellVariable:
+		c.Unclear(name + " changes what later commands mean to the shell")
 	case ourVariable:
 		c.Does |= effect.Operator
 	case agentVariable:
@@ -196,6 +204,29 @@ func (c *Call) Variable(name string, value Word) {
 			c.Unclear(name + " runs what stands in it")
 		}
 	}
+}
+
+// Element says what an assignment to an element of an array, or of a whole array, means for the command.
+func (c *Call) Element(name string, value Word) {
+	switch meaningOf(name) { //nolint:exhaustive // the others mean the same as one value
+	case tableVariable:
+		c.Unclear(name + " changes what later commands mean to the shell")
+	case shellVariable:
+		value.Unknown = true
+		fallthrough
+	default:
+		c.Variable(name, value)
+	}
+}
+
+// Touch says what it means for the command that a builtin gives a value which is not known to a variable, or to an element: a[0].
+func (c *Call) Touch(name string) {
+	name, _, element := strings.Cut(name, "[")
+	if element {
+		c.Element(name, Word{Unknown: true})
+		return
+	}
+	c.Variable(name, Word{Unknown: true})
 }
 
 // plainCode reports whether a variable that says where code is has a value that changes nothing.

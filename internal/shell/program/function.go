@@ -65,7 +65,7 @@ func exportKey(name string) string { return "export " + name }
 // to take them. Of a variable that was not exported, the process may have another value: that of the environment, or none.
 func (s State) InChild(bash bool) State {
 	functions, variables := s.funcs.latest(), s.vars.latest()
-	s.funcs = nil
+	s.funcs, s.sh = nil, !bash
 	for _, b := range functions {
 		switch {
 		case len(b.values) == 2 && bash:
@@ -108,13 +108,17 @@ func (b *binding) latest() (list []*binding) {
 func (b *binding) doubtAll() *binding {
 	doubted := b
 	for _, v := range b.latest() {
-		doubted = &binding{v.name, UnknownWords, doubted}
+		values := UnknownWords
+		if len(v.values) == 1 && !v.values[0].Unknown {
+			values = []Word{{Unknown: true, Default: v.values[0].Text}} // it is judged, too
+		}
+		doubted = &binding{v.name, values, doubted}
 	}
 	return doubted
 }
 
 // Doubt returns the state in which all variables and functions may have changed.
 func (s State) Doubt() State {
-	s.vars, s.funcs = s.vars.doubtAll(), s.funcs.doubtAll()
+	s.vars, s.funcs, s.Doubted = s.vars.doubtAll(), s.funcs.doubtAll(), true
 	return s
 }

@@ -36,12 +36,19 @@ func (w *Walk) Listed(from int) []Word {
 	default:
 		return nil
 	}
-	hidden := p.Program == "ls" && slices.ContainsFunc(p.Argv[1:], func(arg string) bool {
-		return strings.HasPrefix(arg, "-") && strings.ContainsAny(arg, "aAf")
-	})
+	given := func(letters string) bool {
+		return p.Program == "ls" && slices.ContainsFunc(p.Argv[1:], func(arg string) bool {
+			return strings.HasPrefix(arg, "-") && strings.ContainsAny(arg, letters)
+		})
+	}
+	hidden, themselves := given("aAf"), given("d")
 	var names []Word
 	for _, at := range p.Paths {
-		if at.Access == policy.Read && at.Clean != "" {
+		switch {
+		case at.Access != policy.Read || at.Clean == "":
+		case themselves:
+			names = append(names, Word{Text: at.Clean, Pattern: at.Pattern, Except: at.Except})
+		default:
 			names = append(names, Word{Text: at.Clean + "/*", Pattern: true})
 			if hidden {
 				names = append(names, Word{Text: at.Clean + "/.*", Pattern: true})

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strconv"
@@ -139,7 +140,8 @@ func (w *Walk) place(paths []policy.Path, a policy.Access, name Word, st State) 
 		name.Pattern = globs.Has(name.Text)
 	}
 	if strings.HasPrefix(name.Text, "/") {
-		return w.follow(append(paths, name.path(a, "", false)), from), does, ""
+		paths, why = w.follow(append(paths, name.path(a, "", false)), from)
+		return paths, does, why
 	}
 	if st.Lost {
 		why = "the working directory is not known"
@@ -152,7 +154,8 @@ func (w *Walk) place(paths []policy.Path, a policy.Access, name Word, st State) 
 		}
 		paths = append(paths, p)
 	}
-	return w.follow(paths, from), does, why
+	paths, through := w.follow(paths, from)
+	return paths, does, cmp.Or(why, through)
 }
 
 // isPattern reports whether a working directory is, or lies in, one of several folders that a pattern matches.
@@ -185,45 +188,14 @@ func (w Word) path(a policy.Access, dir string, several bool) policy.Path {
 	return p
 }
 
-// link is a symbolic link that the command makes. Before the command runs, it cannot be resolved on the disk.
-type link struct{ at, to string }
-
-// follow appends the destinations of the paths from an index on, through the links that the command made before.
-func (w *Walk) follow(paths []policy.Path, from int) []policy.Path {
-	for _, l := range w.links {
-		for _, p := range paths[from:len(paths):len(paths)] {
-			if p.Clean != l.at && !strings.HasPrefix(p.Clean, l.at+"/") || len(paths)-from > MaxWords {
-				continue
-			}
-			to := path.Join(l.to, p.Clean[len(l.at):])
-			paths = append(paths, policy.Path{Access: p.Access, Only: p.Only, Raw: to, Clean: to})
-		}
-	}
-	return paths
-}
-
-// Link records symbolic links to the targets, because a later part of the same command may go through them. A relative target starts from
-// the folder at.
-func Link(c *Call, to Word, targets []Word, at string) {
-	for _, w := range targets {
-		if w.Unknown || to.Unknown || len(c.Walk.links) >= MaxWords {
-			continue
-		}
-		if !strings.HasPrefix(w.Text, "/") {
-			w.Text = strings.TrimSuffix(at, "/") + "/" + w.Text
-		}
-		for _, d := range c.State.Dirs {
-			name, target := JoinPath(d, to.Text), JoinPath(d, w.Text)
-			c.Walk.links = append(c.Walk.links, link{name, target}, link{name + "/" + path.Base(w.Text), target})
-		}
-	}
-}
-
 // Unpack records that the command writes files into its working directory that it does not name.
 func Unpack(c *Call) {
 	c.File(policy.Write, Known("."))
 	for _, d := range c.State.Dirs {
 		WriteSettings(c, Known(d))
+	}
+	if len(c.Walk.links) > 0 { // the archive may hold them
+		c.Walk.loose = append(c.Walk.loose, c.State.Dirs...)
 	}
 	for _, d := range c.State.Dirs {
 		c.Walk.unpacked = append(c.Walk.unpacked, unpacked{d, len(c.Walk.Parts)})

@@ -38,6 +38,9 @@ func (c *Call) RunInPlace(words []Word) {
 	c.Files = inner.Files
 }
 
+// AnotherName is why a command is unclear that gives a program another name than its own: a program may do something else under it.
+const AnotherName = "the program is told another name than its own"
+
 // RunBeside runs words as a command with parts of its own.
 func (c *Call) RunBeside(words []Word, s State, in Input) {
 	if len(words) > 0 {

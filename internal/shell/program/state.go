@@ -4,9 +4,13 @@ import "slices"
 
 // State is what the shell knows at one point of a command. It is immutable, so that several branches can go on from it.
 type State struct {
-	Dirs  []string // the folders that may be the working directory
-	Lost  bool     // the working directory may also be a folder that is not known
-	Dead  bool     // the command never reaches this point
+	Dirs []string // the folders that may be the working directory
+	Lost bool     // the working directory may also be a folder that is not known
+	Dead bool     // the command never reaches this point
+
+	Doubted bool // any variable may have been set, also those that the shell has a value for: see Own
+	sh      bool // another shell than bash may run this
+
 	vars  *binding
 	funcs *binding // the functions: see function.go
 }
@@ -89,7 +93,8 @@ func Join(a, b State) State {
 	case b.Dead && !a.Dead:
 		return a
 	}
-	j := State{Dirs: a.Dirs, Lost: a.Lost || b.Lost, Dead: a.Dead, vars: a.vars, funcs: a.funcs}
+	j := State{Dirs: a.Dirs, Lost: a.Lost || b.Lost, Dead: a.Dead, Doubted: a.Doubted || b.Doubted, sh: a.sh || b.sh, vars: a.vars,
+		funcs: a.funcs}
 	for _, d := range b.Dirs {
 		if !slices.Contains(j.Dirs, d) {
 			j.Dirs = append(j.Dirs[:len(j.Dirs):len(j.Dirs)], d)
@@ -111,6 +116,14 @@ func Join(a, b State) State {
 func Changes(before, after State) bool {
 	if after.Dead {
 		return false
+	}
+	if after.Doubted && !before.Doubted {
+		return true
+	}
+	for b := after.vars; b != nil && b != before.vars; b = b.next {
+		if _, ok := before.Lookup(b.name); !ok && hasOwn(b.name) {
+			return true
+		}
 	}
 	return after.Lost && !before.Lost || slices.ContainsFunc(after.Dirs, func(d string) bool { return !slices.Contains(before.Dirs, d) }) ||
 		rebound(before.vars, after.vars) || rebound(before.funcs, after.funcs)

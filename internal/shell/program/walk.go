@@ -35,12 +35,13 @@ type Walk struct {
 	Searched    bool // a variable names folders where an interpreter looks for modules
 	BranchMoved bool // another branch may be checked out than when the command started
 
-	// A text such as a[$(command)] runs the command where the shell evaluates the text as a number. The walk records whether there is
-	// such a text (Armed) and such a place (Evaluates).
+	// A text such as a[$(command)] runs the command where the shell evaluates the text as a number, and IFS=1 assigns there. The walk
+	// records whether there is such a text (Armed) and such a place (Evaluates).
 	Armed     bool
 	Evaluates bool
 
 	Changed []string // variables to which a word such as ${x:=value} assigns: their values are not known
+	Numbers []string // variables to which an expression or {x}>file assigns a number: all other values are not known
 
 	Level    int     // how many functions are being called
 	Returned []State // where return left a function
@@ -54,6 +55,7 @@ type Walk struct {
 	Found    []Word // the files that the last find of the command finds
 	assigned int
 	links    []link
+	loose    []string // folders in which one of the links may lie under any name
 	folders  []string // working directories that are patterns
 	unpacked []unpacked
 }
@@ -83,7 +85,7 @@ func (w *Walk) Assign(s State, name string, values ...Word) State {
 		return s
 	}
 	w.Arm(values...)
-	if slices.Contains(w.Changed, name) {
+	if slices.Contains(w.Changed, name) || slices.Contains(w.Numbers, name) && !IsNumber(values) {
 		values = UnknownWords
 	}
 	if before, _ := s.Lookup(name); len(w.Traps) > 0 && !Same(before, values) {
@@ -100,16 +102,21 @@ func (w *Walk) Assign(s State, name string, values ...Word) State {
 	return s.With(name, values...)
 }
 
+// IsNumber reports whether a variable has one value, which is written in digits.
+func IsNumber(values []Word) bool {
+	return len(values) == 1 && !values[0].Unknown && strings.Trim(values[0].Text, "0123456789") == "" && values[0].Text != ""
+}
+
 // TrapNames reports whether a trap may call what has the given name.
 func (w *Walk) TrapNames(name string) bool {
 	between := func(r rune) bool { return strings.ContainsRune(" \t\n;&|(){}`", r) }
 	return slices.ContainsFunc(w.Traps, func(text string) bool { return slices.Contains(strings.FieldsFunc(text, between), name) })
 }
 
-// Arm records whether one of the values runs a command where it is evaluated as a number.
+// Arm records whether one of the values runs a command where it is evaluated as a number, or changes where words end: IFS=1.
 func (w *Walk) Arm(values ...Word) {
 	for i := range values {
-		w.Armed = w.Armed || Arms(values[i].Text)
+		w.Armed = w.Armed || Arms(values[i].Text) || strings.Contains(values[i].Text, "IFS")
 	}
 }
 

@@ -35,9 +35,6 @@ func changeDir(c *program.Call) {
 	if len(before.Dirs) == 1 && !before.Lost {
 		old = program.Known(before.Dirs[0])
 	}
-	if vals, ok := before.Lookup("CDPATH"); ok && len(vals) > 0 {
-		to.Unknown = true
-	}
 	if to.Unknown || to.Pattern && !to.Folders() {
 		c.Unclear("the folder that it goes to is not known")
 		c.OK = before.At(nil, true).With("OLDPWD", old)
@@ -77,32 +74,53 @@ func leave(c *program.Call) {
 // leaveTurn handles break and continue.
 func leaveTurn(c *program.Call) { c.Walk.Broken = append(c.Walk.Broken, c.State) }
 
-// setOptions handles set: -e stops the shell after a failure, and arguments become $1, $2 …
+// setOptions handles set: -e stops the shell after a failure, options change what words mean, and arguments become $1, $2 …
 func setOptions(c *program.Call, args []program.Word) {
 	if len(args) == 0 {
 		c.Does |= effect.Secrets // set without arguments prints every variable
 	}
-	for i, a := range args {
-		isOption := strings.HasPrefix(a.Text, "-") || strings.HasPrefix(a.Text, "+")
-		isName := i > 0 && program.Named("-o|+o", args[i-1].Text)
+	for i := 0; i < len(args); i++ {
+		a := args[i]
 		switch {
-		case a.Unknown:
+		case a.Unknown || a.Vanishes:
 			c.Unclear("an option of set is not known")
 			c.Finish()
 			return
 		case a.Text == "--":
 			setArguments(c, args[i+1:])
 			return
-		case !isOption && !isName:
+		case a.Text == "-" && i+1 == len(args):
+		case a.Text == "-":
+			setArguments(c, args[i+1:])
+			return
+		case a.Text == "" || a.Text[0] != '-' && a.Text[0] != '+':
 			setArguments(c, args[i:])
 			return
-		case strings.HasPrefix(a.Text, "+"):
-			c.Walk.Errexit = false
-		case isOption && !strings.HasPrefix(a.Text, "--") && strings.Contains(a.Text, "e"), a.Text == "errexit" && args[i-1].Text == "-o":
-			c.Walk.Errexit = true
+		}
+		for j := 1; j < len(a.Text); j++ {
+			option := a.Text[j : j+1]
+			if option == "o" {
+				if i++; i == len(args) { // it only lists
+					break
+				}
+				if option = args[i].Text; args[i].Unknown {
+					option = args[i].Raw
+				}
+			}
+			setOption(c, option, a.Text[0] == '-')
 		}
 	}
 	c.Finish()
+}
+
+// setOption handles an option of set, which is a letter or a name.
+func setOption(c *program.Call, option string, on bool) {
+	if program.Named("e|errexit", option) {
+		c.Walk.Errexit = on
+	}
+	if option != "" && !program.HarmlessOption(option) {
+		c.Unclear("the option " + option + " of set changes what later commands mean")
+	}
 }
 
 // setArguments gives $1, $2 … their values.
@@ -132,6 +150,10 @@ func shiftArguments(c *program.Call) {
 // printf writes to a variable with -v.
 func printf(c *program.Call) {
 	if v, ok := c.Value("v"); ok {
+		if v.Unknown {
+			c.Unclear(unknownVariable)
+		}
+		c.Touch(v.Text)
 		c.State = c.Walk.Assign(c.State, variableOf(v.Text), program.UnknownWords...)
 	}
 	c.OK, c.Fail = c.State, c.State
@@ -140,12 +162,14 @@ func printf(c *program.Call) {
 // read gives its operands a line of its input. One operand may get the names that a find before the pipe writes.
 func read(c *program.Call) {
 	if v, ok := c.Value("a"); ok {
+		c.Touch(v.Text + "[")
 		c.State = c.Walk.Assign(c.State, variableOf(v.Text), program.UnknownWords...)
 	}
 	if name, ok := written.OneOf(c.Input.Names); ok && len(c.Operands) == 1 && wholeLines(c) {
 		if c.Operands[0].Unknown {
 			c.Unclear(unknownVariable)
 		}
+		c.Touch(c.Operands[0].Text)
 		name.Expanded = name.Pattern
 		c.OK = c.Walk.Assign(c.State, c.Operands[0].Text, name)
 		c.Fail = c.Walk.Assign(c.State, c.Operands[0].Text, program.UnknownWords...) // there was no line
@@ -165,6 +189,12 @@ func wholeLines(c *program.Call) bool {
 
 // mapFile handles mapfile: the variable becomes a list of the lines.
 func mapFile(c *program.Call) {
+	if c.Has("C") {
+		c.Unclear("it runs a command with each of its lines")
+	}
+	for _, o := range c.Operands {
+		c.Touch(o.Text + "[")
+	}
 	forgetNames(c)
 	if len(c.Operands) != 1 || len(c.Input.Names) == 0 || c.HasAny("C", "O", "d", "u") || program.IsOurVariable(c.Operands[0].Text) {
 		return
@@ -187,10 +217,12 @@ func forgetNames(c *program.Call) {
 		if o.Unknown {
 			c.Unclear(unknownVariable)
 		}
-		if program.IsOurVariable(o.Text) {
-			c.Does |= effect.Operator
-		}
-		if c.Part.Program == "unset" {
+		if c.Part.Program != "unset" {
+			c.Touch(o.Text)
+		} else {
+			if program.IsOurVariable(o.Text) {
+				c.Does |= effect.Operator
+			}
 			forgetFunction(c, o.Text)
 			c.State = c.State.DoubtExport(o.Text)
 		}
@@ -225,7 +257,12 @@ func exportNames(c *program.Call) {
 			continue
 		}
 		v := program.Word{Text: val, Unknown: o.Unknown}
-		c.Variable(name, v)
+		if strings.ContainsAny(name, "[+") {
+			name, v = variableOf(strings.TrimSuffix(name, "+")), program.Word{Unknown: true}
+			c.Element(name, v)
+		} else {
+			c.Variable(name, v)
+		}
 		if c.Has("n") {
 			c.Unclear(unknownVariable)
 		}
@@ -272,6 +309,13 @@ func moved(c *program.Call) {
 	}
 }
 
+// place handles hash: with -p it says where a program is.
+func place(c *program.Call) {
+	if c.Has("p") {
+		c.Unclear("which program a name means changes")
+	}
+}
+
 // alias changes what later words mean.
 func alias(c *program.Call) {
 	for _, o := range c.Operands {
@@ -294,6 +338,8 @@ func source(c *program.Call, args []program.Word) {
 		return
 	}
 	c.RunFile(c.Operands[0])
+	c.OK = c.State.Doubt() // the file may set any variable
+	c.Fail = c.OK
 	c.Finish()
 }
 
@@ -310,6 +356,9 @@ func command(c *program.Call, args []program.Word) {
 // exec replaces the shell with a command. Without a command it only redirects.
 func exec(c *program.Call, args []program.Word) {
 	c.Scan(args)
+	if c.Has("a") {
+		c.Unclear(program.AnotherName)
+	}
 	if len(c.Operands) == 0 {
 		c.Finish()
 		return

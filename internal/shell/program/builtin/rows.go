@@ -31,7 +31,7 @@ var Rows = []program.Row{
 	{Name: "fc", Does: effect.Unclear},
 	{Name: "fg", Operands: "v*"},
 	{Name: "getopts", Handle: forgetNames},
-	{Name: "hash", Options: "p=x", Plain: "l r d t", Operands: "v*"},
+	{Name: "hash", Options: "p=x", Plain: "l r d t", Operands: "v*", Handle: place},
 	{Name: "help", Plain: "d m s", Operands: "v*"},
 	{Name: "history", Options: "a=? w=? c d=v", Does: effect.Secrets},
 	{Name: "jobs", Plain: "l n p r s", Operands: "v*"},

@@ -2,9 +2,11 @@ package files
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/globs"
 	"mycelium/internal/policy/secretfile"
 	"mycelium/internal/shell/program"
 )
@@ -22,7 +24,11 @@ func copyFiles(c *program.Call) {
 		for _, t := range sources {
 			c.File(policy.Write, t)
 		}
-		program.Link(c, to, sources, ".")
+	}
+	if c.Has("s") {
+		program.Link(c, to, sources, false)
+	} else if c.HasAny("r", "a", "l", "P", "d", "preserve") {
+		program.Move(c, to, sources)
 	}
 	switch {
 	case !ofExample(sources) || c.HasAny("l", "s", "R", "a"):
@@ -50,6 +56,7 @@ func moveFiles(c *program.Call) {
 		c.File(policy.Read, t)
 		c.File(policy.Delete, t)
 	}
+	program.Move(c, to, sources)
 	destination(c, to, sources)
 	program.Backups(c, "S")
 }
@@ -105,6 +112,7 @@ func makeLink(c *program.Call) {
 	default:
 		to = program.Known(".")
 	}
+	written := slices.Clone(targets)
 	at := path.Dir(to.Text)
 	if strings.HasSuffix(to.Text, "/") || to.Text == "." || to.Text == ".." || len(targets) > 1 || fixed {
 		at = to.Text
@@ -119,6 +127,43 @@ func makeLink(c *program.Call) {
 	destination(c, to, targets)
 	program.Backups(c, "S")
 	if c.Has("s") {
-		program.Link(c, to, targets, at)
+		program.Link(c, to, written, c.Has("r"))
+	} else {
+		program.Move(c, to, targets) // a hard link to a link is the same link
 	}
+}
+
+// makeTemporary handles mktemp, which makes a file, or a folder, under the name of the template with other letters in the place of the X. In
+// the folder for temporary files it is nothing to say.
+func makeTemporary(c *program.Call) {
+	template := program.Known("tmp.XXXXXXXXXX")
+	folder, inTemp := program.Known("/tmp"), len(c.Operands) == 0 || c.HasAny("t", "tmpdir")
+	if len(c.Operands) > 0 {
+		template = c.Operands[0]
+	}
+	if v, ok := c.Value("tmpdir"); ok && v.Text != "" {
+		folder = v
+	}
+	if v, ok := c.Value("p"); ok {
+		folder, inTemp = v, true
+	}
+	if inside := c.Inside(); inTemp {
+		if vals, ok := inside.Lookup("TMPDIR"); ok && len(vals) == 1 && vals[0].Text+vals[0].Default != "" && (folder.Text == "/tmp" || c.Has("t")) {
+			c.File(policy.Write, vals[0])
+		}
+		if folder.Text == "/tmp" && !strings.Contains(template.Text, "/") && !folder.Unknown && !template.Unknown {
+			return
+		}
+		folder.Text, folder.Unknown = strings.TrimSuffix(folder.Text, "/")+"/"+template.Text, folder.Unknown || template.Unknown
+		template = folder
+	}
+	if v, ok := c.Value("suffix"); ok {
+		template.Text, template.Unknown = template.Text+v.Text, template.Unknown || v.Unknown
+	}
+	if i := strings.Index(template.Text, "XXX"); i >= 0 && !template.Pattern {
+		end := i + len(template.Text[i:]) - len(strings.TrimLeft(template.Text[i:], "X"))
+		template.Text = globs.Quote(template.Text[:i]) + strings.Repeat("[0-9A-Za-z]", min(end-i, program.MaxDepth)) + globs.Quote(template.Text[end:])
+		template.Pattern = true
+	}
+	c.File(policy.Write, template)
 }

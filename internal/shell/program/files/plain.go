@@ -14,8 +14,8 @@ const (
 	plainChmod = "a C c E f H h L N P v changes no-preserve-root preserve-root quiet silent verbose help version"
 	plainChown = "c f H h L P v x changes dereference no-dereference no-preserve-root preserve-root quiet silent verbose help version"
 	plainCmp   = "b i=v l n=v s v bytes=v ignore-initial=v print-bytes quiet silent verbose help version"
-	plainCp    = "b c d H i L N n P p T u v X x Z attributes-only backup=? context=? copy-contents dereference interactive no-clobber " +
-		"no-dereference no-preserve=v no-target-directory one-file-system parents preserve=? reflink=? remove-destination " +
+	plainCp    = "b c H i L N n p T u v X x Z attributes-only backup=? context=? copy-contents dereference interactive no-clobber " +
+		"no-preserve=v no-target-directory one-file-system parents reflink=? remove-destination " +
 		"sparse=v strip-trailing-slashes update verbose help version"
 	plainCsplit = "k s z elide-empty-files keep-files quiet silent suppress-matched help version"
 	plainDf     = "a B=v H h I i k l P T t=v v x=v Y all block-size=v exclude-type=v human-readable inodes local no-sync output=? " +
@@ -49,7 +49,7 @@ const (
 		"show-control-chars si size time-style=v zero help version"
 	plainMkdir  = "p v Z context=? parents verbose help version"
 	plainMkfifo = "Z context=? help version"
-	plainMktemp = "q u directory dry-run quiet help version"
+	plainMktemp = "q u dry-run quiet help version"
 	plainMv     = "b h i n T u v Z backup=? context interactive no-clobber no-target-directory strip-trailing-slashes update verbose " +
 		"help version"
 	plainPatch = "c E f l N n R s T t u v V=v Y=v Z backup-if-mismatch basename-prefix=v batch binary context force forward " +

@@ -26,8 +26,8 @@ var Rows = []program.Row{
 	{Name: "cmp", Plain: plainCmp, Operands: "r*"},
 	{Name: "colordiff", Same: "diff"},
 	{Name: "comm", Plain: plainComm, Operands: "r*"},
-	{Name: "cp", Plain: plainCp, Options: "t|target-directory=w S|suffix=v r|R|recursive a|archive f|force l|link s|symbolic-link n|no-clobber",
-		Handle: copyFiles},
+	{Name: "cp", Plain: plainCp, Options: "t|target-directory=w S|suffix=v r|R|recursive a|archive f|force l|link s|symbolic-link " +
+		"n|no-clobber P|no-dereference d preserve=?", Handle: copyFiles},
 	{Name: "cpio", Plain: plainCpio, Options: "i|extract o|create p|pass-through F|file=b D|directory=k R|owner=v H|format=v O=w I=r " +
 		"E|pattern-file=r rsh-command=c", Operands: "w*", Here: "w", Handle: cpio},
 	{Name: "csplit", Plain: plainCsplit, Options: "f|prefix=v b|suffix-format=v n|digits=v", Operands: "rv*", Here: "w",
@@ -72,7 +72,7 @@ var Rows = []program.Row{
 	{Name: "md5sum", Plain: plainMd5sum, Operands: "r*"},
 	{Name: "mkdir", Plain: plainMkdir, Options: "m|mode=v", Operands: "w*"},
 	{Name: "mkfifo", Plain: plainMkfifo, Options: "m|mode=v", Operands: "w*"},
-	{Name: "mktemp", Plain: plainMktemp, Options: "p|tmpdir=w suffix=v d t", Operands: "v"},
+	{Name: "mktemp", Plain: plainMktemp, Options: "p=v tmpdir=? suffix=v d|directory t", Handle: makeTemporary},
 	{Name: "mv", Plain: plainMv, Options: "t|target-directory=w S|suffix=v f|force", Handle: moveFiles},
 	{Name: "patch", Plain: plainPatch,
 		Options: "i|input=r o|output=w d|directory=k p|strip=v r|reject-file=w D|ifdef=v F|fuzz=v B|prefix=v z|suffix=v b|backup " +

@@ -128,7 +128,7 @@ var commands = []program.Row{
 		Handle: patched},
 	{Name: "am", Plain: plainGitAm,
 		Options: "abort continue skip directory=v p=v", Operands: "r*", Here: "rw", Does: effect.Write, Handle: patched},
-	{Name: "mv", Plain: plainGitMv, Options: "f|force", Operands: "m*w"},
+	{Name: "mv", Plain: plainGitMv, Options: "f|force", Operands: "m*w", Handle: moveFiles},
 	{Name: "rm", Plain: plainGitRm, Options: "r f|force cached pathspec-from-file=n", Operands: "d*", Instead: "cached v*"},
 	{Name: "init", Plain: plainGitInit, Options: "template=e separate-git-dir=x b|initial-branch=v shared=?", Operands: "w", Here: "w",
 		Handle: initialize},

@@ -197,3 +197,10 @@ func stashAlone(c *program.Call) {
 		c.Does |= effect.Read | effect.Write
 	}
 }
+
+// moveFiles handles git mv, which moves links as they are.
+func moveFiles(c *program.Call) {
+	if n := len(c.Operands); n > 1 {
+		program.Move(c, c.Operands[n-1], c.Operands[:n-1])
+	}
+}

@@ -139,6 +139,9 @@ func transfer(c *program.Call) {
 			}
 		}
 	}
+	if n > 1 && c.Part.Program == "rsync" && c.Does&effect.Network == 0 {
+		program.Move(c, c.Operands[n-1], c.Operands[:n-1])
+	}
 	program.Backups(c, "suffix")
 	for _, o := range c.Options {
 		if o.Name == "o" {

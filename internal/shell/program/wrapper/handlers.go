@@ -58,6 +58,9 @@ func env(c *program.Call, args []program.Word) {
 	n := splitEnd(args)
 	c.Scan(args[:n])
 	c.Operands = append(c.Operands[:len(c.Operands):len(c.Operands)], args[n:]...)
+	if c.Has("a") {
+		c.Unclear(program.AnotherName)
+	}
 	if v, ok := c.Value("C"); ok {
 		c.Enter(v)
 	}

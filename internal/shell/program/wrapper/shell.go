@@ -65,11 +65,29 @@ func shellOptions(c *program.Call, args []program.Word) (o options, rest []progr
 		o.stdin = o.stdin || strings.Contains(t.Text, "s")
 		o.interactive = o.interactive || strings.Contains(t.Text, "i")
 		o.check = o.check || t.Text == "-n"
-		if strings.HasSuffix(t.Text, "o") || strings.HasSuffix(t.Text, "O") {
-			i++
+		for j := range len(t.Text) - 1 {
+			option := t.Text[j+1 : j+2]
+			if takes := option == "o" || option == "O" && c.Part.Program == "bash"; takes {
+				if i++; i == len(args) {
+					return o, nil
+				}
+				if option == "o" && !args[i].Unknown {
+					option = args[i].Text
+				}
+			}
+			letter(c, option)
 		}
 	}
 	return o, nil
+}
+
+// letter takes an option of a shell: a letter, or the name behind -o.
+func letter(c *program.Call, option string) {
+	switch {
+	case program.Named("fish|csh|tcsh", c.Part.Program), program.Named("c|s|i|l|D", option), option == "f" && c.Part.Program == "zsh":
+	case !program.HarmlessOption(option):
+		c.Unclear("the option " + option + " of a shell changes what its commands mean")
+	}
 }
 
 // fishOption takes the value of an option of fish that no other shell has.
@@ -83,9 +101,16 @@ func fishOption(c *program.Call, option string, value program.Word) {
 	}
 }
 
+// longOptions are those of bash and zsh after which their commands mean the same.
+const longOptions = "--login|--noprofile|--norc|--no-rcs|--no-globalrcs|--noediting|--restricted|--verbose|--version|--help|" +
+	"--dump-strings|--dump-po-strings|--rcfile|--init-file"
+
 // longOption reads a long option of a shell. It returns how many of the following words belong to it.
 func longOption(c *program.Call, t program.Word, next []program.Word) int {
 	name, _, attached := strings.Cut(t.Text, "=")
+	if !program.Named("fish|csh|tcsh", c.Part.Program) && !program.Named(longOptions, name) {
+		c.Unclear("the option " + name + " of a shell changes what its commands mean")
+	}
 	switch {
 	case program.Named("--command|--init-command", name): // of fish
 		c.Does |= effect.InlineCode
