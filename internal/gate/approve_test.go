@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"mycelium/internal/policy/sign"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -82,7 +83,7 @@ func (h *asking) answer(id string, a approval.Answer) {
 	if a.By == "" {
 		a.By, a.Via = "kimu", "terminal"
 	}
-	if _, err := h.queue.Settle(h.t.Context(), id, a); err != nil {
+	if _, err := h.queue.Settle(h.t.Context(), id, a, sign.None); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -381,7 +382,7 @@ func TestSessionEndsWhileACallWaits(t *testing.T) {
 		t.Errorf("%v", e.err)
 	}
 	var late *approval.LateError
-	if _, err := h.queue.Settle(t.Context(), id, approval.Answer{Allow: true, By: "kimu"}); !errors.As(err, &late) {
+	if _, err := h.queue.Settle(t.Context(), id, approval.Answer{Allow: true, By: "kimu"}, sign.None); !errors.As(err, &late) {
 		t.Errorf("answered for a session that is over: %v", err)
 	}
 	if len(h.back.seen()) != 0 {
