@@ -383,7 +383,7 @@ func (k *taking) land(file string) (tip string) {
 	k.git("add", file)
 	k.git("commit", "-q", "-m", "feat: "+file)
 	tip = strings.TrimSpace(k.git("rev-parse", "HEAD"))
-	k.git("update-ref", k.s.Branch, tip)
+	k.git("update-ref", "refs/heads/"+strings.TrimPrefix(k.s.Branch, "refs/heads/"), tip)
 	k.git("checkout", "-q", "main")
 	_, err := k.books.Change(k.ctx, k.s.ID, "", func(s *book.Session) ([]book.Event, error) {
 		s.State, s.Ended = book.Completed, time.Now()
