@@ -126,9 +126,9 @@ func TestScriptOfASkill(t *testing.T) {
 	first := p.asked("")
 	p.write("skills/t/asked.sh", "echo changed\n")
 	p.must("trust", "--yes")
-	p.must("approvals", "approve", first)
+	p.must("approvals", "approve", first, "--sure")
 	second := p.asked(first)
-	p.must("approvals", "approve", second)
+	p.must("approvals", "approve", second, "--sure")
 	if got := w.await(id); !bytes.Contains(got, []byte("changed")) {
 		t.Errorf("answer %s", got)
 	}

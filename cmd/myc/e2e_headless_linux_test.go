@@ -99,7 +99,7 @@ func TestHeadlessAsks(t *testing.T) {
 		got, _ := p.headless(func(id string) {
 			for !strings.Contains(<-pushed, "waits for approval: agent__Bash") { //nolint:revive // the notices before it
 			}
-			p.must("approvals", "approve", id)
+			p.must("approvals", "approve", id, "--sure")
 			answered = true
 		}, touch)
 		if !answered || !exists(p, "c.txt") {

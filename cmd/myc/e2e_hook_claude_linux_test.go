@@ -197,7 +197,7 @@ func hookedAsk(p *project) {
 	if exists(p, "c.txt") {
 		t.Error("it ran beside its question")
 	}
-	p.must("approvals", "approve", id)
+	p.must("approvals", "approve", id, "--sure")
 	if got := <-ended; got.IsError || got.Result != "done" {
 		t.Errorf("Claude Code says %+v", got)
 	}

@@ -68,7 +68,7 @@ func (p *project) boxed(s *fake.Server, environ []string) {
 		slices.ContainsFunc(turns[0].ToolNames(), func(n string) bool { return strings.Contains(n, "set_role") }) {
 		t.Errorf("it is offered %q", turns[0].ToolNames())
 	}
-	if stdout, stderr, code := p.as(environ, "swarm", "merge"); code != 0 {
+	if stdout, stderr, code := p.as(environ, "swarm", "merge", "--sure"); code != 0 {
 		t.Fatalf("myc swarm merge: exit %d\n%s%s", code, stdout, stderr)
 	}
 	if got := p.read("where.txt"); !strings.Contains(got, "-trees/") || exists(p, "denied.txt") {
@@ -104,7 +104,7 @@ func TestSwarmTerminal(t *testing.T) {
 		}}, bashStep("echo hello > hello.txt && git add -A && git commit -m 'feat: hello'"), fake.Step{Text: "done"})
 	for _, args := range [][]string{{"init", "plan.yaml", "--runner", "claude-tmux", "--retries", "0", "--no-reviews"},
 		{"auto", "--unsafe-program"},
-		{"merge"}} {
+		{"merge", "--sure"}} {
 		if stdout, stderr, code := p.as(environ, append([]string{"swarm"}, args...)...); code != 0 {
 			logs, _, _ := p.as(environ, "swarm", "logs", "alpha", "--json")
 			t.Fatalf("myc swarm %q: exit %d\n%s%s\nalpha:\n%s", args, code, stdout, stderr, logs)

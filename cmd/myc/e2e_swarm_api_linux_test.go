@@ -105,7 +105,7 @@ func TestSwarmAPI(t *testing.T) {
 		!strings.Contains(log, "feat: hello") {
 		t.Errorf("the log of its session: %s", log)
 	}
-	p.must("swarm", "merge")
+	p.must("swarm", "merge", "--sure")
 	if p.read("alpha.txt") != "alpha\n" || p.read("hello.txt") != "hello\n" || !strings.Contains(p.read("where.txt"), "-trees/") {
 		t.Errorf("it works in %q, and what landed is %q", p.read("where.txt"), p.read("alpha.txt"))
 	}

@@ -169,7 +169,7 @@ func TestSwarm(t *testing.T) {
 	p.worked(s, environ)
 	p.heard(environ)
 	p.reviewed(s, environ)
-	if stdout, stderr, code := p.as(environ, "swarm", "merge"); code != 0 {
+	if stdout, stderr, code := p.as(environ, "swarm", "merge", "--sure"); code != 0 {
 		t.Fatalf("myc swarm merge: exit %d\n%s%s", code, stdout, stderr)
 	}
 	for name, want := range map[string]string{"alpha.txt": "alpha\n", "beta.txt": "beta\n", "gamma.txt": "gamma\n", "hello.txt": "hello\n",

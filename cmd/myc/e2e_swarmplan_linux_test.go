@@ -161,7 +161,7 @@ func TestSwarmPlans(t *testing.T) {
 	if workers != 1 {
 		t.Errorf("%d workers were told the plan", workers)
 	}
-	if stdout, stderr, code := p.as(environ, "swarm", "merge"); code != 0 || p.read("alpha.txt") != "alpha\n" || exists(p, "other.txt") {
+	if stdout, stderr, code := p.as(environ, "swarm", "merge", "--sure"); code != 0 || p.read("alpha.txt") != "alpha\n" || exists(p, "other.txt") {
 		t.Errorf("merge: exit %d\n%s%s", code, stdout, stderr)
 	}
 	p.must("audit", "verify")

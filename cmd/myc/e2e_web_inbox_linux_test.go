@@ -329,8 +329,11 @@ func TestWebInboxSwarm(t *testing.T) {
 	contains(t, b.get("/inbox", http.StatusOK), "feature "+feature, "rules: []", "governs agents", "Let it land")
 	at := "/inbox/" + p.key() + "/work"
 	form := func(mark string, word api.WorkWord) url.Values {
-		return url.Values{"session": {s.ID}, "feature": {feature}, "digest": {mark}, "answer": {string(word)}}
+		return url.Values{"session": {s.ID}, "feature": {feature}, "digest": {mark}, "answer": {string(word)}, "sure": {"yes"}}
 	}
+	unsigned := form(tip, api.LetLand)
+	unsigned.Del("sure")
+	contains(t, b.post(at, unsigned, http.StatusBadRequest), "changes files that govern agents: the answer lacks the second sign")
 	b.post(at, form(base, api.LetLand), http.StatusConflict)
 	b.post(at, form(tip, api.TakeOver), http.StatusBadRequest)
 	b.post(at, form(tip, api.LetLand), http.StatusSeeOther)
@@ -343,4 +346,102 @@ func TestWebInboxSwarm(t *testing.T) {
 		t.Errorf("what happened: %v, %v", happened, err)
 	}
 	b.post(at, form(tip, api.LetLand), http.StatusConflict)
+}
+
+// taking is a session of the swarm that has ended. Each file that lands in it is one more commit on its branch.
+type taking struct {
+	*project
+	s     *book.Session
+	books *book.Book
+}
+
+func newTaking(t *testing.T) *taking {
+	t.Helper()
+	_, err := exec.LookPath("git")
+	needed(t, err, "git")
+	p := swarmWorld(t)
+	p.must("swarm", "init", "plan.yaml", "--no-reviews", "--runner", "command", "--command", "true")
+	p.serve()
+	db, err := store.Open(p.ctx, "sqlite://"+p.state().Database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	books := book.New(db)
+	s, err := books.Current(p.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &taking{p, s, books}
+}
+
+// land puts a file onto the branch of the session, and ends it.
+func (k *taking) land(file string) (tip string) {
+	k.t.Helper()
+	k.git("checkout", "-q", "--detach", strings.TrimPrefix(k.s.Branch, "refs/heads/"))
+	k.write(file, "made by an agent\n")
+	k.git("add", file)
+	k.git("commit", "-q", "-m", "feat: "+file)
+	tip = strings.TrimSpace(k.git("rev-parse", "HEAD"))
+	k.git("update-ref", "refs/heads/"+strings.TrimPrefix(k.s.Branch, "refs/heads/"), tip)
+	k.git("checkout", "-q", "main")
+	_, err := k.books.Change(k.ctx, k.s.ID, "", func(s *book.Session) ([]book.Event, error) {
+		s.State, s.Ended = book.Completed, time.Now()
+		for _, f := range s.Features {
+			f.State = book.Completed
+		}
+		return []book.Event{{Kind: "session", Text: "it ends"}}, nil
+	})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return tip
+}
+
+// TestWebInboxTake: what a swarm has made is taken into the person's branch with a second sign only, after the page has shown which files and
+// lines change; what is kept out is not offered again before something has changed.
+func TestWebInboxTake(t *testing.T) {
+	t.Parallel()
+	p := newTaking(t)
+	b, s := p.browser(), p.s
+	base := strings.TrimSpace(p.git("rev-parse", "HEAD"))
+	tip := p.land("made.txt")
+	if mark := p.digestOf(b, "work"); mark != tip {
+		t.Errorf("the form is bound to %s", mark)
+	}
+	at := "/inbox/" + p.key() + "/work"
+	form := func(word api.WorkWord, more ...string) url.Values {
+		out := url.Values{"session": {s.ID}, "digest": {tip}, "answer": {string(word)}}
+		for _, m := range more {
+			out.Set(m, "yes")
+		}
+		return out
+	}
+	contains(t, b.get("/inbox", http.StatusOK), "Take it into main", "Keep it out", "made.txt", "+1 -0", "made by an agent",
+		"This moves your branch main to what agents have made. I have read the difference.", "The difference: 1 file")
+	contains(t, b.post(at, form(api.TakeOver), http.StatusBadRequest), "lacks the second sign")
+	if now := strings.TrimSpace(p.git("rev-parse", "main")); now != base {
+		t.Errorf("main is at %s", now)
+	}
+	b.post(at, form(api.LeaveOut), http.StatusSeeOther)
+	offered := func() bool { return strings.Contains(b.get("/inbox", http.StatusOK), "Take it into main") }
+	if offered() {
+		t.Error("what is kept out is offered again")
+	}
+	contains(t, p.must("swarm", "status"), "kept out", "what has landed, by ")
+	p.must("stop")
+	p.serve()
+	if offered() {
+		t.Error("after a restart, what is kept out is offered again")
+	}
+	was := tip
+	if tip = p.land("more.txt"); p.digestOf(b, "work") != tip || !offered() {
+		t.Error("what has changed is not offered")
+	}
+	b.post(at, url.Values{"session": {s.ID}, "digest": {was}, "answer": {string(api.TakeOver)}, "sure": {"yes"}}, http.StatusConflict)
+	b.post(at, form(api.TakeOver, "sure"), http.StatusSeeOther)
+	if now := strings.TrimSpace(p.git("rev-parse", "main")); now != tip {
+		t.Errorf("main is at %s, not at %s", now, tip)
+	}
+	p.acted("swarm merge", s.ID)
 }

@@ -458,7 +458,7 @@ func TestHookFindsTheNextDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.start()
-	if o := w.run("", "approvals", "approve", waiting()); o.code != 0 {
+	if o := w.run("", "approvals", "approve", waiting(), "--sure"); o.code != 0 {
 		t.Fatalf("%+v", o)
 	}
 	saysYes(t, "claude", <-answer)

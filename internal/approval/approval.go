@@ -13,6 +13,7 @@ import (
 
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/box"
+	"mycelium/internal/policy/sign"
 )
 
 // Kind is the kind of a request.
@@ -107,6 +108,8 @@ type Answer struct {
 	Text   string `json:"text,omitempty"`   // an instruction for the agent; of a question, the answers
 	Digest string `json:"digest,omitempty"` // of the request as it was shown; empty, or equal to [Request.Digest]
 	Rule   string `json:"rule,omitempty"`   // the rule that was written
+	// Sign is the second sign with which the answer came; [Queue.Settle] sets it.
+	Sign sign.Sign `json:"sign,omitempty"`
 	// Overruled says why the policy denies the call although it was approved; empty: it does not.
 	Overruled string    `json:"overruled,omitempty"`
 	Time      time.Time `json:"time"`
@@ -128,6 +131,14 @@ func (k Kind) Lapse() string {
 	default:
 		return "nobody answered in time, so it was denied"
 	}
+}
+
+// Demand is what an answer needs that allows the request. A call whose risk is not known counts as critical.
+func (r *Request) Demand() sign.Demand {
+	if r.Kind != Call || r.Risk != policy.Critical && r.Risk.Known() {
+		return sign.Demand{}
+	}
+	return sign.OfCall()
 }
 
 // complete fills in the defaults of a request.

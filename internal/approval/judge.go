@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/text"
 )
 
@@ -47,7 +48,7 @@ func (q *Queue) askJudge(e *entry) {
 		defer cancel()
 		v, err := q.o.Judge.Judge(ctx, r)
 		if err == nil && v.decides() {
-			if _, err = q.Settle(ctx, r.ID, v.answer(r, q.o.Now())); err == nil {
+			if _, err = q.Settle(ctx, r.ID, v.answer(r, q.o.Now()), sign.None); err == nil { // a model has no second sign
 				return
 			}
 		}
@@ -93,7 +94,7 @@ func (q *Queue) Consult(ctx context.Context, r Request) (Answer, bool) {
 	if err != nil {
 		q.o.Logger.Warn("the model was asked about a call and did not decide", "call", r.Call, "error", err)
 	}
-	if err != nil || !v.decides() || ctx.Err() != nil {
+	if err != nil || !v.decides() || v.Allow && r.Demand().Any() || ctx.Err() != nil {
 		return Answer{}, false
 	}
 	return v.answer(r, q.o.Now()), true

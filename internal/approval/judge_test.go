@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"errors"
+	"mycelium/internal/policy/sign"
 	"sync/atomic"
 	"testing"
 )
@@ -54,7 +55,7 @@ func TestConsultRemembers(t *testing.T) {
 		r.Session = map[bool]string{true: "yes", false: "no"}[allow]
 		c := ask(t.Context(), q, r)
 		if _, err := q.Settle(t.Context(), seen(t, q, "waits", waiting(1)).ID,
-			Answer{Allow: allow, For: map[bool]For{true: Session, false: Never}[allow], By: "kimu", Via: "terminal"}); err != nil {
+			Answer{Allow: allow, For: map[bool]For{true: Session, false: Never}[allow], By: "kimu", Via: "terminal"}, sign.None); err != nil {
 			t.Fatal(err)
 		}
 		got(t, c)

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"mycelium/internal/policy/sign"
 	"strings"
 	"testing"
 
@@ -74,7 +75,7 @@ func TestLackedForTheSession(t *testing.T) {
 		done <- a
 	}()
 	r := <-asked
-	if _, err := q.Settle(t.Context(), r.ID, Answer{Allow: true, For: Session, As: ThisProgram, By: "p"}); err != nil {
+	if _, err := q.Settle(t.Context(), r.ID, Answer{Allow: true, For: Session, As: ThisProgram, By: "p"}, sign.None); err != nil {
 		t.Fatal(err)
 	}
 	<-done

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"context"
+	"mycelium/internal/policy/sign"
 	"slices"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestLasting(t *testing.T) {
 			runs = runs || slices.Contains(effects, "project_code") || slices.Contains(effects, "written_here")
 			parts = append(parts, policy.Part{Program: "go", Effects: effects})
 		}
-		r := Request{ID: "x", Kind: Call, Session: "s", Tool: "agent__Bash", Args: []byte(`{"command":"go test ./..."}`), Dir: "/p",
+		r := Request{ID: "x", Kind: Call, Session: "s", Tool: "agent__Bash", Args: []byte(`{"command":"go test ./..."}`), Dir: "/p", Risk: policy.High,
 			Facts: policy.Facts{Parts: parts}, Sandbox: box.Of(rapid.SampledFrom([]string{"", "project", "strict"}).Draw(t, "sandbox"))}
 		q, err := New(t.Context(), Options{WriteRule: func(context.Context, Request, Answer) (string, error) { return "rule", nil }})
 		if err != nil {
@@ -41,12 +42,12 @@ func TestLasting(t *testing.T) {
 			defer close(done)
 			_, _ = q.AskTelling(t.Context(), r, func(r Request) { asked <- r })
 		}()
-		_, err = q.Settle(t.Context(), (<-asked).ID, Answer{Allow: true, For: how, By: "kimu"})
+		_, err = q.Settle(t.Context(), (<-asked).ID, Answer{Allow: true, For: how, By: "kimu"}, sign.None)
 		if want := how == Once || !runs || !r.Sandbox.None(); want != (err == nil) || !want && !IsBadAnswer(err) {
 			t.Fatalf("%v for %s in %q: %v", parts, how, r.Sandbox, err)
 		}
 		if err != nil {
-			_, err = q.Settle(t.Context(), q.list()[0].ID, Answer{For: Once, By: "kimu"})
+			_, err = q.Settle(t.Context(), q.list()[0].ID, Answer{For: Once, By: "kimu"}, sign.None)
 		}
 		<-done
 		other := r

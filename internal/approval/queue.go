@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mycelium/internal/credential"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/store"
 	"mycelium/internal/text"
 )
@@ -312,8 +313,9 @@ func (q *Queue) expire(e *entry, by string) {
 }
 
 // Settle answers a request and returns its new state. The first answer wins. Errors: [ErrUnknown], a [LateError], [ErrDigest],
-// [ErrNoWords], an invalid answer (see [IsBadAnswer]), or the answer could not be stored; the request then still waits.
-func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error) {
+// [ErrNoWords], a [*sign.MissingError] if s is not what [Request.Demand] demands, an invalid answer (see [IsBadAnswer]), or the answer could
+// not be stored; the request then still waits.
+func (q *Queue) Settle(ctx context.Context, id string, a Answer, s sign.Sign) (Request, error) {
 	if err := a.check(); err != nil {
 		return Request{}, err
 	}
@@ -328,7 +330,7 @@ func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error
 	q.mu.Lock()
 	r, closing, withdrawn := e.r, q.suspended(), e.withdrawn
 	q.mu.Unlock()
-	a.Time = q.o.Now()
+	a.Time, a.Sign = q.o.Now(), s
 	if r.Kind == Question && a.Allow && a.Text == "" {
 		a.Text = a.Reason // some surfaces have a reason only
 	}
@@ -342,6 +344,8 @@ func (q *Queue) Settle(ctx context.Context, id string, a Answer) (Request, error
 		return r, ErrDigest
 	case r.Kind == Question && a.Allow && strings.TrimSpace(a.Text) == "":
 		return r, ErrNoWords
+	case a.Allow && r.Demand().Check(s) != nil:
+		return r, r.Demand().Check(s)
 	case a.Allow && r.Refuses(a.For) != "":
 		return r, badAnswer(r.Refuses(a.For))
 	case a.As != "" && a.As != ThisCall && !hasCandidate(r, a.As):

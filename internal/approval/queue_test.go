@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"mycelium/internal/policy/sign"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,7 +20,7 @@ import (
 // question returns a call in the session of the test.
 func question(args string) Request {
 	return Request{
-		Session: "s1", Principal: "local", Role: "developer", Tool: "agent__Bash", Args: []byte(args), Rule: "asks", Dir: "/p",
+		Session: "s1", Principal: "local", Role: "developer", Tool: "agent__Bash", Args: []byte(args), Rule: "asks", Dir: "/p", Risk: policy.High,
 		Facts: policy.Facts{Dir: "/p", Parts: []policy.Part{{Program: "make"}}},
 	}
 }
@@ -114,7 +115,7 @@ func TestFirstAnswerWins(t *testing.T) {
 		wg.Go(func() {
 			a := yes(fmt.Sprint("person ", i))
 			a.Allow = i%2 == 0
-			_, errs[i] = q.Settle(context.Background(), r.ID, a)
+			_, errs[i] = q.Settle(context.Background(), r.ID, a, sign.None)
 		})
 	}
 	wg.Wait()
@@ -157,7 +158,7 @@ func TestDeadlineDenies(t *testing.T) {
 		if waited := time.Since(began); waited != 300*time.Second || a.Allow || a.By != ByDeadline {
 			t.Errorf("after %s: %+v", waited, a)
 		}
-		_, err = q.Settle(context.Background(), list[0].ID, yes("late"))
+		_, err = q.Settle(context.Background(), list[0].ID, yes("late"), sign.None)
 		var late *LateError
 		if !errors.As(err, &late) || late.Request.State != Expired || !strings.Contains(err.Error(), "in time, so it was denied") {
 			t.Errorf("a late answer: %v", err)
@@ -207,20 +208,20 @@ func TestAnswerWithoutADigestThatWasShown(t *testing.T) {
 	r := seen(t, q, "waiting", waiting(1))
 	a := yes("kimu")
 	a.Digest = "other"
-	if _, err := q.Settle(t.Context(), r.ID, a); !errors.Is(err, ErrDigest) {
+	if _, err := q.Settle(t.Context(), r.ID, a, sign.None); !errors.Is(err, ErrDigest) {
 		t.Errorf("an answer to another call: %v", err)
 	}
-	if _, err := q.Settle(t.Context(), "nothing", yes("kimu")); !errors.Is(err, ErrUnknown) {
+	if _, err := q.Settle(t.Context(), "nothing", yes("kimu"), sign.None); !errors.Is(err, ErrUnknown) {
 		t.Errorf("an unknown id: %v", err)
 	}
 	for _, bad := range []Answer{{Allow: true, For: Never, By: "x"}, {For: Rule, By: "x"}, {For: "always", By: "x"}, {Allow: true},
 		{Allow: true, For: Rule, By: "x"}} {
-		if _, err := q.Settle(t.Context(), r.ID, bad); err == nil {
+		if _, err := q.Settle(t.Context(), r.ID, bad, sign.None); err == nil {
 			t.Errorf("taken: %+v", bad)
 		}
 	}
 	a.Digest = r.Digest
-	if _, err := q.Settle(t.Context(), r.ID, a); err != nil {
+	if _, err := q.Settle(t.Context(), r.ID, a, sign.None); err != nil {
 		t.Error(err)
 	}
 	if a := got(t, c); !a.Allow || a.For != Once {
@@ -242,7 +243,7 @@ func TestEqualCallsShareOneRequest(t *testing.T) {
 	if list, _ := q.List(t.Context()); len(list) != 1 {
 		t.Fatalf("%d requests", len(list))
 	}
-	if _, err := q.Settle(t.Context(), r.ID, yes("kimu")); err != nil {
+	if _, err := q.Settle(t.Context(), r.ID, yes("kimu"), sign.None); err != nil {
 		t.Fatal(err)
 	}
 	if a, b := got(t, one), got(t, two); !a.Allow || a != b {
@@ -254,7 +255,7 @@ func TestEqualCallsShareOneRequest(t *testing.T) {
 	if again.ID == r.ID {
 		t.Error("the answer held for a later call")
 	}
-	_, _ = q.Settle(t.Context(), again.ID, Answer{By: "kimu"})
+	_, _ = q.Settle(t.Context(), again.ID, Answer{By: "kimu"}, sign.None)
 	got(t, four)
 }
 
@@ -269,7 +270,7 @@ func TestWithdrawn(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	seenLate := func() error {
-		_, err := q.Settle(t.Context(), r.ID, yes("kimu"))
+		_, err := q.Settle(t.Context(), r.ID, yes("kimu"), sign.None)
 		return err
 	}
 	if err := seenLate(); err == nil || !strings.Contains(err.Error(), "the caller no longer waits") {
@@ -278,7 +279,7 @@ func TestWithdrawn(t *testing.T) {
 	// The next caller gets a new request.
 	again := ask(t.Context(), q, question(makeIt))
 	r2 := seen(t, q, "a new one", waiting(1))
-	_, _ = q.Settle(t.Context(), r2.ID, Answer{By: "kimu", Reason: "no"})
+	_, _ = q.Settle(t.Context(), r2.ID, Answer{By: "kimu", Reason: "no"}, sign.None)
 	if a := got(t, again); a.Allow || a.Reason != "no" {
 		t.Errorf("%+v", a)
 	}
@@ -290,7 +291,7 @@ func TestAnswersForASession(t *testing.T) {
 		q := newQueue(t, Options{DB: openDB(t, path)})
 		c := ask(t.Context(), q, question(makeIt))
 		r := seen(t, q, "waiting", waiting(1))
-		if _, err := q.Settle(t.Context(), r.ID, Answer{Allow: allow, For: Session, By: "kimu", Via: "terminal"}); err != nil {
+		if _, err := q.Settle(t.Context(), r.ID, Answer{Allow: allow, For: Session, By: "kimu", Via: "terminal"}, sign.None); err != nil {
 			t.Fatal(err)
 		}
 		got(t, c)
@@ -322,7 +323,7 @@ func TestAnswersForASession(t *testing.T) {
 			}
 			c := ask(t.Context(), q, other)
 			r := seen(t, q, "asked for another "+what, waiting(1))
-			_, _ = q.Settle(t.Context(), r.ID, Answer{By: "kimu"})
+			_, _ = q.Settle(t.Context(), r.ID, Answer{By: "kimu"}, sign.None)
 			got(t, c)
 		}
 		if err := q.Reset(t.Context(), "s1"); err != nil {
@@ -330,7 +331,7 @@ func TestAnswersForASession(t *testing.T) {
 		}
 		c = ask(t.Context(), q, question(makeIt))
 		r = seen(t, q, "asked again after a reset", waiting(1))
-		_, _ = q.Settle(t.Context(), r.ID, Answer{By: "kimu"})
+		_, _ = q.Settle(t.Context(), r.ID, Answer{By: "kimu"}, sign.None)
 		got(t, c)
 		q.Close()
 	}
@@ -371,7 +372,7 @@ func TestRestart(t *testing.T) {
 	if _, err := first.Ask(t.Context(), question(makeIt)); !errors.Is(err, ErrClosed) {
 		t.Errorf("a queue that is closed: %v", err)
 	}
-	if _, err := first.Settle(t.Context(), r.ID, yes("kimu")); !errors.Is(err, ErrClosed) {
+	if _, err := first.Settle(t.Context(), r.ID, yes("kimu"), sign.None); !errors.Is(err, ErrClosed) {
 		t.Errorf("a queue that is closed: %v", err)
 	}
 
@@ -385,7 +386,7 @@ func TestRestart(t *testing.T) {
 	if again := seen(t, second, "waiting again", waiting(1)); again.ID != r.ID {
 		t.Errorf("it is another request: %s, was %s", again.ID, r.ID)
 	}
-	if _, err := second.Settle(t.Context(), r.ID, yes("kimu")); err != nil {
+	if _, err := second.Settle(t.Context(), r.ID, yes("kimu"), sign.None); err != nil {
 		t.Fatal(err)
 	}
 	if a := got(t, c); !a.Allow {
@@ -397,7 +398,7 @@ func TestRestart(t *testing.T) {
 		t.Errorf("shown by a later daemon: %+v %v", r, err)
 	}
 	var late *LateError
-	if _, err := third.Settle(t.Context(), r.ID, yes("other")); !errors.As(err, &late) {
+	if _, err := third.Settle(t.Context(), r.ID, yes("other"), sign.None); !errors.As(err, &late) {
 		t.Errorf("answered again: %v", err)
 	}
 }
@@ -410,7 +411,7 @@ func TestAnsweredWhileTheCallerWasAway(t *testing.T) {
 	r := seen(t, first, "waiting", waiting(1))
 	first.Close()
 	second := newQueue(t, Options{DB: openDB(t, path)})
-	if _, err := second.Settle(t.Context(), r.ID, yes("kimu")); err != nil {
+	if _, err := second.Settle(t.Context(), r.ID, yes("kimu"), sign.None); err != nil {
 		t.Fatal(err)
 	}
 	if a, err := second.Ask(t.Context(), question(makeIt)); err != nil || !a.Allow || a.By != "kimu" {
@@ -421,7 +422,7 @@ func TestAnsweredWhileTheCallerWasAway(t *testing.T) {
 	if next.ID == r.ID {
 		t.Error("the answer held twice")
 	}
-	_, _ = second.Settle(t.Context(), next.ID, Answer{By: "kimu"})
+	_, _ = second.Settle(t.Context(), next.ID, Answer{By: "kimu"}, sign.None)
 	got(t, c)
 }
 
@@ -485,7 +486,7 @@ func TestFull(t *testing.T) {
 	other.Session = "s2"
 	c := ask(t.Context(), q, other)
 	r := seen(t, q, "of another session", func(r Request) bool { return r.Session == "s2" })
-	_, _ = q.Settle(t.Context(), r.ID, yes("kimu"))
+	_, _ = q.Settle(t.Context(), r.ID, yes("kimu"), sign.None)
 	got(t, c)
 	if _, err := q.Ask(t.Context(), question(`{"command":"`+strings.Repeat("x", maxArgs)+`"}`)); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("too large: %v", err)
@@ -520,14 +521,14 @@ func TestWhatCannotBeKeptIsNotApproved(t *testing.T) {
 	c := ask(t.Context(), q, question(makeIt))
 	r := seen(t, q, "waiting", waiting(1))
 	breakWrites(t, db, "UPDATE")
-	if _, err := q.Settle(t.Context(), r.ID, yes("kimu")); err == nil || !strings.Contains(err.Error(), "still waits") {
+	if _, err := q.Settle(t.Context(), r.ID, yes("kimu"), sign.None); err == nil || !strings.Contains(err.Error(), "still waits") {
 		t.Errorf("an approval that cannot be kept: %v", err)
 	}
 	if r, _ := q.Show(t.Context(), r.ID); r.State != Pending {
 		t.Errorf("it is %s", r.State)
 	}
 	// A denial stands.
-	if _, err := q.Settle(t.Context(), r.ID, Answer{By: "kimu"}); err == nil {
+	if _, err := q.Settle(t.Context(), r.ID, Answer{By: "kimu"}, sign.None); err == nil {
 		t.Error("nobody is told that the denial was not kept")
 	}
 	if a := got(t, c); a.Allow {
@@ -561,7 +562,7 @@ func TestRuleAnswers(t *testing.T) {
 	c := ask(t.Context(), q, question(makeIt))
 	r := seen(t, q, "waiting", waiting(1))
 	a := Answer{Allow: true, For: Rule, By: "kimu", Via: "terminal"}
-	if _, err := q.Settle(t.Context(), r.ID, a); err == nil || !strings.Contains(err.Error(), "the file is broken") {
+	if _, err := q.Settle(t.Context(), r.ID, a, sign.None); err == nil || !strings.Contains(err.Error(), "the file is broken") {
 		t.Errorf("a rule that cannot be written: %v", err)
 	}
 	mu.Lock()
@@ -569,7 +570,7 @@ func TestRuleAnswers(t *testing.T) {
 	mu.Unlock()
 	var wg sync.WaitGroup
 	for range 8 {
-		wg.Go(func() { _, _ = q.Settle(context.Background(), r.ID, a) })
+		wg.Go(func() { _, _ = q.Settle(context.Background(), r.ID, a, sign.None) })
 	}
 	wg.Wait()
 	if a := got(t, c); !a.Allow || a.Rule != "approved-"+r.ID {
@@ -606,7 +607,7 @@ func TestJudgeFirst(t *testing.T) {
 				if !strings.Contains(r.Opinion, test.opinion) {
 					t.Errorf("people are told %q", r.Opinion)
 				}
-				_, _ = q.Settle(t.Context(), r.ID, Answer{Allow: test.allow, By: "kimu", Via: "terminal"})
+				_, _ = q.Settle(t.Context(), r.ID, Answer{Allow: test.allow, By: "kimu", Via: "terminal"}, sign.None)
 			}
 			a := got(t, c)
 			if a.Allow != test.allow || (a.Via == "model") != (test.opinion == "") {
@@ -628,7 +629,7 @@ func TestAPersonNeedNotWaitForTheJudge(t *testing.T) {
 	for len(list) == 0 {
 		list, _ = q.List(t.Context())
 	}
-	if _, err := q.Settle(t.Context(), list[0].ID, Answer{By: "kimu", Reason: "no"}); err != nil {
+	if _, err := q.Settle(t.Context(), list[0].ID, Answer{By: "kimu", Reason: "no"}, sign.None); err != nil {
 		t.Fatal(err)
 	}
 	if a := got(t, c); a.Allow || a.By != "kimu" {
@@ -657,7 +658,7 @@ func TestWatchTellsOfAll(t *testing.T) {
 	if r.State != Pending || !q.Watched() {
 		t.Errorf("%+v", r)
 	}
-	_, _ = q.Settle(t.Context(), r.ID, yes("kimu"))
+	_, _ = q.Settle(t.Context(), r.ID, yes("kimu"), sign.None)
 	got(t, one)
 	if s := <-heard; s.ID != r.ID || s.State != Allowed || s.Answer.By != "kimu" {
 		t.Errorf("%+v", s)
@@ -667,7 +668,7 @@ func TestWatchTellsOfAll(t *testing.T) {
 	if n.State != Pending || n.ID == r.ID {
 		t.Errorf("%+v", n)
 	}
-	_, _ = q.Settle(t.Context(), n.ID, Answer{By: "kimu"})
+	_, _ = q.Settle(t.Context(), n.ID, Answer{By: "kimu"}, sign.None)
 	got(t, two)
 	cancel()
 	<-ended
@@ -731,10 +732,10 @@ func TestQuestionWantsWords(t *testing.T) {
 		answered <- a
 	}()
 	r := seen(t, q, "the question waits", func(r Request) bool { return r.State == Pending })
-	if _, err := q.Settle(t.Context(), r.ID, Answer{Allow: true, For: Once, By: "p"}); !errors.Is(err, ErrNoWords) {
+	if _, err := q.Settle(t.Context(), r.ID, Answer{Allow: true, For: Once, By: "p"}, sign.None); !errors.Is(err, ErrNoWords) {
 		t.Errorf("without a word: %v", err)
 	}
-	if _, err := q.Settle(t.Context(), r.ID, Answer{Allow: true, For: Once, By: "p", Reason: "青"}); err != nil {
+	if _, err := q.Settle(t.Context(), r.ID, Answer{Allow: true, For: Once, By: "p", Reason: "青"}, sign.None); err != nil {
 		t.Fatal(err)
 	}
 	if a := <-answered; a.Text != "青" {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mycelium/internal/policy/sign"
 )
 
 // SessionState is the state of an agent's session.
@@ -92,8 +94,8 @@ type AgentControl interface {
 	// Question returns what the agent's own terminal asks, by its id. ok is false if the question is over, or not known.
 	Question(ctx context.Context, id string) (r Request, ok bool)
 	// AnswerThere answers a question of the agent's own terminal by the keys of its dialog, and says what was chosen. The first answer wins.
-	// An error says why nothing was chosen.
-	AnswerThere(ctx context.Context, id string, a Answer) (did string, err error)
+	// An error says why nothing was chosen: a *sign.MissingError if an approval lacks the second sign that the request demands.
+	AnswerThere(ctx context.Context, id string, a Answer, second sign.Sign) (did string, err error)
 	// Abort ends the session: its next call is refused, and the agent is told to stop.
 	Abort(ctx context.Context, s AgentSession) error
 }

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"context"
+	"mycelium/internal/policy/sign"
 	"strings"
 	"testing"
 
@@ -10,7 +11,7 @@ import (
 
 // pushing is a call of git push as the facts have it.
 func pushing(command string, effects ...string) Request {
-	return Request{Session: "s", Principal: "p", Role: "developer", Tool: "agent__Bash", Dir: "/p",
+	return Request{Session: "s", Principal: "p", Role: "developer", Tool: "agent__Bash", Dir: "/p", Risk: policy.High,
 		Args: []byte(`{"command":"` + command + `"}`), Facts: policy.Facts{Dir: "/p", Parts: []policy.Part{{Program: "git",
 			Argv: strings.Fields(command), Paths: []policy.Path{{Access: policy.Read, Raw: ".", Clean: "/p", Resolved: "/p"}},
 			Effects: append([]string{policy.EffectExecute, policy.EffectRead, policy.EffectNetwork, policy.EffectPush}, effects...)}}}}
@@ -71,13 +72,13 @@ func TestAnApprovalAsProgramHoldsForTheSession(t *testing.T) {
 		answered <- a
 	}()
 	r := <-asked
-	if _, err := q.Settle(ctx, r.ID, Answer{Allow: true, For: Session, As: ThisTool, By: "me"}); !IsBadAnswer(err) {
+	if _, err := q.Settle(ctx, r.ID, Answer{Allow: true, For: Session, As: ThisTool, By: "me"}, sign.None); !IsBadAnswer(err) {
 		t.Errorf("a shell approved as a tool: %v", err)
 	}
-	if _, err := q.Settle(ctx, r.ID, Answer{Allow: true, For: Once, As: ThisProgram, By: "me"}); !IsBadAnswer(err) {
+	if _, err := q.Settle(ctx, r.ID, Answer{Allow: true, For: Once, As: ThisProgram, By: "me"}, sign.None); !IsBadAnswer(err) {
 		t.Errorf("once, as program: %v", err)
 	}
-	if _, err := q.Settle(ctx, r.ID, Answer{Allow: true, For: Session, As: ThisProgram, By: "me"}); err != nil {
+	if _, err := q.Settle(ctx, r.ID, Answer{Allow: true, For: Session, As: ThisProgram, By: "me"}, sign.None); err != nil {
 		t.Fatal(err)
 	}
 	if a := <-answered; !a.Allow {

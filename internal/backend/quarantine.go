@@ -116,6 +116,30 @@ func (p *Pool) Accept(list []Acceptance) error {
 	return nil
 }
 
+// KeepOut keeps items in quarantine for a person, by the definitions that were seen: they wait for nobody, until their server offers others.
+// It refuses what [Pool.Accept] refuses.
+func (p *Pool) KeepOut(list []Acceptance, by string) error {
+	byServer := map[*entry][]pin.Held{}
+	for _, a := range list {
+		e, h, err := p.find(a)
+		if err != nil {
+			return err
+		}
+		byServer[e] = append(byServer[e], h)
+	}
+	for e, held := range byServer {
+		e.mu.Lock()
+		e.pins.KeepOut(held, by)
+		e.setListing(e.listing, e.about, false)
+		e.mu.Unlock()
+		if err := e.pins.Save(); err != nil {
+			return err
+		}
+	}
+	p.rebuild()
+	return nil
+}
+
 // find finds an item in quarantine.
 func (p *Pool) find(a Acceptance) (*entry, pin.Held, error) {
 	p.mu.Lock()

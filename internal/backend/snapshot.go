@@ -100,7 +100,8 @@ func equal(a, b Catalog) bool {
 			bytes.Equal(x.Capabilities, y.Capabilities) && bytes.Equal(x.Info, y.Info)
 	}
 	held := func(x, y pin.Held) bool {
-		return x.Item == y.Item && x.Template == y.Template && x.Cause == y.Cause && x.Reason == y.Reason && x.Digest == y.Digest
+		return x.Item == y.Item && x.Template == y.Template && x.Cause == y.Cause && x.Reason == y.Reason && x.Digest == y.Digest &&
+			(x.KeptOut == nil) == (y.KeptOut == nil)
 	}
 	served := func(x, y pin.Served) bool {
 		return x.Name == y.Name && x.URI == y.URI && x.Digest == y.Digest && x.State == y.State

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"mycelium/internal/policy/sign"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -82,7 +83,7 @@ func (h *asking) answer(id string, a approval.Answer) {
 	if a.By == "" {
 		a.By, a.Via = "kimu", "terminal"
 	}
-	if _, err := h.queue.Settle(h.t.Context(), id, a); err != nil {
+	if _, err := h.queue.Settle(h.t.Context(), id, a, sign.Sure); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -381,7 +382,7 @@ func TestSessionEndsWhileACallWaits(t *testing.T) {
 		t.Errorf("%v", e.err)
 	}
 	var late *approval.LateError
-	if _, err := h.queue.Settle(t.Context(), id, approval.Answer{Allow: true, By: "kimu"}); !errors.As(err, &late) {
+	if _, err := h.queue.Settle(t.Context(), id, approval.Answer{Allow: true, By: "kimu"}, sign.Sure); !errors.As(err, &late) {
 		t.Errorf("answered for a session that is over: %v", err)
 	}
 	if len(h.back.seen()) != 0 {
@@ -756,4 +757,35 @@ func TestApprovalWithoutASlot(t *testing.T) {
 	c = h.call(t.Context(), s, request("files__write_file", writing))
 	h.answer(h.waits().ID, approval.Answer{}) // it was for one call
 	denied(t, ended(t, c).err)
+}
+
+// TestClientBringsTheSign: the form about a critical call has a field for the second sign, and without it the client's answer settles nothing.
+func TestClientBringsTheSign(t *testing.T) {
+	h := buildAsking(t, writesAsk(), approval.Options{Deadline: -1})
+	done := make(chan approval.Answer, 1)
+	go func() {
+		a, _ := h.queue.Ask(t.Context(), approval.Request{Risk: policy.Critical, Session: "s", Principal: "p", Tool: "agent__Bash"})
+		done <- a
+	}()
+	r := h.waits()
+	for _, c := range []struct {
+		content string
+		state   approval.State
+	}{
+		{`"answer":"allow once"`, approval.Pending}, {`"answer":"allow once","sure":false`, approval.Pending},
+		{`"answer":"allow once","sure":"yes"`, approval.Pending}, {`"answer":"allow once","sure":true`, approval.Allowed},
+	} {
+		h.askClient(t.Context(), client{`{"elicitation":{}}`, func(_ context.Context, params string) (string, error) {
+			if !strings.Contains(params, `"sure"`) || !strings.Contains(params, "I have read what it would do") {
+				t.Errorf("the form: %s", params)
+			}
+			return `{"action":"accept","content":{` + c.content + `}}`, nil
+		}}, r)
+		if now, err := h.queue.Show(t.Context(), r.ID); err != nil || now.State != c.state {
+			t.Errorf("%s: %s, %v", c.content, now.State, err)
+		}
+	}
+	if a := <-done; !a.Allow || a.Sign != sign.Sure {
+		t.Errorf("%+v", a)
+	}
 }

@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"context"
+	"mycelium/internal/policy/sign"
 	"os"
 	"path/filepath"
 	"slices"
@@ -208,7 +209,7 @@ func TestNotForTheSession(t *testing.T) {
 		if told := r.Code.NotRead(); !strings.Contains(told, "project code that was not read") || !strings.Contains(told, want) {
 			t.Errorf("%s: %q", command, told)
 		}
-		_, err := h.queue.Settle(t.Context(), r.ID, approval.Answer{Allow: true, For: approval.Session, By: "kimu"})
+		_, err := h.queue.Settle(t.Context(), r.ID, approval.Answer{Allow: true, For: approval.Session, By: "kimu"}, sign.Sure)
 		if !approval.IsBadAnswer(err) || !strings.Contains(err.Error(), "only once") {
 			t.Errorf("%s: %v", command, err)
 		}
@@ -249,7 +250,7 @@ func TestOnlyInTheSandboxForTheSession(t *testing.T) {
 		t.Errorf("a client is offered %q", form)
 	}
 	for _, how := range []approval.For{approval.Session, approval.Rule} {
-		_, err := h.queue.Settle(t.Context(), r.ID, approval.Answer{Allow: true, For: how, By: "kimu"})
+		_, err := h.queue.Settle(t.Context(), r.ID, approval.Answer{Allow: true, For: how, By: "kimu"}, sign.Sure)
 		if !approval.IsBadAnswer(err) || !strings.Contains(err.Error(), "outside of the sandbox") {
 			t.Errorf("for %s: %v", how, err)
 		}

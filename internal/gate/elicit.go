@@ -10,6 +10,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/gate/view"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/text"
 )
 
@@ -53,15 +54,13 @@ func clientAnswers(r *approval.Request) []string {
 // askClient asks the client and settles the request with its answer. A form that is dismissed does not settle it: the call goes on
 // waiting.
 func (g *Gate) askClient(ctx context.Context, p Peer, r approval.Request) {
+	fields := map[string]any{"answer": map[string]any{"type": "string", "title": "May it run?", "enum": clientAnswers(&r)}}
+	if d := r.Demand(); d.Any() {
+		fields[saySure] = map[string]any{"type": "boolean", "title": d.Says()}
+	}
 	params, err := json.Marshal(map[string]any{
-		"message": clientText(r),
-		"requestedSchema": map[string]any{
-			"type": "object",
-			"properties": map[string]any{
-				"answer": map[string]any{"type": "string", "title": "May it run?", "enum": clientAnswers(&r)},
-			},
-			"required": []string{"answer"},
-		},
+		"message":         clientText(r),
+		"requestedSchema": map[string]any{"type": "object", "properties": fields, "required": []string{"answer"}},
 	}, view.Encoding)
 	if err != nil {
 		return
@@ -73,44 +72,51 @@ func (g *Gate) askClient(ctx context.Context, p Peer, r approval.Request) {
 		}
 		return
 	}
-	a, ok := clientAnswer(result)
+	a, second, ok := clientAnswer(result)
 	if !ok {
 		return
 	}
 	a.By, a.Via, a.Digest = "the client of "+r.Principal, "client", r.Digest
-	if _, err := g.asks.Settle(context.WithoutCancel(ctx), r.ID, a); err != nil {
+	if _, err := g.asks.Settle(context.WithoutCancel(ctx), r.ID, a, second); err != nil {
 		g.logger.Info("a client's answer came to nothing", "id", r.ID, "error", err)
 	}
 }
 
-// clientAnswer reads the answer of a form, and reports whether there is one.
-func clientAnswer(result []byte) (a approval.Answer, ok bool) {
+// saySure is the field of a form by which the second sign comes.
+const saySure = "sure"
+
+// clientAnswer reads the answer of a form with its second sign, and reports whether there is one.
+func clientAnswer(result []byte) (a approval.Answer, second sign.Sign, ok bool) {
 	var form struct {
 		Action  string `json:"action"`
 		Content struct {
 			Answer string `json:"answer"`
+			Sure   bool   `json:"sure"`
 		} `json:"content"`
 	}
 	if json.Unmarshal(result, &form) != nil {
-		return a, false
+		return a, sign.None, false
 	}
 	switch {
 	case form.Action == "decline":
-		return approval.Answer{For: approval.Once}, true
+		return approval.Answer{For: approval.Once}, sign.None, true
 	case form.Action != "accept":
-		return a, false
+		return a, sign.None, false
 	}
+	second, ok = sign.Of(form.Content.Sure), true
 	switch form.Content.Answer {
 	case sayOnce:
-		return approval.Answer{Allow: true, For: approval.Once}, true
+		a = approval.Answer{Allow: true, For: approval.Once}
 	case saySession:
-		return approval.Answer{Allow: true, For: approval.Session}, true
+		a = approval.Answer{Allow: true, For: approval.Session}
 	case sayNever:
-		return approval.Answer{For: approval.Never}, true
+		a = approval.Answer{For: approval.Never}
 	case sayNo:
-		return approval.Answer{For: approval.Once}, true
+		a = approval.Answer{For: approval.Once}
+	default:
+		ok = false
 	}
-	return a, false
+	return a, second, ok
 }
 
 // clientText returns the text of the form: the call with its real arguments, every character visible.

@@ -22,6 +22,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/policy/sign"
 )
 
 // Approvals is the queue of calls that wait for a person, and the token with which the operator answers them over HTTP.
@@ -45,8 +46,8 @@ func (a *Approvals) Show(ctx context.Context, id string) (approval.Request, erro
 }
 
 // Answer settles a request and returns it as it is then. The first answer counts.
-func (a *Approvals) Answer(ctx context.Context, id string, answer approval.Answer) (approval.Request, error) {
-	r, err := a.queue.Settle(ctx, id, answer)
+func (a *Approvals) Answer(ctx context.Context, id string, answer approval.Answer, s sign.Sign) (approval.Request, error) {
+	r, err := a.queue.Settle(ctx, id, answer, s)
 	return r, approvalFailure(id, err)
 }
 

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -15,6 +16,7 @@ import (
 	"mycelium/internal/gateway"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/policy/sign"
 )
 
 // MaxAnswer is the largest body of an answer, in bytes.
@@ -74,11 +76,15 @@ func (a *approvalsAPI) operatorOnly(next handlerForOperator) http.Handler {
 
 // respond writes a reply, or the status and the text of an error.
 func respond(w http.ResponseWriter, reply any, err error) {
-	if err != nil {
+	var missing *sign.MissingError
+	switch {
+	case errors.As(err, &missing):
+		writeJSON(w, failure.Of(err).Kind.HTTP(), map[string]string{"error": err.Error(), "missing": string(missing.Missing), "hint": missing.How})
+	case err != nil:
 		httpError(w, failure.Of(err).Kind.HTTP(), err.Error())
-		return
+	default:
+		writeJSON(w, http.StatusOK, reply)
 	}
-	writeJSON(w, http.StatusOK, reply)
 }
 
 func (a *approvalsAPI) list(w http.ResponseWriter, r *http.Request, _ string) {
@@ -115,7 +121,7 @@ func (a *approvalsAPI) answer(w http.ResponseWriter, r *http.Request, by string)
 		httpError(w, http.StatusBadRequest, `an answer needs "allow" (true or false) and "digest" (that of the request as it was shown)`)
 		return
 	}
-	q, err := a.Answer(r.Context(), r.PathValue("id"), answer.By(by, "http"))
+	q, err := a.Answer(r.Context(), r.PathValue("id"), answer.By(by, "http"), sign.Of(answer.Sure))
 	respond(w, q, err)
 }
 

@@ -24,6 +24,7 @@ import (
 	"mycelium/internal/node/roles"
 	"mycelium/internal/node/said"
 	"mycelium/internal/node/why"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/rpc"
 )
 
@@ -74,13 +75,16 @@ func (n *Node) toolMethods(to methods) {
 		return n.Tools.Held(p.Name), nil
 	})
 	handle(to, api.Accept, func(ctx context.Context, c daemon.Caller, p api.AcceptParams) (none api.None, _ error) {
-		return none, n.Tools.Accept(ctx, p.Items, acts.Of(c.UID, p.Device))
+		return none, n.Tools.Accept(ctx, p.Items, sign.Of(p.Sure), acts.Of(c.UID, p.Device))
+	})
+	handle(to, api.KeepOut, func(ctx context.Context, c daemon.Caller, p api.AcceptParams) (none api.None, _ error) {
+		return none, n.Tools.KeepOut(ctx, p.Items, acts.Of(c.UID, p.Device))
 	})
 	handle(to, api.ServedSkill, func(ctx context.Context, _ daemon.Caller, p api.ServedSkillParams) (api.ServedSkillReply, error) {
 		return n.Skills.Show(ctx, p.Name)
 	})
 	handle(to, api.ApproveSkill, func(ctx context.Context, c daemon.Caller, p api.ServedSkillParams) (none api.None, _ error) {
-		return none, n.Skills.Approve(ctx, p.Name, p.Digest, acts.Of(c.UID, p.Device))
+		return none, n.Skills.Approve(ctx, p.Name, p.Digest, sign.Of(p.Sure), acts.Of(c.UID, p.Device))
 	})
 }
 
@@ -119,7 +123,7 @@ func (n *Node) approvalMethods(to methods) {
 		return n.Approvals.Show(ctx, p.ID)
 	})
 	handle(to, api.ApprovalsAnswer, func(ctx context.Context, c daemon.Caller, a api.Answer) (approval.Request, error) {
-		return n.Approvals.Answer(ctx, a.ID, a.By(acts.User(c.UID), a.Via()))
+		return n.Approvals.Answer(ctx, a.ID, a.By(acts.User(c.UID), a.Via()), sign.Of(a.Sure))
 	})
 	handle(to, api.ApprovalsMode, func(ctx context.Context, _ daemon.Caller, p api.ModeParams) (m approval.Mode, err error) {
 		if p.Mode != "" {

@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/scan"
 )
@@ -40,19 +41,29 @@ func (s *Skills) Show(ctx context.Context, name string) (api.ServedSkillReply, e
 	for _, t := range k.AllowedTools {
 		r.Tools = append(r.Tools, strings.TrimPrefix(t, "?"))
 	}
-	quoted := rawjson.Set(nil, "description", rawjson.Quote(string(text)))
-	r.Findings = scan.New().Server(scan.Context{Own: []string{served.Name}}).Definition(quoted)
+	r.Findings = findings(served.Name, text)
 	return r, nil
 }
 
-// Approve lets a served skill take effect as it was shown, with this digest, for a person. What cannot be recorded is not done.
-func (s *Skills) Approve(ctx context.Context, name, digest string, by acts.By) error {
+// findings is what the scan finds in the text of a skill.
+func findings(name string, text []byte) []scan.Finding {
+	quoted := rawjson.Set(nil, "description", rawjson.Quote(string(text)))
+	return scan.New().Server(scan.Context{Own: []string{name}}).Definition(quoted)
+}
+
+// Approve lets a served skill take effect as it was shown, with this digest, for a person. One in which the scan finds something dangerous
+// demands the second sign. What cannot be recorded is not done.
+func (s *Skills) Approve(ctx context.Context, name, digest string, second sign.Sign, by acts.By) error {
 	served, text, err := s.read(ctx, name)
 	if err != nil {
 		return err
 	}
 	if k, problems := project.ServedSkill(served, text); k == nil {
 		return fmt.Errorf("skill %s: %s", served.Name, project.ProblemText(problems[len(problems)-1]))
+	}
+	shown := api.ServedSkillReply{Name: served.Name, Findings: findings(served.Name, text)}
+	if err := shown.Demand().Check(second); err != nil {
+		return err
 	}
 	if err := s.acts.Record(ctx, acts.Act{Act: "skill approve", Item: served.Name, Digest: digest, By: by}, served.Server,
 		"the skill "+served.Name+" of a server is approved"); err != nil {

@@ -18,6 +18,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/roleprompt"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
@@ -117,36 +118,67 @@ func (t *Tools) Held(name string) []api.HeldItem {
 	for _, h := range held {
 		items = append(items, api.HeldItem{
 			Name: h.Name(), Cause: h.Cause, Reason: h.Reason, Former: h.Former, Digest: h.Digest,
-			Accepted: string(h.Old), Offered: string(h.New), Diff: defdiff.Lines(h.Old, h.New), Findings: h.Findings,
+			Accepted: string(h.Old), Offered: string(h.New), Diff: defdiff.Lines(h.Old, h.New), Findings: h.Findings, KeptOut: h.KeptOut,
 		})
 	}
 	for _, h := range t.prompts.Held(name) {
 		items = append(items, api.HeldItem{Name: h.Name, Cause: h.Cause, Reason: h.Reason, Digest: h.Digest, Accepted: string(h.Old),
-			Offered: string(h.New), Diff: defdiff.Lines(h.Old, h.New), Findings: h.Findings})
+			Offered: string(h.New), Diff: defdiff.Lines(h.Old, h.New), Findings: h.Findings, KeptOut: h.KeptOut})
 	}
 	return items
 }
 
-// Accept takes definitions out of quarantine for a person. What cannot be recorded is not done.
-func (t *Tools) Accept(ctx context.Context, items []backend.Acceptance, by acts.By) error {
+// Accept takes definitions out of quarantine for a person. One in which the scan found something dangerous demands the second sign. What
+// cannot be recorded is not done.
+func (t *Tools) Accept(ctx context.Context, items []backend.Acceptance, s sign.Sign, by acts.By) error {
+	for _, it := range items {
+		for _, h := range t.Held(it.Name) {
+			if err := h.Demand().Check(s); err != nil && h.Name == it.Name {
+				return err
+			}
+		}
+	}
+	if err := t.recorded(ctx, items, "accept", "accepted", by, func() error { return t.accept(items) }); err != nil {
+		return err
+	}
+	t.files.Recompile()
+	return nil
+}
+
+// KeepOut keeps definitions in quarantine for a person. They are not offered again before they change. What cannot be recorded is not done.
+func (t *Tools) KeepOut(ctx context.Context, items []backend.Acceptance, by acts.By) error {
+	return t.recorded(ctx, items, "keep out", "kept out", by, func() error {
+		var rest []backend.Acceptance
+		for _, it := range items {
+			if !roleprompt.Named(it.Name) {
+				rest = append(rest, it)
+			} else if err := t.prompts.KeepOut(it.Name, it.Digest, by.String()); err != nil {
+				return err
+			}
+		}
+		return t.pool.KeepOut(rest, by.String())
+	})
+}
+
+// recorded records what is done with definitions, and does it.
+func (t *Tools) recorded(ctx context.Context, items []backend.Acceptance, act, done string, by acts.By, do func() error) error {
 	for _, it := range items {
 		server := ""
 		if held := t.pool.Catalog().HeldBy(it.Name); len(held) > 0 {
 			server = held[0].Item.Server
 		}
-		if err := t.acts.Record(ctx, acts.Act{Act: "accept", Item: it.Name, Digest: it.Digest, By: by}, server,
-			"the definition of "+it.Name+" is accepted"); err != nil {
+		if err := t.acts.Record(ctx, acts.Act{Act: act, Item: it.Name, Digest: it.Digest, By: by}, server,
+			"the definition of "+it.Name+" is "+done); err != nil {
 			return err
 		}
 	}
-	if err := t.accept(items); err != nil {
+	if err := do(); err != nil {
 		for _, it := range items {
-			_ = t.acts.Record(ctx, acts.Act{Act: "accept failed", Item: it.Name, Digest: it.Digest, By: by}, "",
-				"the definition of "+it.Name+" was not accepted: "+err.Error())
+			_ = t.acts.Record(ctx, acts.Act{Act: act + " failed", Item: it.Name, Digest: it.Digest, By: by}, "",
+				"the definition of "+it.Name+" was not "+done+": "+err.Error())
 		}
 		return failure.New(failure.Invalid, err, "")
 	}
-	t.files.Recompile()
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/gate"
 	"mycelium/internal/harness"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/run/pane"
 	"mycelium/internal/tmux"
 )
@@ -186,7 +187,12 @@ var errOver = errors.New("that question is over, or not known any more: nothing 
 
 // AnswerThere answers a question of an agent's own terminal by the keys of its dialog, and says what was chosen. The first answer wins. told
 // reports whether the words of a refusal were given to the agent. The log says who answered, and how.
-func (g *Registry) AnswerThere(ctx context.Context, id string, a approval.Answer) (did string, told bool, err error) {
+func (g *Registry) AnswerThere(ctx context.Context, id string, a approval.Answer, second sign.Sign) (did string, told bool, err error) {
+	if q, _, ok := g.Question(id); ok && a.Allow {
+		if err := q.Demand().Check(second); err != nil {
+			return "", false, err
+		}
+	}
 	r, d, err := g.claim(id)
 	if err != nil {
 		return "", false, err

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"mycelium/internal/policy/sign"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,7 +37,7 @@ func (h *house) answering(f func(approval.Request) approval.Answer) (seen func()
 			all = append(all, r)
 			a := f(r)
 			a.By, a.Via, a.Digest = "hana", "telegram", r.Digest
-			if _, err := h.queue.Settle(ctx, r.ID, a); err != nil {
+			if _, err := h.queue.Settle(ctx, r.ID, a, sign.None); err != nil {
 				h.t.Error(err)
 			}
 		})

@@ -11,7 +11,6 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/model"
-	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
 
@@ -212,7 +211,7 @@ func (e *Evaluator) understood(r approval.Request, text string, kind approval.Re
 		out.Kind, out.Tool, out.Why = approval.ReplyPolicy, r.Tool, "understood as: add policy"
 	case kind == approval.ReplyApprove && (confidence < e.o.Confidence || conditional):
 		out.Doubt, out.Why = true, "it is not clear whether this is a yes: please use the buttons, or write yes or no"
-	case kind == approval.ReplyApprove && (r.Risk == policy.Critical || !r.Risk.Known()):
+	case kind == approval.ReplyApprove && r.Demand().Any():
 		out.Doubt, out.Why = true, "the risk is critical: please use the buttons, or write yes or no"
 	case kind == approval.ReplyApprove:
 		out.Kind, out.Text, out.Why = approval.ReplyApprove, "", "understood as: approve"

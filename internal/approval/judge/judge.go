@@ -110,10 +110,10 @@ func (j *Judge) Judge(ctx context.Context, r approval.Request) (approval.Verdict
 	switch {
 	case r.Kind != approval.Call:
 		return approval.Verdict{}, fmt.Errorf("judge a %s: %w", r.Kind, errNotJudged)
-	case r.Risk == policy.Critical && !j.o.MayDeny:
-		return approval.Verdict{Opinion: "no model was asked: a critical call is for a person"}, nil
 	case !r.Risk.Known():
 		return approval.Verdict{}, fmt.Errorf("judge a call of %s risk: %w", cmp.Or(string(r.Risk), "unknown"), errNotJudged)
+	case r.Demand().Any() && !j.o.MayDeny:
+		return approval.Verdict{Opinion: "no model was asked: a critical call is for a person"}, nil
 	case len(r.Args) > maxJudged:
 		return approval.Verdict{}, fmt.Errorf("judge %d bytes of arguments: %w", len(r.Args), errNotJudged)
 	}
@@ -151,7 +151,7 @@ func (j *Judge) verdict(r approval.Request, op judgement) approval.Verdict {
 	switch {
 	case !sure:
 		because = fmt.Sprintf("; too unsure to count, below %.2f", j.o.Confidence)
-	case op.allow && r.Risk == policy.Critical:
+	case op.allow && r.Demand().Any():
 		because = "; a critical call is for a person"
 	case op.allow:
 		v.Allow = true

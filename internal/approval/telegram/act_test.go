@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/approval/judge"
 	"mycelium/internal/approval/telegram/telegramtest"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/sign"
 )
 
 // said waits for the bot's answer to a text.
@@ -429,7 +430,7 @@ func (f fakeAgents) Question(context.Context, string) (approval.Request, bool) {
 	return approval.Request{}, false
 }
 
-func (f fakeAgents) AnswerThere(context.Context, string, approval.Answer) (string, error) {
+func (f fakeAgents) AnswerThere(context.Context, string, approval.Answer, sign.Sign) (string, error) {
 	return "", errors.New("nothing is open")
 }
 func (f fakeAgents) Abort(context.Context, approval.AgentSession) error { return nil }

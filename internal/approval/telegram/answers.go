@@ -11,7 +11,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"mycelium/internal/approval"
-	"mycelium/internal/policy"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/text"
 )
 
@@ -130,7 +130,8 @@ func (s *answers) write(ctx context.Context, r approval.Request, p approval.Repl
 	return said("📜 Written: " + approval.Short(what, 500) + more)
 }
 
-// check gives an answer to the queue if this person has seen the whole request and, for a critical call, knows the PIN.
+// check gives an answer to the queue if this person has seen the whole request. Where the request demands a second sign, it asks for the
+// PIN, or, if the bot has none, for another tap.
 func (s *answers) check(ctx context.Context, r approval.Request, a approval.Answer, user int64, message int) reply {
 	a.Via, a.Digest = viaTelegram, r.Digest
 	if a.Allow && r.State == approval.Pending && r.Kind == approval.Call {
@@ -141,23 +142,39 @@ func (s *answers) check(ctx context.Context, r approval.Request, a approval.Answ
 			}
 			return refused("Not everything is shown. Press “Show the rest” first: you approve what you have seen.")
 		}
-		if s.pins.pin != "" && r.Risk == policy.Critical {
+		switch d := r.Demand(); {
+		case !d.Any():
+		case s.pins.pin != "":
 			return s.pins.ask(ctx, r, a, user, message)
+		default:
+			return s.askAgain(ctx, r, d, a, user, message)
 		}
 	}
-	return s.give(ctx, r, a)
+	return s.give(ctx, r, a, sign.None)
+}
+
+// askAgain asks a person with a button of its own whether an approval is meant.
+func (s *answers) askAgain(ctx context.Context, r approval.Request, d sign.Demand, a approval.Answer, user int64, message int) reply {
+	p := (&page{}).text("🔴 "+d.Asks()+"\n").bold(approval.Short(r.Tool, 60)).textf(" (%s)\n", shortID(r.ID))
+	s.picks.offer(p, user, []choice{{"Yes, I have read it: allow it", func(ctx context.Context) string {
+		return wordsOf(s.give(ctx, r, a, sign.Sure))
+	}}}, true)
+	if s.client.say(ctx, p, replyTo(message)) == 0 {
+		return refused("The second question could not be sent: nothing was approved.")
+	}
+	return said("Answer the second question below.")
 }
 
 // give gives an answer to the queue, or to the agent's own terminal that asks, and returns what became of it.
-func (s *answers) give(ctx context.Context, r approval.Request, a approval.Answer) reply {
+func (s *answers) give(ctx context.Context, r approval.Request, a approval.Answer, second sign.Sign) reply {
 	if strings.HasPrefix(r.ID, approval.TerminalPrefix) {
-		did, err := s.control.AnswerThere(ctx, r.ID, a)
+		did, err := s.control.AnswerThere(ctx, r.ID, a, second)
 		if err != nil {
 			return refused("Not answered: " + approval.Short(s.client.link.clean(err), 300))
 		}
 		return said(yesNo(a.Allow, "✅", "❌") + " Answered at its terminal: " + approval.Short(did, 500))
 	}
-	now, err := s.queue.Settle(ctx, r.ID, a)
+	now, err := s.queue.Settle(ctx, r.ID, a, second)
 	defer s.outbox.touch(r.ID)
 	var late *approval.LateError
 	switch {

@@ -17,6 +17,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/store"
 )
 
@@ -218,7 +219,7 @@ func (t *Bot) message(ctx context.Context, m *models.Message) {
 	case t.pins.expects(m.From.ID, to, text):
 		p, r, right := t.pins.enter(ctx, m, to, text)
 		if right {
-			r = t.answers.give(ctx, p.request, p.answer)
+			r = t.answers.give(ctx, p.request, p.answer, sign.PIN)
 			r.refused = false // the person typed the PIN: the result is always told
 		}
 		t.respond(ctx, m.From.ID, p.message, r)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"mycelium/internal/policy/sign"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -294,7 +295,7 @@ func TestTelegramLate(t *testing.T) {
 	m := w.message("make a")
 	approve := m.Buttons[0][0].Data
 	if _, err := w.queue.Settle(t.Context(), strings.TrimPrefix(approve, "a:"),
-		approval.Answer{Allow: false, By: "carol", Via: "terminal"}); err != nil {
+		approval.Answer{Allow: false, By: "carol", Via: "terminal"}, sign.None); err != nil {
 		t.Fatal(err)
 	}
 	if a := w.got(answer); a.Allow {
@@ -371,7 +372,7 @@ func TestTelegramRestart(t *testing.T) {
 	one, two := w.message("make one"), w.message("make two")
 	w.stop()
 	if _, err := w.queue.Settle(t.Context(), strings.TrimPrefix(one.Buttons[0][0].Data, "a:"),
-		approval.Answer{Allow: true, By: "carol", Via: "http"}); err != nil {
+		approval.Answer{Allow: true, By: "carol", Via: "http"}, sign.None); err != nil {
 		t.Fatal(err)
 	}
 	w.got(first)

@@ -12,7 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"mycelium/internal/approval"
-	"mycelium/internal/policy"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/text"
 )
 
@@ -20,7 +20,7 @@ import (
 type Options struct {
 	// Watch calls tell with every request that waits, and with every one that is new or settled, until ctx is done.
 	Watch  func(ctx context.Context, tell func(approval.Request)) error
-	Settle func(ctx context.Context, id string, a approval.Answer) (approval.Request, error)
+	Settle func(ctx context.Context, id string, a approval.Answer, s sign.Sign) (approval.Request, error)
 	// Preview says what a rule for a candidate would allow, and would have allowed. nil: the screen shows the candidate's words only.
 	Preview func(r approval.Request, c approval.Candidate) string
 	Title   string // the project's folder
@@ -270,7 +270,7 @@ func (t *terminal) promotionKey(r approval.Request, key string) tea.Cmd {
 // PromotionKeys are the answers to the question whether skills may be activated.
 const PromotionKeys = "y yes  a always in this session  n no  N never in this session"
 
-// allow allows a call. A rule and a critical call need a second key.
+// allow allows a call. A rule needs a second key.
 func (t *terminal) allow(r approval.Request, how approval.For) tea.Cmd {
 	done := func(string) tea.Cmd { return t.answer(r, approval.Answer{Allow: true, For: how}) }
 	switch {
@@ -278,8 +278,6 @@ func (t *terminal) allow(r approval.Request, how approval.For) tea.Cmd {
 		t.say(text.OneLine(r.Refuses(how)))
 	case how == approval.Rule:
 		t.ask = &prompt{label: "Write a rule that allows exactly this from now on? [y/N]", keys: "y", done: done}
-	case r.Risk == policy.Critical:
-		t.ask = &prompt{label: "This is critical. Allow it? [y/N]", keys: "y", done: done}
 	default:
 		return done("")
 	}
@@ -299,11 +297,19 @@ func (t *terminal) stopKey(r approval.Request, key string) tea.Cmd {
 	return nil
 }
 
-// answer sends an answer that is bound to the request on the screen.
+// answer sends an answer that is bound to the request on the screen. Where the request demands a second sign, it is another key.
 func (t *terminal) answer(r approval.Request, a approval.Answer) tea.Cmd {
+	if d := r.Demand(); a.Allow && d.Any() {
+		t.ask = &prompt{label: d.Asks() + " [y/N]", keys: "y", done: func(string) tea.Cmd { return t.send(r, a, sign.Sure) }}
+		return nil
+	}
+	return t.send(r, a, sign.None)
+}
+
+func (t *terminal) send(r approval.Request, a approval.Answer, s sign.Sign) tea.Cmd {
 	a.By, a.Via, a.Digest, a.Time = t.o.By, "terminal", r.Digest, t.o.Now()
 	return func() tea.Msg {
-		r, err := t.o.Settle(t.ctx, r.ID, a)
+		r, err := t.o.Settle(t.ctx, r.ID, a, s)
 		return settledMsg{r, err}
 	}
 }

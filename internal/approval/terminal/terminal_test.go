@@ -13,6 +13,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/text"
 )
 
@@ -21,7 +22,7 @@ var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 // screen is a list without a terminal that records the answers.
 type screen struct {
 	*terminal
-	sent []approval.Answer
+	sent []approval.Answer // each with its sign
 	fail error
 }
 
@@ -29,10 +30,11 @@ func newScreen(width, height int) *screen {
 	s := &screen{}
 	s.terminal = &terminal{ctx: context.Background(), width: width, height: height, o: Options{
 		Title: "/home/u/店", By: "taro", Plain: true, Now: func() time.Time { return noon },
-		Settle: func(_ context.Context, id string, a approval.Answer) (approval.Request, error) {
+		Settle: func(_ context.Context, id string, a approval.Answer, second sign.Sign) (approval.Request, error) {
 			if s.fail != nil {
 				return approval.Request{}, s.fail
 			}
+			a.Sign = second
 			s.sent = append(s.sent, a)
 			state := approval.Denied
 			if a.Allow {
@@ -116,6 +118,9 @@ func TestTerminalShowsWhatIsAnswered(t *testing.T) {
 func TestTerminalAnswers(t *testing.T) {
 	critical := call("x", "agent__Bash", `{"command":"dd"}`)
 	critical.Risk = policy.Critical
+	wide := call("x", "agent__WebFetch", `{"url":"https://docs.example.com/a"}`)
+	wide.Risk, wide.Dir = policy.Critical, "/p"
+	wide.Facts = policy.Facts{Dir: "/p", Parts: []policy.Part{{Effects: []string{policy.EffectNetwork}, Hosts: []string{"docs.example.com"}}}}
 	stop := approval.Request{ID: "x", Kind: approval.Stop, State: approval.Pending, Text: "I could not do it.", Digest: "d"}
 	ask := approval.Request{ID: "x", Kind: approval.Question, State: approval.Pending, Digest: "d", Questions: []approval.Asked{
 		{Text: "Which?", Options: []string{"red", "blue"}}, {Text: "And?", Options: []string{"one", "two", "three"}, Many: true},
@@ -134,7 +139,14 @@ func TestTerminalAnswers(t *testing.T) {
 		{"with a reason", call("x", "t", "{}"), []string{"D", "n", "o", "x", "backspace", "、", "後", "enter"},
 			[]approval.Answer{{For: approval.Once, Reason: "no、後"}}},
 		{"taken back", call("x", "t", "{}"), []string{"D", "n", "esc", "q"}, nil},
-		{"critical takes two keys", critical, []string{"a", "y"}, []approval.Answer{{Allow: true, For: approval.Once}}},
+		{"critical takes two keys", critical, []string{"a", "y"}, []approval.Answer{{Allow: true, For: approval.Once, Sign: sign.Sure}}},
+		{"critical and one key", critical, []string{"a"}, nil},
+		{"critical as a rule takes three", critical, []string{"r", "y", "y"}, []approval.Answer{{Allow: true, For: approval.Rule, Sign: sign.Sure}}},
+		{"critical as a rule and two keys", critical, []string{"r", "y"}, nil},
+		{"critical as something wider", wide, []string{"w", "1", "s"}, nil},
+		{"critical as something wider, meant", wide, []string{"w", "1", "s", "y"},
+			[]approval.Answer{{Allow: true, For: approval.Session, Sign: sign.Sure}}},
+		{"critical and denied", critical, []string{"d"}, []approval.Answer{{For: approval.Once}}},
 		{"critical and no", critical, []string{"a", "n"}, nil},
 		{"critical for the session", critical, []string{"s", "enter"}, nil},
 		{"go on", stop, []string{"c", "t", "r", "y", "enter"}, []approval.Answer{{Allow: true, For: approval.Once, Text: "try"}}},
@@ -154,7 +166,7 @@ func TestTerminalAnswers(t *testing.T) {
 				t.Fatalf("sent %+v", s.sent)
 			}
 			for i, a := range s.sent {
-				if got := (approval.Answer{Allow: a.Allow, For: a.For, Reason: a.Reason, Text: a.Text}); got != c.want[i] {
+				if got := (approval.Answer{Allow: a.Allow, For: a.For, Reason: a.Reason, Text: a.Text, Sign: a.Sign}); got != c.want[i] {
 					t.Errorf("sent %+v", got)
 				}
 			}

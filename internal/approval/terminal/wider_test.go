@@ -11,7 +11,7 @@ func TestTheKeyWApprovesMoreThanThisCall(t *testing.T) {
 	s := newScreen(100, 30)
 	var shown approval.Candidate
 	s.o.Preview = func(_ approval.Request, c approval.Candidate) string { shown = c; return c.Words }
-	s.take(approval.Request{ID: "k3m9", Kind: approval.Call, State: approval.Pending, Tool: "agent__WebFetch", Dir: "/p",
+	s.take(approval.Request{ID: "k3m9", Kind: approval.Call, State: approval.Pending, Risk: policy.High, Tool: "agent__WebFetch", Dir: "/p",
 		Args: []byte(`{"url":"https://api.example.com/"}`), Facts: policy.Facts{Dir: "/p", Parts: []policy.Part{
 			{Hosts: []string{"api.example.com"}, Effects: []string{policy.EffectNetwork}}}}})
 	s.press("w", "1", "s")

@@ -58,7 +58,7 @@ func (b *Book) Of(server string, seen bool) *Pins {
 	if p := b.servers[server]; p != nil {
 		return p
 	}
-	p := &Pins{book: b, server: server, items: map[pinKey]*pin{}}
+	p := &Pins{book: b, server: server, items: map[pinKey]*pin{}, keptOut: map[outKey]KeptOut{}}
 	b.servers[server] = p
 	if b.dir == "" {
 		p.firstUse = true
@@ -74,7 +74,7 @@ func (b *Book) Of(server string, seen bool) *Pins {
 		p.doubt = "what was accepted of this server cannot be read: " + withoutPath(err)
 	default:
 		if err := p.read(data); err != nil {
-			p.items = map[pinKey]*pin{}
+			p.items, p.keptOut = map[pinKey]*pin{}, map[outKey]KeptOut{}
 			p.doubt = "what was accepted of this server cannot be believed: " + err.Error()
 		}
 	}
@@ -134,6 +134,15 @@ type pinText struct {
 	Server  string   `json:"server"`
 	Doubt   string   `json:"doubt,omitempty"`
 	Items   []pinRow `json:"items"`
+	KeptOut []outRow `json:"keptOut,omitempty"`
+}
+
+// outRow is a definition that a person keeps in quarantine.
+type outRow struct {
+	List    string `json:"list"`
+	Name    string `json:"name,omitempty"`
+	Digest  string `json:"digest"`
+	KeptOut `json:",inline"`
 }
 
 // encode makes the file: the text, and its seal on the last line.
@@ -143,6 +152,12 @@ func (p *Pins) encode(key []byte) ([]byte, error) {
 		t.Items = append(t.Items, pinRow{listName(k.kind), v.since.UTC().Truncate(time.Second), v.accepted, v.scanned, v.text, v.raw})
 	}
 	sortRows(t.Items)
+	for k, v := range p.keptOut {
+		t.KeptOut = append(t.KeptOut, outRow{listName(k.kind), k.name, k.digest, v})
+	}
+	slices.SortFunc(t.KeptOut, func(a, b outRow) int {
+		return cmp.Or(cmp.Compare(a.List, b.List), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Digest, b.Digest))
+	})
 	text, err := json.Marshal(t)
 	if err != nil {
 		return nil, err
@@ -177,6 +192,15 @@ func (p *Pins) read(data []byte) error {
 		return fmt.Errorf("it is of version %d for server %q", t.Version, t.Server)
 	}
 	p.doubt = t.Doubt
+	for _, row := range t.KeptOut {
+		key := pinKey{catalog.KindOf(row.List), row.Name}
+		if row.List == instructionList {
+			key = pinKey{kind: instructions}
+		} else if key.kind == instructions {
+			return fmt.Errorf("it has a list %q", row.List)
+		}
+		p.keptOut[outKey{key, row.Digest}] = row.KeptOut
+	}
 	for _, row := range t.Items {
 		k := catalog.KindOf(row.List)
 		if row.List == instructionList {

@@ -36,6 +36,13 @@ type Held struct {
 	New      []byte         // the offered definition, raw
 	Digest   string         // of New
 	Findings []scan.Finding // of the scan, hard ones first
+	KeptOut  *KeptOut       // nil: nobody has decided about this definition
+}
+
+// KeptOut is the decision of a person that a definition stays in quarantine. It holds for the definition with one digest.
+type KeptOut struct {
+	By    string    `json:"by"`
+	Since time.Time `json:"since"`
 }
 
 // Name is the name of the item for people: server__name, with the prefix prompt:, resource: or template: for other kinds than tools.
@@ -69,6 +76,39 @@ type pinKey struct {
 	name string
 }
 
+// outKey names one definition of an item.
+type outKey struct {
+	pinKey
+	digest string
+}
+
+// keyOfHeld is the key of an item in quarantine.
+func keyOfHeld(h *Held) outKey {
+	key := keyOf(policy.Definition{Item: h.Item}, h.Template)
+	if h.Item.Name == "" {
+		key = pinKey{kind: instructions}
+	}
+	return outKey{key, h.Digest}
+}
+
+// decided is what a person has decided about a definition in quarantine; nil: nothing. The lock is held.
+func (p *Pins) decided(key outKey) *KeptOut {
+	if k, ok := p.keptOut[key]; ok {
+		return &k
+	}
+	return nil
+}
+
+// KeepOut keeps definitions in quarantine for a person. They wait for nobody any more, until the server offers others.
+func (p *Pins) KeepOut(list []Held, by string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range list {
+		p.keptOut[keyOfHeld(&list[i])] = KeptOut{by, p.book.now()}
+	}
+	p.dirty = true
+}
+
 // Pins are the accepted definitions of one server. A removed item keeps its pin: a server cannot launder another definition by removing
 // the item and adding it again.
 type Pins struct {
@@ -77,6 +117,7 @@ type Pins struct {
 
 	mu       sync.Mutex
 	items    map[pinKey]*pin
+	keptOut  map[outKey]KeptOut
 	firstUse bool   // nothing was ever accepted of this server: the first offer is trusted
 	doubt    string // why items without a pin are not trusted, although nothing is known of the server; empty: they may be trusted
 	dirty    bool   // differs from the file
@@ -113,6 +154,7 @@ func (p *Pins) Judge(defs []policy.Definition, template, live, strict bool, sc *
 		if h.Findings == nil {
 			h.Findings = sc.scan(d.Raw)
 		}
+		h.KeptOut = p.decided(keyOfHeld(h))
 		held = append(held, *h)
 	}
 	if !template { // otherwise offered has only templates
@@ -261,6 +303,7 @@ func (p *Pins) Instructions(text string, live bool, sc *Scanner) *Held {
 	defer p.mu.Unlock()
 	raw, key := rawjson.Set(nil, instructionList, rawjson.Quote(text)), pinKey{kind: instructions}
 	h := &Held{New: raw, Digest: catalog.Digest(raw)}
+	h.KeptOut = p.decided(outKey{key, h.Digest})
 	old := p.items[key]
 	same := old != nil && catalog.SameDefinition(old.raw, raw)
 	if same && (old.accepted || old.scanned == scan.Version) {
@@ -300,11 +343,9 @@ func (p *Pins) Accept(list []Held) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, h := range list {
-		key := keyOf(policy.Definition{Item: h.Item}, h.Template)
-		if h.Item.Name == "" {
-			key = pinKey{kind: instructions}
-		}
-		p.items[key] = &pin{raw: h.New, since: p.book.now(), accepted: true}
+		key := keyOfHeld(&h)
+		p.items[key.pinKey] = &pin{raw: h.New, since: p.book.now(), accepted: true}
+		delete(p.keptOut, key)
 	}
 	p.firstUse, p.dirty = false, true
 }

@@ -34,6 +34,8 @@ var (
 	Held   = Method[HeldParams, []HeldItem]{"held", "look at the quarantine"}
 	Accept = Method[AcceptParams, None]{"accept", "accept a definition"}
 
+	KeepOut = Method[AcceptParams, None]{"keep-out", "keep a definition in quarantine"}
+
 	ServedSkill  = Method[ServedSkillParams, ServedSkillReply]{"skill/served", "look at a server's skill"}
 	ApproveSkill = Method[ServedSkillParams, None]{"skill/approve", "approve a skill"}
 

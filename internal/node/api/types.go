@@ -8,7 +8,9 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/backend"
+	"mycelium/internal/backend/pin"
 	"mycelium/internal/gate/session"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/policy/worker"
 	"mycelium/internal/scan"
 )
@@ -249,12 +251,25 @@ type HeldItem struct {
 	Diff     []string `json:"diff"`
 
 	Findings []scan.Finding `json:"findings"`
+	KeptOut  *pin.KeptOut   `json:"keptOut,omitempty"` // nil: it waits for a person
 }
 
-// AcceptParams take definitions out of quarantine.
+// Demand is what accepting the item demands.
+func (h HeldItem) Demand() sign.Demand { return ofFound(h.Name, h.Findings) }
+
+// ofFound is what accepting something demands in which the scan found this.
+func ofFound(name string, found []scan.Finding) sign.Demand {
+	if scan.HasHard(found) {
+		return sign.OfFound(name)
+	}
+	return sign.Demand{}
+}
+
+// AcceptParams take definitions out of quarantine, or keep them there.
 type AcceptParams struct {
 	Items  []backend.Acceptance `json:"items"`
 	Device string               `json:"device,omitempty"` // as in Answer
+	Sure   bool                 `json:"sure,omitzero"`    // as in Answer
 }
 
 // ServedSkillParams name a skill that a server serves. Digest is that of the skill as it was shown.
@@ -262,7 +277,11 @@ type ServedSkillParams struct {
 	Name   string `json:"name"`
 	Digest string `json:"digest,omitempty"`
 	Device string `json:"device,omitempty"` // as in Answer
+	Sure   bool   `json:"sure,omitzero"`    // as in Answer
 }
+
+// Demand is what approving the skill demands.
+func (r ServedSkillReply) Demand() sign.Demand { return ofFound(r.Name, r.Findings) }
 
 // ServedSkillReply is such a skill as an operator sees it before approving it.
 type ServedSkillReply struct {
@@ -325,6 +344,7 @@ type Answer struct {
 	Text   string       `json:"text,omitempty"`   // an instruction for the agent; for a question, the answer
 	Digest string       `json:"digest,omitempty"` // of the request as it was shown; empty: whatever has this ID
 	Device string       `json:"device,omitempty"` // on the socket: the browser on which the person answers; empty: a terminal
+	Sure   bool         `json:"sure,omitzero"`    // the second sign: a person has read what the call would do
 }
 
 // Via is the surface of an answer on the socket, as the record names it.

@@ -5,6 +5,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/config/meaning"
+	"mycelium/internal/policy/sign"
 )
 
 // WaitsParams say what is wanted besides the list of what waits.
@@ -93,9 +94,21 @@ type WaitingWork struct {
 	Since       time.Time  `json:"since,omitzero"`
 	Files       []WorkFile `json:"files,omitempty"`
 	Governing   []string   `json:"governing,omitempty"` // those of the files that govern agents
-	Diff        string     `json:"diff,omitempty"`      // of the governing ones
+	Diff        string     `json:"diff,omitempty"`      // of the governing ones; of a session, of all
 	Into        string     `json:"into,omitempty"`      // the branch that is moved
 	Plans       []string   `json:"plans,omitempty"`     // the plans of two planners, as text
+}
+
+// Demand is what a decision demands.
+func (w WaitingWork) Demand(word WorkWord) sign.Demand {
+	switch word {
+	case LetLand:
+		return sign.OfLanding(w.Feature)
+	case TakeOver:
+		return sign.OfTaking(w.Into)
+	case TryAgain, WithoutIt, LeaveOut:
+	}
+	return sign.Demand{}
 }
 
 // WorkFile is a file that work of the swarm changes.
@@ -109,10 +122,11 @@ type WorkWord string
 
 // The decisions.
 const (
-	LetLand   WorkWord = "land"  // let it land although it changes files that govern agents
-	TryAgain  WorkWord = "retry" // have it worked on anew
-	TakeOver  WorkWord = "merge" // move the person's branch to that of the session
-	WithoutIt WorkWord = "none"  // go on without a plan
+	LetLand   WorkWord = "land"     // let it land although it changes files that govern agents
+	TryAgain  WorkWord = "retry"    // have it worked on anew
+	TakeOver  WorkWord = "merge"    // move the person's branch to that of the session
+	WithoutIt WorkWord = "none"     // go on without a plan
+	LeaveOut  WorkWord = "keep-out" // do neither, and do not ask again before something has changed
 )
 
 // SwarmParams are a decision about work of the swarm, as it was shown.
@@ -123,4 +137,5 @@ type SwarmParams struct {
 	Mark    string   `json:"mark"`
 	Reason  string   `json:"reason,omitempty"`
 	Device  string   `json:"device,omitempty"` // as in Answer
+	Sure    bool     `json:"sure,omitzero"`    // as in Answer
 }

@@ -13,6 +13,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/harness"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/tmux"
 )
 
@@ -177,14 +178,14 @@ func (c *Chats) Question(_ context.Context, id string) (approval.Request, bool) 
 
 // AnswerThere answers a question of an agent's own terminal by the keys of its dialog. Words that the dialog does not take follow it as a
 // text.
-func (c *Chats) AnswerThere(ctx context.Context, id string, a approval.Answer) (string, error) {
+func (c *Chats) AnswerThere(ctx context.Context, id string, a approval.Answer, second sign.Sign) (string, error) {
 	_, s, ok := c.Runs.Question(id)
 	if ok {
 		if _, _, err := c.paneOf(ctx, s); err != nil {
 			return "", err
 		}
 	}
-	option, told, err := c.Runs.AnswerThere(ctx, id, a)
+	option, told, err := c.Runs.AnswerThere(ctx, id, a, second)
 	switch {
 	case err != nil:
 		return "", err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/rpc"
 	"mycelium/internal/text"
 )
@@ -70,11 +71,16 @@ func Hint(err error, hint string) error { return New(Other, err, hint) }
 // Usagef is a usage error.
 func Usagef(format string, args ...any) error { return New(Usage, fmt.Errorf(format, args...), "") }
 
-// Of returns the outermost failure in an error's chain; an error without one is a failure of kind Other.
+// Of returns the outermost failure in an error's chain. An error without one is a failure of kind Usage if an answer lacks the second sign,
+// else of kind Other.
 func Of(err error) *Error {
 	var e *Error
-	if errors.As(err, &e) {
+	var missing *sign.MissingError
+	switch {
+	case errors.As(err, &e):
 		return e
+	case errors.As(err, &missing):
+		return &Error{Usage, err}
 	}
 	return &Error{Err: err}
 }
@@ -86,16 +92,26 @@ func ToRPC(err error) *rpc.Error {
 	}
 	e := Of(err)
 	out := &rpc.Error{Code: e.Kind.RPC(), Message: err.Error()}
-	if hint := text.HintOf(err); hint != "" {
-		out.Data, _ = json.Marshal(data{hint}) // a string cannot fail
+	d := data{Hint: text.HintOf(err)}
+	if errors.As(err, &d.Sign); d != (data{}) {
+		out.Data, _ = json.Marshal(d) // texts cannot fail
 	}
 	return out
 }
 
-// data is the member of a JSON-RPC error that carries the hint.
+// data is the member of a JSON-RPC error that carries the hint, and what an answer lacked.
 type data struct {
-	Hint string `json:"hint"`
+	Hint string             `json:"hint,omitempty"`
+	Sign *sign.MissingError `json:"sign,omitempty"`
 }
+
+// unsigned is an error that says that an answer lacked the second sign, as it came from elsewhere.
+type unsigned struct {
+	error
+	missing *sign.MissingError
+}
+
+func (e *unsigned) Unwrap() []error { return []error{e.error, e.missing} }
 
 // FromRPC finds the failure again in an error that ToRPC made. Every other error it returns as it is.
 func FromRPC(err error) error {
@@ -111,7 +127,10 @@ func FromRPC(err error) error {
 	}
 	var d data
 	if len(e.Data) > 0 && json.Unmarshal(e.Data, &d) != nil {
-		d.Hint = ""
+		d = data{}
+	}
+	if d.Sign != nil {
+		return New(kind, &unsigned{e, d.Sign}, d.Hint)
 	}
 	return New(kind, e, d.Hint)
 }

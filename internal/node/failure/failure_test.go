@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/text"
 )
 
@@ -28,6 +29,12 @@ func TestKinds(t *testing.T) {
 	}
 	if len(codes) != int(Unavailable)+1 {
 		t.Errorf("%d kinds have codes", len(codes))
+	}
+	lacks := sign.OfCall().Check(sign.None)
+	var missing *sign.MissingError
+	if got := FromRPC(ToRPC(fmt.Errorf("answer: %w", lacks))); Of(got).Kind != Usage || !errors.As(got, &missing) ||
+		missing.Missing != sign.Sure || text.HintOf(got) != missing.How || got.Error() != "answer: "+lacks.Error() {
+		t.Errorf("what an answer lacked came back as %v: %+v", got, missing)
 	}
 	plain := errors.New("plain")
 	if ToRPC(nil) != nil || FromRPC(plain) != plain || Of(plain).Kind != Other || text.HintOf(FromRPC(ToRPC(plain))) != "" {

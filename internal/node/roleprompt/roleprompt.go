@@ -250,6 +250,22 @@ func (p *Prompts) Held(name string) (list []Held) {
 // Named reports whether a name is one of a role's prompt.
 func Named(name string) bool { return strings.HasPrefix(name, prefix) }
 
+// KeepOut keeps the answer with a digest in quarantine for a person.
+func (p *Prompts) KeepOut(name, digest, by string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for k, x := range p.all {
+		if x.held == nil || prefix+x.role != name || x.held.Digest != digest {
+			continue
+		}
+		pins := p.book.Of(k, false)
+		pins.KeepOut([]pin.Held{*x.held}, by)
+		x.held.KeptOut = &pin.KeptOut{By: by, Since: p.now()}
+		return pins.Save()
+	}
+	return fmt.Errorf("%s is not in quarantine, or changed again since it was shown", name)
+}
+
 // Accept puts the answer with a digest in force.
 func (p *Prompts) Accept(name, digest string) error {
 	p.mu.Lock()

@@ -5,6 +5,7 @@ package waits
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"mycelium/internal/approval"
@@ -41,7 +42,8 @@ func (d *Desk) List(ctx context.Context, _ daemon.Caller, p api.WaitsParams) (r 
 			r.Faults = append(r.Faults, text.Describe(err))
 		}
 	}
-	r.Held, r.Skills = d.Held(""), d.skills()
+	r.Held = slices.DeleteFunc(d.Held(""), func(h api.HeldItem) bool { return h.KeptOut != nil })
+	r.Skills = d.skills()
 	r.Files, err = d.waitingFiles()
 	fault(err)
 	r.Work, err = d.work(ctx)

@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/swarmed"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/ops"
@@ -65,14 +66,18 @@ func (d *Desk) workOf(ctx context.Context, s *book.Session) (out []api.WaitingWo
 		w := api.WaitingWork{Session: s.ID, Feature: f.ID, Description: f.Description, Reason: f.Reason, Since: s.Changed,
 			Choices: []api.WorkWord{api.TryAgain}, Mark: fmt.Sprintf("%d %d %s", f.Tried, len(f.Attempts), f.Reason)}
 		switch a := f.Last(); {
+		case f.Governs && a != nil && s.Keeps(f.ID, a.Tip) != nil:
+			continue
 		case f.Governs && a != nil:
-			w.Choices, w.Mark = []api.WorkWord{api.LetLand, api.TryAgain}, a.Tip
+			w.Choices, w.Mark = []api.WorkWord{api.LetLand, api.TryAgain, api.LeaveOut}, a.Tip
 			if !a.Ended.IsZero() {
 				w.Since = a.Ended
 			}
-			if err := fill(ctx, o, s, a, &w); err != nil {
+			c, err := swarmed.ChangeOf(ctx, o, s, a, mostDiff)
+			if err != nil {
 				return nil, err
 			}
+			w.Files, w.Governing, w.Diff = filesOf(c.Files), c.Governing, c.Diff
 		case f.Planning != nil && f.Planning.Winner == "":
 			w.Choices = append(w.Choices, api.WithoutIt)
 			for _, p := range f.Planning.Planners {
@@ -84,35 +89,22 @@ func (d *Desk) workOf(ctx context.Context, s *book.Session) (out []api.WaitingWo
 	if s.Open() || s.Target == "" {
 		return out, nil
 	}
-	g, err := o.Ground(ctx, s.ID)
-	if err != nil {
-		return out, err
-	}
-	tip, err := g.Tip(ctx)
-	if err == nil && string(tip) != s.Base {
+	into := strings.TrimPrefix(s.Target, "refs/heads/")
+	of, err := o.Offer(ctx, s, into, mostDiff)
+	if err == nil && string(of.Tip) != s.Base && s.Keeps("", string(of.Tip)) == nil {
 		out = append(out, api.WaitingWork{Session: s.ID, Description: s.Task, Reason: "the session has ended (" + s.State.Words() +
-			"), and what has landed is on " + g.Branch(), Choices: []api.WorkWord{api.TakeOver}, Mark: string(tip), Since: s.Ended,
-			Into: strings.TrimPrefix(s.Target, "refs/heads/")})
+			"), and what has landed is on " + strings.TrimPrefix(s.Branch, "refs/heads/"), Choices: []api.WorkWord{api.TakeOver, api.LeaveOut},
+			Mark: string(of.Tip), Since: s.Ended, Into: into, Files: filesOf(of.Files), Diff: of.Diff})
 	}
 	return out, err
 }
 
-// fill adds which files an attempt changes, and how the governing ones.
-func fill(ctx context.Context, o ops.Ops, s *book.Session, a *book.Attempt, w *api.WaitingWork) error {
-	g, err := o.Ground(ctx, s.ID)
-	if err != nil {
-		return err
+// filesOf are files that work changes, as they are told.
+func filesOf(list []ground.File) (out []api.WorkFile) {
+	for _, f := range list {
+		out = append(out, api.WorkFile{Path: f.Path, Added: f.Added, Deleted: f.Deleted})
 	}
-	if a.Proof != nil {
-		for _, f := range a.Proof.Files {
-			w.Files = append(w.Files, api.WorkFile{Path: f.Path, Added: f.Added, Deleted: f.Deleted})
-			if swarmed.Governs(g.Prefix(), f.Path) {
-				w.Governing = append(w.Governing, f.Path)
-			}
-		}
-	}
-	w.Diff, err = ground.Patch(ctx, g, ground.Commit(a.Base), ground.Commit(a.Tip), w.Governing, mostDiff)
-	return err
+	return out
 }
 
 // Decide decides what becomes of work that waits, if it is as it was shown: what a command of myc swarm does.
@@ -141,6 +133,10 @@ func (d *Desk) Decide(ctx context.Context, from daemon.Caller, p api.SwarmParams
 }
 
 func (d *Desk) decide(ctx context.Context, w api.WaitingWork, p api.SwarmParams, by acts.By) error {
+	second := sign.Of(p.Sure)
+	if err := w.Demand(p.Word).Check(second); err != nil { // what would be refused is not recorded as done
+		return err
+	}
 	o, err := d.ops()
 	if err != nil {
 		return err
@@ -157,13 +153,15 @@ func (d *Desk) decide(ctx context.Context, w api.WaitingWork, p api.SwarmParams,
 	o.By = ops.Person + ", " + by.String()
 	switch p.Word {
 	case api.LetLand:
-		err = o.Accept(ctx, s, w.Feature, w.Mark)
+		err = o.Accept(ctx, s, w.Feature, w.Mark, second)
 	case api.TryAgain:
 		err = o.Retry(ctx, s.ID, w.Feature, true)
 	case api.WithoutIt:
 		err = o.Choose(ctx, s.ID, w.Feature, book.Unplanned, p.Reason)
 	case api.TakeOver:
-		_, _, err = o.HandOver(ctx, s, w.Into)
+		_, _, err = o.HandOver(ctx, s, w.Into, ground.Commit(w.Mark), second)
+	case api.LeaveOut:
+		err = o.LeaveOut(ctx, s.ID, w.Feature, w.Mark)
 	}
 	if err != nil {
 		what.Act += " failed"

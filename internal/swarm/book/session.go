@@ -70,7 +70,28 @@ type Session struct {
 	// Limits are the accounts that wait for a limit of their provider, by the runner that uses them.
 	Limits map[string]Limit `json:"limits,omitempty"`
 
+	// KeptOut is what a person does not want to be asked about again, as it was then.
+	KeptOut []KeptOut `json:"keptOut,omitempty"`
+
 	Features []*Feature `json:"-"`
+}
+
+// KeptOut is the decision of a person not to take the work of a session, or of a feature of it, as it was at a commit.
+type KeptOut struct {
+	Feature string    `json:"feature,omitempty"` // empty: the session
+	Mark    string    `json:"mark"`              // the commit that was shown
+	By      string    `json:"by"`
+	At      time.Time `json:"at"`
+}
+
+// Keeps returns the decision about the work of a feature, or of the session, at a commit; nil: there is none.
+func (s *Session) Keeps(feature, mark string) *KeptOut {
+	for i, k := range s.KeptOut {
+		if k.Feature == feature && k.Mark == mark {
+			return &s.KeptOut[i]
+		}
+	}
+	return nil
 }
 
 // Unsandboxed is the act of a person who has workers run outside of a sandbox.

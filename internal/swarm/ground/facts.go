@@ -87,13 +87,31 @@ func (r *Repo) Brought(ctx context.Context, c Commit) (from Commit, files []File
 	return from, files, sum, nil
 }
 
+// Difference returns which files differ between two commits, and how, as text. The text is cut where it is longer than most bytes.
+func (r *Repo) Difference(ctx context.Context, from, to Commit, most int) (files []File, patch string, err error) {
+	lines, err := r.plumbing().List(ctx, "diff-tree", "-r", "-z", "--numstat", "--no-renames", string(from), string(to))
+	if err != nil {
+		return nil, "", fmt.Errorf("find what %.12s changes: %w", to, err)
+	}
+	for _, line := range lines {
+		files = append(files, parseNumstat(line))
+	}
+	patch, err = r.patch(ctx, from, to, most)
+	return files, patch, err
+}
+
 // Patch returns how some files differ between two commits, as text. It is cut where it is longer than most bytes.
 func Patch(ctx context.Context, r *Repo, from, to Commit, paths []string, most int) (string, error) {
 	if len(paths) == 0 {
 		return "", nil
 	}
-	args := append([]string{"diff-tree", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", string(from), string(to),
-		"--"}, paths...)
+	return r.patch(ctx, from, to, most, append([]string{"--"}, paths...)...)
+}
+
+// patch is Patch of all files, or of those that more names.
+func (r *Repo) patch(ctx context.Context, from, to Commit, most int, more ...string) (string, error) {
+	args := append([]string{"diff-tree", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", string(from), string(to)},
+		more...)
 	out, err := r.plumbing().Run(ctx, args...)
 	if err != nil {
 		return "", fmt.Errorf("show what %.12s changes: %w", to, err)

@@ -174,6 +174,21 @@ func (r *Repo) HandOver(ctx context.Context, branch string) (tip Commit, moved b
 	return tip, err == nil, err
 }
 
+// Ends returns the commit of a branch of the person, that of the session, and the one that both share, from which they differ.
+func (r *Repo) Ends(ctx context.Context, branch string) (old, tip, shared Commit, err error) {
+	if tip, err = r.Tip(ctx); err == nil {
+		old, err = r.resolve(ctx, "refs/heads/"+branch)
+	}
+	if err != nil {
+		return "", "", "", text.Hinted(fmt.Errorf("compare with the branch %s: %w", text.OneLine(branch), err), "name a branch that is there")
+	}
+	base, err := r.plumbing().Line(ctx, "merge-base", string(old), string(tip))
+	if err != nil {
+		return "", "", "", fmt.Errorf("compare with the branch %s: %w", text.OneLine(branch), err)
+	}
+	return old, tip, Commit(base), nil
+}
+
 // End ends the session: it removes the queue's working tree and the session's branch. The commits stay under refs/mycelium/sessions.
 // It refuses while an attempt has a working tree, and while somebody has the branch checked out. Nothing of another session is
 // touched.

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"mycelium/internal/backend"
 	"mycelium/internal/node/api"
@@ -82,6 +83,7 @@ type serverRow struct {
 // heldRow is a definition in quarantine: how it differs from the one that was accepted, and what the scan found in it.
 type heldRow struct {
 	Key, Name, Cause, Reason, Digest string
+	KeptOut, Sure                    string // who keeps it out; what the person agrees to besides
 	Lines                            []site.Line
 	Findings                         []string
 }
@@ -113,6 +115,9 @@ func (s room) showServers(w http.ResponseWriter, r *http.Request, status int, d 
 	}
 	if name := r.URL.Query().Get("accepted"); name != "" {
 		body.Done = text.OneLine(name) + " is accepted, as it was shown."
+	}
+	if name := r.URL.Query().Get("kept"); name != "" {
+		body.Done = text.OneLine(name) + " is kept out, as it was shown."
 	}
 	s.Show(w, r, status, "servers", d, site.Page{Title: "Servers", Here: "/servers", Files: assets, Body: body})
 }
@@ -150,13 +155,20 @@ func (b *serverList) take(declared api.DeclaredReply, held []api.HeldItem) {
 func heldOf(key string, it api.HeldItem) heldRow {
 	row := heldRow{Key: key, Name: text.OneLine(it.Name), Cause: text.OneLine(it.Cause), Reason: text.Visible(it.Reason), Digest: it.Digest}
 	row.Lines = site.Lines(text.Visible(strings.Join(it.Diff, "\n")), true)
+	if k := it.KeptOut; k != nil {
+		row.KeptOut = "Kept out by " + text.OneLine(k.By) + " since " + k.Since.Local().Format(time.DateTime) + "."
+	}
+	if d := it.Demand(); d.Any() {
+		row.Sure = text.OneLine(d.Says())
+	}
 	for _, f := range it.Findings {
 		row.Findings = append(row.Findings, text.OneLine(string(f.Severity)+", "+f.Family+" in "+f.Where+": "+f.Why+": "+f.Excerpt))
 	}
 	return row
 }
 
-// accept takes a definition out of quarantine, by the call of `myc tools accept`. It is bound to the definition that the page showed.
+// accept takes a definition out of quarantine, or keeps it there, by the call of `myc tools approve` or `keep-out`. It is bound to the
+// definition that the page showed.
 func (s room) accept(w http.ResponseWriter, r *http.Request, d device.Device) {
 	r.Body = http.MaxBytesReader(w, r.Body, site.MaxForm)
 	p, known := s.Project(r.PostFormValue("project"))
@@ -165,11 +177,16 @@ func (s room) accept(w http.ResponseWriter, r *http.Request, d device.Device) {
 		return
 	}
 	item := backend.Acceptance{Name: r.PostFormValue("name"), Digest: r.PostFormValue("digest")}
-	_, err := ask(r.Context(), s, p, api.Accept, api.AcceptParams{Items: []backend.Acceptance{item}, Device: d.ID})
+	do, done := api.Accept, "accepted"
+	if r.PostFormValue("answer") == string(api.LeaveOut) {
+		do, done = api.KeepOut, "kept"
+	}
+	_, err := ask(r.Context(), s, p, do, api.AcceptParams{Items: []backend.Acceptance{item}, Device: d.ID,
+		Sure: r.PostFormValue("sure") == "yes"})
 	if err != nil {
-		s.showServers(w, r, failure.Of(err).Kind.HTTP(), d, "Nothing was accepted. "+text.Visible(text.Describe(err)))
+		s.showServers(w, r, failure.Of(err).Kind.HTTP(), d, "Nothing was "+done+". "+text.Visible(text.Describe(err)))
 		return
 	}
-	s.Tell("accepted by " + d.ID + ": " + text.OneLine(item.Name) + " of " + site.Name(p))
-	http.Redirect(w, r, "/servers?"+url.Values{"project": {site.Key(p)}, "accepted": {item.Name}}.Encode(), http.StatusSeeOther)
+	s.Tell(done + " by " + d.ID + ": " + text.OneLine(item.Name) + " of " + site.Name(p))
+	http.Redirect(w, r, "/servers?"+url.Values{"project": {site.Key(p)}, done: {item.Name}}.Encode(), http.StatusSeeOther)
 }

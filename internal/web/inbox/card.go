@@ -11,6 +11,7 @@ import (
 	"mycelium/internal/config/rules"
 	"mycelium/internal/node/api"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 	"mycelium/internal/web/site"
@@ -51,6 +52,7 @@ type card struct {
 	Ways            []way  // what it can be approved as; only on the page of this call
 	Alone           bool   // this is the page of this call
 	Other           *other // it is no request
+	Sure            string // what the person agrees to besides, by a box; "": no second sign is needed
 }
 
 // earlier is an answer to the like of a call.
@@ -90,7 +92,7 @@ func cardOf(p state.Paths, r approval.Request) card {
 		Session: one(cmp.Or(r.Session, r.Principal)), Category: one(strings.ToLower(strings.ReplaceAll(r.Category, "_", " "))),
 		Reason: text.Visible(r.Reason), Rule: one(r.Rule), Opinion: text.Visible(r.Opinion), Thinking: text.Visible(r.Thinking),
 		Waiting: r.Waiting, Created: r.Created, Deadline: r.Deadline, OnceOnly: one(r.Refuses(approval.Session)),
-		Promotion: r.Rule == approval.PromotionRule, Outcome: outcome(r)}
+		Promotion: r.Rule == approval.PromotionRule, Outcome: outcome(r), Sure: boxOf(r.Demand())}
 	if r.Parent != "" {
 		c.Parent = one(r.Principal)
 	}
@@ -122,6 +124,14 @@ func cardOf(p state.Paths, r approval.Request) card {
 	return c
 }
 
+// boxOf is the sentence at the box of a second sign; "" if none is demanded.
+func boxOf(d sign.Demand) string {
+	if !d.Any() {
+		return ""
+	}
+	return text.OneLine(d.Says())
+}
+
 // widen adds what a request can be approved as.
 func (c *card) widen(r approval.Request, list []api.Way) {
 	if r.State != approval.Pending || r.Kind != approval.Call || c.Promotion {
@@ -140,7 +150,7 @@ func (c *card) widen(r approval.Request, list []api.Way) {
 // empty for one that has to be looked at alone.
 func likeness(r approval.Request) string {
 	if r.Kind != approval.Call || r.State != approval.Pending || r.Rule == "" || r.Rule == approval.PromotionRule ||
-		r.Risk == policy.Critical || len(r.Facts.Parts) == 0 {
+		r.Demand().Any() || len(r.Facts.Parts) == 0 {
 		return ""
 	}
 	out := []string{string(r.Risk), r.Rule}

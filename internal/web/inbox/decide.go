@@ -73,12 +73,19 @@ func (s room) said(kind string, p state.Paths, form url.Values, d device.Device)
 	case kindHeld + " accept":
 		return decision{"accepted the definition of " + one(name), func(r *http.Request) error {
 			_, err := site.Ask(r.Context(), s.Site, p, api.Accept,
+				api.AcceptParams{Items: []backend.Acceptance{{Name: name, Digest: digest}}, Device: d.ID, Sure: sureIn(form)})
+			return err
+		}}
+	case kindHeld + " " + keepOut:
+		return decision{"kept out the definition of " + one(name), func(r *http.Request) error {
+			_, err := site.Ask(r.Context(), s.Site, p, api.KeepOut,
 				api.AcceptParams{Items: []backend.Acceptance{{Name: name, Digest: digest}}, Device: d.ID})
 			return err
 		}}
 	case kindSkill + " approve":
 		return decision{"approved the skill " + one(name), func(r *http.Request) error {
-			_, err := site.Ask(r.Context(), s.Site, p, api.ApproveSkill, api.ServedSkillParams{Name: name, Digest: digest, Device: d.ID})
+			_, err := site.Ask(r.Context(), s.Site, p, api.ApproveSkill, api.ServedSkillParams{Name: name, Digest: digest, Device: d.ID,
+				Sure: sureIn(form)})
 			return err
 		}}
 	case kindFiles + " accept":
@@ -89,10 +96,10 @@ func (s room) said(kind string, p state.Paths, form url.Values, d device.Device)
 	}
 	if word := api.WorkWord(form.Get("answer")); kind == kindWork && word != "" {
 		done := map[api.WorkWord]string{api.LetLand: "let it land", api.TryAgain: "had it done anew", api.TakeOver: "took the work over",
-			api.WithoutIt: "went on without a plan"}[word]
+			api.WithoutIt: "went on without a plan", api.LeaveOut: "kept the work out"}[word]
 		return decision{strings.TrimSpace(done + " " + one(form.Get("feature"))), func(r *http.Request) error {
 			_, err := site.Ask(r.Context(), s.Site, p, api.SwarmDecide, api.SwarmParams{Session: form.Get("session"),
-				Feature: form.Get("feature"), Word: word, Mark: digest, Reason: form.Get("reason"), Device: d.ID})
+				Feature: form.Get("feature"), Word: word, Mark: digest, Reason: form.Get("reason"), Device: d.ID, Sure: sureIn(form)})
 			return err
 		}}
 	}

@@ -7,13 +7,12 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/node/api"
-	"mycelium/internal/policy"
 )
 
 // answerOfForm reads the answer to a request from a form. problem says why it is none.
 func answerOfForm(form url.Values, q approval.Request) (a api.Answer, problem string) {
 	allow := false
-	a.Allow, a.Digest, a.Reason = &allow, form.Get("digest"), strings.TrimSpace(form.Get("reason"))
+	a.Allow, a.Digest, a.Reason, a.Sure = &allow, form.Get("digest"), strings.TrimSpace(form.Get("reason")), sureIn(form)
 	switch form.Get("answer") {
 	case "once":
 		allow, a.For = true, approval.Once
@@ -38,14 +37,14 @@ func answerOfForm(form url.Values, q approval.Request) (a api.Answer, problem st
 	default:
 		return a, "The form says neither to allow nor to deny."
 	}
-	if allow && q.Risk == policy.Critical && q.Kind == approval.Call && form.Get("sure") != "yes" {
-		return a, "This call is critical: mark that you have read what it would do, and allow it then."
-	}
 	if a.Digest == "" {
 		return a, "The form does not say which request it answers."
 	}
 	return a, ""
 }
+
+// sureIn reports whether the box of the second sign is marked.
+func sureIn(form url.Values) bool { return form.Get("sure") == "yes" }
 
 // spoken returns the answers to questions as the agent reads them; "" if one is missing.
 func spoken(form url.Values, questions []approval.Asked) string {

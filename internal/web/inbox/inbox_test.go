@@ -96,7 +96,7 @@ func TestWebForms(t *testing.T) {
 		{approval.Request{Kind: approval.Call, Rule: approval.PromotionRule}, "digest=d&answer=rule", false, "", "", true},
 		{call, "digest=d", false, "", "", true},
 		{call, "answer=once", false, "", "", true},
-		{critical, "digest=d&answer=once", false, "", "", true},
+		{critical, "digest=d&answer=once", true, approval.Once, "", false}, // the queue refuses it
 		{critical, "digest=d&answer=once&sure=yes", true, approval.Once, "", false},
 		{critical, "digest=d&answer=deny", false, approval.Once, "", false},
 		{asks, "digest=d&answer=say&option0=1&own1=because", true, approval.Once, "Which?\n→ b\nWhy?\n→ because", false},
@@ -109,7 +109,8 @@ func TestWebForms(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, problem := answerOfForm(form, c.q)
-		if (problem != "") != c.bad || !c.bad && (*a.Allow != c.allow || a.For != c.how || a.Text != c.text || a.Digest != "d") {
+		if (problem != "") != c.bad || !c.bad && (*a.Allow != c.allow || a.For != c.how || a.Text != c.text || a.Digest != "d" ||
+			a.Sure != strings.Contains(c.form, "sure=yes")) {
 			t.Errorf("%s: %+v, %q", c.form, a, problem)
 		}
 	}

@@ -41,6 +41,7 @@ type other struct {
 	More     string // the address of a page that has to be looked at first; "": there is none
 	Effect   string // what the first button does
 	Command  string // that does the same
+	Folded   string // over the lines of the card, which are shown when it is pressed; "": they are shown
 }
 
 // finding is a suspicious part of a definition or of a skill.
@@ -75,6 +76,9 @@ func otherCards(p state.Paths, w api.WaitsReply) (out []card) {
 	return out
 }
 
+// keepOut is the answer that something stays as it is, and is not offered again before it changes.
+const keepOut = string(api.LeaveOut)
+
 // newCard is the card of something; name tells it from others of its kind.
 func newCard(p state.Paths, kind, name, title string, risk policy.Risk) card {
 	sum := sha256.Sum256([]byte(kind + "\x00" + name))
@@ -103,7 +107,7 @@ func heldCard(p state.Paths, h api.HeldItem) card {
 		risk = policy.High
 	}
 	c := newCard(p, kindHeld, h.Name, h.Name, risk)
-	c.Digest = h.Digest
+	c.Digest, c.Sure = h.Digest, boxOf(h.Demand())
 	c.Lines = site.Lines(text.Visible(strings.Join(h.Diff, "\n")), true)
 	o := c.Other
 	o.What, o.Says, o.Findings = "definition of a server, in quarantine", text.Visible(h.Reason), found
@@ -111,8 +115,9 @@ func heldCard(p state.Paths, h api.HeldItem) card {
 		o.Says += "; its name was " + text.OneLine(h.Former)
 	}
 	o.Fields = []hidden{{"name", h.Name}, {"digest", h.Digest}}
-	o.Buttons = []button{{"accept", "Accept this definition", "y", "first"}}
-	o.Effect = "Agents whose role may use it see it as it is shown here. Until then it does not exist for them."
+	o.Buttons = []button{{"accept", "Accept this definition", "y", "first"}, {keepOut, "Keep it out", "n", "deny"}}
+	o.Effect = "Agents whose role may use it see it as it is shown here. Until then it does not exist for them. What is kept out is not offered " +
+		"again before it changes."
 	o.Command = "myc tools approve " + text.OneLine(h.Name)
 	return c
 }
@@ -140,7 +145,7 @@ func servedCard(p state.Paths, k api.ServedSkillReply) card {
 		risk = policy.High
 	}
 	c := newCard(p, kindSkill, k.Name, k.Name, risk)
-	c.Digest, c.Alone = k.Digest, true
+	c.Digest, c.Alone, c.Sure = k.Digest, true, boxOf(k.Demand())
 	c.Lines = site.Lines(text.Visible(k.Text), false)
 	o := c.Other
 	o.What, o.Findings = "skill of a server", found
@@ -246,6 +251,7 @@ func workCard(p state.Paths, w api.WaitingWork) card {
 	o.Fields = []hidden{{"session", w.Session}, {"feature", w.Feature}, {"digest", w.Mark}}
 	for i, word := range w.Choices {
 		b := button{Value: string(word)}
+		c.Sure = cmp.Or(c.Sure, boxOf(w.Demand(word)))
 		switch word {
 		case api.LetLand:
 			b.Text, o.Command = "Let it land", "myc swarm merge "+text.OneLine(w.Feature)
@@ -256,8 +262,12 @@ func workCard(p state.Paths, w api.WaitingWork) card {
 		case api.TakeOver:
 			b.Text, o.Command = "Take it into "+text.OneLine(w.Into), "myc swarm merge"
 			o.Effect = "The branch is moved forward to what has landed, if it has not moved since. The session is closed by that."
+			o.Folded = "The difference: " + text.Count(len(w.Files), "file")
 		case api.WithoutIt:
 			b.Text, o.Reason = "Go on without a plan", true
+		case api.LeaveOut:
+			b.Text, b.Key, b.Class = "Keep it out", "n", "deny"
+			o.Effect += " What is kept out is not offered again before something changes."
 		}
 		if i == 0 {
 			b.Key, b.Class = "y", "first"

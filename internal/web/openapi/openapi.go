@@ -58,6 +58,8 @@ type Problem struct {
 	Detail string `json:"detail" about:"what went wrong, where, and why"`
 	Hint   string `json:"hint,omitempty" about:"how to mend it"`
 	Code   string `json:"code" of:"NOT_FOUND,BAD_REQUEST,CONFLICT,FORBIDDEN,UNAVAILABLE,INTERNAL" about:"the kind of error, for programs"`
+	// Missing has the values of [mycelium/internal/policy/sign.Sign].
+	Missing string `json:"missing,omitempty" of:"sure" about:"what the answer lacks: sure is the second sign, that a person has read what is allowed"`
 }
 
 // JSON writes the document of operations.

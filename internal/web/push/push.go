@@ -21,7 +21,6 @@ import (
 	"mycelium/internal/backend/httpclient"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/policy"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/site"
@@ -204,18 +203,10 @@ func (p *room) answer(w http.ResponseWriter, r *http.Request, d device.Device) {
 		refuse(w, http.StatusNotFound, "there is no such project any more")
 		return
 	}
-	q, err := site.Ask(r.Context(), p.Site, project, api.ApprovalsShow, api.ApprovalParams{ID: t.id})
-	if err == nil && !answerable(q) {
-		refuse(w, http.StatusConflict, "this call is answered in the inbox only")
-		return
-	}
 	allow := said.Answer == "allow"
-	if err == nil {
-		p.answering(t.key(), d.ID)
-		_, err = site.Ask(r.Context(), p.Site, project, api.ApprovalsAnswer,
-			api.Answer{ID: t.id, Allow: &allow, For: approval.Once, Digest: t.digest, Device: d.ID})
-	}
-	if err != nil {
+	p.answering(t.key(), d.ID)
+	if _, err := site.Ask(r.Context(), p.Site, project, api.ApprovalsAnswer,
+		api.Answer{ID: t.id, Allow: &allow, For: approval.Once, Digest: t.digest, Device: d.ID}); err != nil {
 		p.answering(t.key(), "")
 		refuse(w, failure.Of(err).Kind.HTTP(), text.OneLine(text.Describe(err)))
 		return
@@ -224,10 +215,10 @@ func (p *room) answer(w http.ResponseWriter, r *http.Request, d device.Device) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// answerable reports whether a request can be answered by a button of a notification: nothing critical, whose reasons must be read, and
-// no question, which needs words.
+// answerable reports whether a request can be answered by a button of a notification: not one that demands a second sign, because its
+// reasons must be read, and no question, which needs words.
 func answerable(r approval.Request) bool {
-	return r.Risk != policy.Critical && r.Kind != approval.Question && r.Digest != ""
+	return !r.Demand().Any() && r.Kind != approval.Question && r.Digest != ""
 }
 
 // read reads the JSON of a request.

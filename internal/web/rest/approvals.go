@@ -7,7 +7,6 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
-	"mycelium/internal/policy"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/site"
@@ -83,11 +82,10 @@ func (s room) answer(r *http.Request, d device.Device, p answering) (approval.Re
 	case p.Said.Digest == "":
 		return q, failure.New(failure.Usage, errors.New("the answer does not say which request it answers"),
 			"send the digest that the request had when it was read")
-	case *p.Said.Allow && q.Risk == policy.Critical && q.Kind == approval.Call && !p.Said.Sure:
-		return q, failure.New(failure.Usage, errors.New("this call is critical"), `"sure": true says that somebody has read what it would do`)
 	}
 	reply, err := site.Ask(r.Context(), s.Site, at, api.ApprovalsAnswer, api.Answer{ID: q.ID, Allow: p.Said.Allow, For: p.Said.For,
-		As: p.Said.As, Reason: p.Said.Reason, Text: p.Said.Text, Digest: p.Said.Digest, Device: d.ID})
+		As: p.Said.As, Reason: p.Said.Reason, Text: p.Said.Text, Digest: p.Said.Digest, Device: d.ID,
+		Sure: p.Said.Sure})
 	if err == nil {
 		s.Tell("answered by " + d.ID + ": " + text.OneLine(q.ID) + " of " + site.Name(at))
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/node/failure"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/openapi"
@@ -42,8 +43,13 @@ func Operation[P, R any](o openapi.Operation, do func(r *http.Request, d device.
 
 // Problem sends an error as an operation of the API does (RFC 9457).
 func Problem(w http.ResponseWriter, status int, err error) {
-	b, writing := json.Marshal(openapi.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status,
-		Detail: text.Visible(err.Error()), Hint: text.Visible(text.HintOf(err)), Code: codeOf(err)}, jsontext.AllowInvalidUTF8(true))
+	p := openapi.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status,
+		Detail: text.Visible(err.Error()), Hint: text.Visible(text.HintOf(err)), Code: codeOf(err)}
+	var unsigned *sign.MissingError
+	if errors.As(err, &unsigned) {
+		p.Missing = string(unsigned.Missing)
+	}
+	b, writing := json.Marshal(p, jsontext.AllowInvalidUTF8(true))
 	if writing != nil {
 		http.Error(w, "this problem cannot be written: "+writing.Error(), http.StatusInternalServerError)
 		return

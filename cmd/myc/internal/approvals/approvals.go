@@ -3,6 +3,7 @@ package approvals
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -43,6 +44,7 @@ func (a *app) approvalsCmd() *cobra.Command {
 
 func (a *app) answerCmd(allow bool) *cobra.Command {
 	var reach, as, reason string
+	var sure bool
 	c := &cobra.Command{Use: "approve ID", Short: "Allow the call",
 		Example: "  myc approvals approve k3m9\n  myc approvals approve k3m9 --for session --as program",
 		Args:    base.ArgRange(1, 1, "one request id")}
@@ -60,13 +62,16 @@ func (a *app) answerCmd(allow bool) *cobra.Command {
 			return failure.Usagef("%s--for: %v", base.CommandName(c), err)
 		}
 		return a.approvalsAnswer(c.Context(), args[0], api.Answer{Allow: &allow, For: approval.For(reach),
-			As: approval.As(as), Reason: reason})
+			As: approval.As(as), Reason: reason, Sure: sure})
 	}
 	c.Flags().StringVar(&reach, "for", "once", words)
 	if allow {
 		c.Long = "Allow a call that waits: once, for the session, or from now on by a rule in the project's rules. With --as, the approval\n" +
 			"is about more than this call: program (these first words, whatever plain words follow), host, folder or tool. What a call can be\n" +
-			"approved as, and how many of the last 1,000 recorded calls that would have allowed, is in myc approvals show."
+			"approved as, and how many of the last 1,000 recorded calls that would have allowed, is in myc approvals show.\n" +
+			"A critical call needs a second sign: at a terminal the call is shown and you are asked again; elsewhere --sure says that you\n" +
+			"have read what it would do."
+		c.Flags().BoolVar(&sure, "sure", false, "you have read what the call would do; a critical call needs it")
 		c.Flags().StringVar(&as, "as", "", "what is approved: call (default), program, host, folder or tool; for the session or as a rule")
 	}
 	c.Flags().StringVar(&reason, "reason", "", "the reason, which a denied agent is told; for an agent's question, the answer")
@@ -153,19 +158,37 @@ func left(r approval.Request) string {
 	}
 }
 
+// look tells a person who approves what the request is, binds the answer to it, and at a terminal asks for the second sign.
+func (a *app) look(ctx context.Context, p *api.Answer) error {
+	r, err := base.Operate(ctx, a.App, api.ApprovalsShow, api.ApprovalParams{ID: p.ID})
+	if err != nil {
+		return err
+	}
+	p.Digest = r.Digest
+	if p.As != "" && p.For == approval.Rule {
+		if err := a.tellPast(ctx, r, p.As); err != nil {
+			return err
+		}
+	}
+	d := r.Demand()
+	if p.Sure || r.State != approval.Pending || !d.Any() || !base.StdinIsTerminal(a.In) {
+		return nil
+	}
+	a.showRequest(r)
+	if p.Sure = a.Confirm("\n" + d.Asks() + " [y/N] "); !p.Sure {
+		return failure.New(failure.Denied, errors.New("approvals approve: nothing was answered, the call still waits"), "")
+	}
+	return nil
+}
+
 func (a *app) approvalsAnswer(ctx context.Context, id string, p api.Answer) error {
 	id, err := a.requestID(ctx, id)
 	if err != nil {
 		return err
 	}
 	p.ID = id
-	if p.As != "" && p.For == approval.Rule {
-		r, err := base.Operate(ctx, a.App, api.ApprovalsShow, api.ApprovalParams{ID: id})
-		if err == nil {
-			p.Digest = r.Digest
-			err = a.tellPast(ctx, r, p.As)
-		}
-		if err != nil {
+	if *p.Allow && (p.As != "" && p.For == approval.Rule || !p.Sure && base.StdinIsTerminal(a.In)) {
+		if err := a.look(ctx, &p); err != nil {
 			return err
 		}
 	}

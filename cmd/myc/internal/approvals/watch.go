@@ -11,6 +11,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/approval/terminal"
 	"mycelium/internal/node/api"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/text"
 )
 
@@ -63,9 +64,9 @@ func Options(ctx context.Context, b *base.App) terminal.Options {
 		By: currentUser(), Plain: a.Getenv("NO_COLOR") != "" || a.NoColor,
 		Preview: func(_ approval.Request, c approval.Candidate) string { return a.preview(ctx, c) },
 		Watch:   func(ctx context.Context, tell func(approval.Request)) error { return a.watchRequests(ctx, tell) },
-		Settle: func(ctx context.Context, id string, n approval.Answer) (approval.Request, error) {
+		Settle: func(ctx context.Context, id string, n approval.Answer, s sign.Sign) (approval.Request, error) {
 			return base.Operate(ctx, a.App, api.ApprovalsAnswer,
-				api.Answer{ID: id, Allow: &n.Allow, For: n.For, As: n.As, Reason: n.Reason, Text: n.Text, Digest: n.Digest})
+				api.Answer{ID: id, Allow: &n.Allow, For: n.For, As: n.As, Reason: n.Reason, Text: n.Text, Digest: n.Digest, Sure: s != sign.None})
 		},
 	}
 }

@@ -93,7 +93,7 @@ func (a *app) escalate(ctx context.Context, file string) error {
 }
 
 // approveAll answers each request of the agent with yes, in the name of the person who started it, until the agent is closed. Each answer
-// is in the log.
+// is in the log. It brings no second sign, because nobody has read the call: one that demands it waits for a person.
 func (a *app) approveAll(ctx context.Context, e *engine.Agent) error {
 	c, err := a.Attach(ctx)
 	if err != nil {

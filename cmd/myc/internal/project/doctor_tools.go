@@ -2,6 +2,7 @@ package project
 
 import (
 	"fmt"
+	"time"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/backend/catalog"
@@ -47,6 +48,10 @@ func doctorHeld(v *project.View, add base.Report) {
 			"read its definition: myc tools --all --json")
 	}
 	for _, h := range v.Pool.Catalog().Held {
+		if k := h.KeptOut; k != nil {
+			add("ok", "quarantine "+h.Name(), "kept out by "+text.OneLine(k.By)+" since "+k.Since.Local().Format(time.DateTime), "")
+			continue
+		}
 		level := "warning"
 		if h.Cause == pin.CauseUnproven {
 			level = "problem"

@@ -28,19 +28,21 @@ func servedRows(served []pin.Served) []skillRow {
 }
 
 func (a *app) skillApproveCmd() *cobra.Command {
-	var yes bool
+	var yes, sure bool
 	c := &cobra.Command{
 		Use: "approve NAME", Short: "Approve a skill that a server serves",
 		Long: "Show SKILL.md and what the skill would grant, and approve it for the digests of its files. If one of the files changes,\n" +
-			"the approval ends. Such a skill grants tools of its own server only, to the roles whose role file lists it.",
+			"the approval ends. Such a skill grants tools of its own server only, to the roles whose role file lists it. One in which the\n" +
+			"scan finds something dangerous needs a second sign: at a terminal you are asked for it; elsewhere it is --sure.",
 		Example: "  myc skill approve docs.refunds", Args: base.ArgRange(1, 1, "one skill of a server"),
-		RunE: func(c *cobra.Command, args []string) error { return a.skillApprove(c.Context(), args[0], yes) },
+		RunE: func(c *cobra.Command, args []string) error { return a.skillApprove(c.Context(), args[0], yes, sure) },
 	}
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	c.Flags().BoolVar(&sure, "sure", false, "you have read what the scan found; a dangerous skill needs it")
 	return c
 }
 
-func (a *app) skillApprove(ctx context.Context, name string, yes bool) error {
+func (a *app) skillApprove(ctx context.Context, name string, yes, sure bool) error {
 	if err := a.NeedPerson("approve a skill"); err != nil {
 		return err
 	}
@@ -72,7 +74,12 @@ func (a *app) skillApprove(ctx context.Context, name string, yes bool) error {
 	if !yes && base.StdinIsTerminal(a.In) && !a.Confirm("Approve it? [y/N] ") {
 		return failure.New(failure.Denied, fmt.Errorf("skill approve: the skill was not approved"), "")
 	}
-	if _, err := base.Call(ctx, c, api.ApproveSkill, api.ServedSkillParams{Name: name, Digest: r.Digest}); err != nil {
+	if d := r.Demand(); d.Any() && !sure && base.StdinIsTerminal(a.In) {
+		if sure = a.Confirm(text.OneLine(d.Asks()) + " [y/N] "); !sure {
+			return failure.New(failure.Denied, fmt.Errorf("skill approve: the skill was not approved"), "")
+		}
+	}
+	if _, err := base.Call(ctx, c, api.ApproveSkill, api.ServedSkillParams{Name: name, Digest: r.Digest, Sure: sure}); err != nil {
 		return err
 	}
 	if a.JSON {

@@ -93,6 +93,9 @@ func (a *app) show(ctx context.Context, o *open.Swarm, s *book.Session) error {
 	if u := s.Unsandboxed; u != nil {
 		facts = append(facts, []string{"sandbox", "none: workers run without it, by " + u.By + ", record " + u.Record})
 	}
+	for _, line := range keptOut(s) {
+		facts = append(facts, []string{"kept out", line})
+	}
 	if who != "" {
 		facts = append(facts, []string{"driven by", who})
 	}

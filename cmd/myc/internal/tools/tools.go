@@ -39,7 +39,7 @@ func (a *app) toolsCmd() *cobra.Command {
 	c.AddCommand(look("list", "  myc tools list --role guest"), &cobra.Command{
 		Use: "sync", Short: "Write .mycelium/tools/index.yaml and categories.yaml", Example: "  myc tools sync --json", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.toolsSync(c.Context()) },
-	}, a.toolsDiffCmd(), a.toolsApproveCmd())
+	}, a.toolsDiffCmd(), a.toolsApproveCmd(), a.toolsKeepOutCmd())
 	return c
 }
 
