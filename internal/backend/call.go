@@ -77,12 +77,20 @@ func (e *entry) call(ctx context.Context, r mcpclient.Call) (result, rpcErr []by
 			return result, rpcErr, nil
 		case errors.Is(err, mcpclient.ErrTimeout):
 			c.callTimedOut()
-			return nil, nil, &noAnswerError{fmt.Sprintf("it did not answer %s within %v", r.Method, r.Limit.Round(time.Millisecond))}
+			why := fmt.Sprintf("it did not answer %s within %v", r.Method, r.Limit.Round(time.Millisecond))
+			if came := mcpclient.CameMeanwhile(err); came != "" {
+				why += "; meanwhile " + came
+			}
+			return nil, nil, &noAnswerError{why}
 		case ctx.Err() != nil:
 			return nil, nil, err
 		}
 		if errors.Is(err, rpc.ErrBusy) { // we had no place for the answer: the server is not at fault
 			return nil, nil, fmt.Errorf("it answered %s, and the answer was dropped: %w", r.Method, err)
+		}
+		var unusable *mcpclient.AnswerError
+		if errors.As(err, &unusable) {
+			return nil, nil, fmt.Errorf("%s failed: %w", r.Method, unusable)
 		}
 		var login *oauth.AuthorizationError
 		if errors.As(err, &login) {
