@@ -108,6 +108,7 @@ func (e *entry) call(ctx context.Context, r mcpclient.Call) (result, rpcErr []by
 			refreshed = true
 			continue // with the headers of the tool's new definition
 		case err == nil:
+			c.answered.Add(1)
 			return result, rpcErr, nil
 		case errors.Is(err, mcpclient.ErrTimeout):
 			c.callTimedOut()

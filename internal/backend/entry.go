@@ -128,7 +128,7 @@ func (e *entry) run(a *attempt, wait time.Duration) {
 	e.mu.Lock()
 	e.attempt = nil
 	if err != nil {
-		e.backoff.failed(e.pool.now(), err, false)
+		e.backoff.failed(e.pool.now(), err, run{})
 		e.setState(StateFailed, err)
 	} else {
 		e.conn, e.ready = c, e.pool.now()
@@ -245,11 +245,12 @@ func (e *entry) detach(c *connection, err error) {
 		return
 	}
 	now := e.pool.now()
-	if now.Sub(e.ready) >= stableAfter {
+	lasted := now.Sub(e.ready)
+	if lasted >= stableAfter {
 		e.backoff = backoff{}
 		return
 	}
-	e.backoff.failed(now, c.secrets.Error(err), true)
+	e.backoff.failed(now, c.secrets.Error(err), run{started: true, lasted: lasted, answered: c.answered.Load()})
 }
 
 // disconnected records that a connection has ended. Without an error we ended it ourselves. A server that forgot our session has not

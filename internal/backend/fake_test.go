@@ -155,6 +155,11 @@ func (f *fake) call(m rpc.Message) {
 	case "dies":
 		fmt.Fprintln(os.Stderr, "out of memory while holding", os.Getenv("TOKEN"))
 		os.Exit(7)
+	case "mortal":
+		if string(rawjson.Member(m.Params, "arguments")) == `{"die":1}` {
+			os.Exit(7)
+		}
+		f.result(m.ID, fakeResult)
 	case "confesses":
 		fmt.Fprintln(os.Stderr, os.Getenv("SAYS"))
 		os.Exit(7)

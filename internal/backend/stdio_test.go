@@ -262,7 +262,7 @@ func TestStartTimeout(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	const again = `server "s": it failed and is not started again before `
+	const again = `server "s": it did not start and is not started again before `
 	if err := p.Start(ctx, []string{"s"}); err == nil || !strings.HasPrefix(err.Error(), again) ||
 		!strings.HasSuffix(err.Error(), "the token is ${SECRET_TOKEN}") {
 		t.Errorf("error %v", err)
