@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/gateway"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/rawjson"
 )
 
 // MaxAnswer is the largest body of an answer, in bytes.
@@ -102,7 +103,7 @@ func (a *approvalsAPI) answer(w http.ResponseWriter, r *http.Request, by string)
 		return
 	}
 	var answer api.Answer
-	if err := json.Unmarshal(body, &answer, json.RejectUnknownMembers(true)); err != nil {
+	if err := rawjson.Decode(body, &answer, json.RejectUnknownMembers(true)); err != nil {
 		httpError(w, http.StatusBadRequest, "the body is not an answer: "+err.Error())
 		return
 	}

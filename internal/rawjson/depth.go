@@ -1,6 +1,11 @@
 package rawjson
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+)
 
 // MaxDepth bounds how many objects and arrays may be nested in each other in a text that comes from outside. Real messages have fewer than
 // 30 levels. Programs walk a value once for each level, so the time for a text without this bound would grow with the square of its length.
@@ -36,4 +41,15 @@ func depth(raw []byte) (read int, deep bool) {
 		}
 	}
 	return len(raw), false
+}
+
+// ErrTooDeep is the error of [Decode] for a text that is [TooDeep].
+var ErrTooDeep = fmt.Errorf("it is nested more than %d deep", MaxDepth)
+
+// Decode is json.Unmarshal for a text that comes from outside. A text that is [TooDeep] is refused before it is decoded.
+func Decode(raw []byte, into any, options ...json.Options) error {
+	if TooDeep(raw) {
+		return ErrTooDeep
+	}
+	return json.Unmarshal(raw, into, options...)
 }

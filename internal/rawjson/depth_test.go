@@ -43,3 +43,16 @@ func TestDepthIsFoundAtOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestDecode(t *testing.T) {
+	var v any
+	if err := Decode(nested("[", "1", "]", MaxDepth), &v); err != nil {
+		t.Error(err)
+	}
+	if err := Decode(nested("[", "1", "]", 200_000), &v); err != ErrTooDeep {
+		t.Error(err)
+	}
+	if err := Decode([]byte(`{"a":1,"a":2}`), &v); err == nil {
+		t.Error("a name that is there twice was accepted")
+	}
+}

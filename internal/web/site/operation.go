@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/node/failure"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/openapi"
@@ -152,7 +153,7 @@ func readBody(w http.ResponseWriter, r *http.Request, into reflect.Value) error 
 	}
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxForm))
 	if err == nil {
-		err = json.Unmarshal(b, into.Addr().Interface(), json.RejectUnknownMembers(true))
+		err = rawjson.Decode(b, into.Addr().Interface(), json.RejectUnknownMembers(true))
 	}
 	if err != nil {
 		return failure.New(failure.Usage, fmt.Errorf("what was sent cannot be read: %w", err), "/api/openapi.yaml says what it has to be")
