@@ -96,6 +96,9 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, who caller, held *
 	}
 	m, bad := rpc.Parse(b)
 	if bad != nil {
+		if k := s.links.find(r.Header.Get(headerSession)); m.Method == "" && k != nil && k.owns(who) {
+			k.CannotUse(m.ID, bad)
+		}
 		fail(w, http.StatusBadRequest, m.ID, bad)
 		return
 	}

@@ -127,11 +127,10 @@ func (c *stdioConn) next(ctx context.Context, lines *rpc.Lines) (serve func(), e
 	}()
 	switch {
 	case errors.Is(err, rpc.ErrTooLong):
-		c.say(rpc.Refuse(nil, tooLarge(c.server.maxBody)))
+		c.unreadable(lines, tooLarge(c.server.maxBody))
 		return nil, nil
 	case errors.Is(err, rpc.ErrBusy):
-		head, _ := lines.TooLong()
-		c.say(rpc.Refuse(rpc.RequestID(head), rpc.ErrBusy))
+		c.unreadable(lines, rpc.ErrBusy)
 		return nil, nil
 	case errors.Is(err, io.EOF):
 		return nil, io.EOF
@@ -142,6 +141,7 @@ func (c *stdioConn) next(ctx context.Context, lines *rpc.Lines) (serve func(), e
 	}
 	m, bad := rpc.Parse(line)
 	switch {
+	case bad != nil && m.Method == "" && c.client.CannotUse(m.ID, bad):
 	case bad != nil:
 		c.say(rpc.Refuse(m.ID, bad))
 	case m.IsResponse():
@@ -152,6 +152,13 @@ func (c *stdioConn) next(ctx context.Context, lines *rpc.Lines) (serve func(), e
 		return c.request(ctx, m, held), nil
 	}
 	return nil, nil
+}
+
+// unreadable refuses a line of which only the beginning and the end are known.
+func (c *stdioConn) unreadable(lines *rpc.Lines, why *rpc.Error) {
+	if head, tail := lines.TooLong(); !c.client.CannotUse(rpc.PartialID(head, tail), why) {
+		c.say(rpc.Refuse(rpc.RequestID(head, tail), why))
+	}
 }
 
 // say writes one answer. If that fails, the connection ends.

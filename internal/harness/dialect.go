@@ -240,6 +240,9 @@ func jsonFault(err error) error {
 	if errors.As(err, &syntax) {
 		return fmt.Errorf("at byte %d: %w", syntax.ByteOffset, syntax.Err)
 	}
+	if errors.Is(err, rawjson.ErrTooDeep) {
+		return err
+	}
 	var wrong *json.SemanticError
 	if errors.As(err, &wrong) && wrong.JSONPointer != "" {
 		return fmt.Errorf("%q has a value of the wrong kind", wrong.JSONPointer.LastToken())

@@ -96,7 +96,7 @@ func TestLinesWithoutMemory(t *testing.T) {
 		t.Fatalf("a line of 2 MiB with a bound of 1 MiB: %v", err)
 	}
 	head, tail := l.TooLong()
-	if got := string(RequestID(head)); got != "7" || !bytes.HasSuffix(tail, []byte(`y"}`+"\n")) {
+	if got := string(RequestID(head, tail)); got != "7" || !bytes.HasSuffix(tail, []byte(`y"}`+"\n")) {
 		t.Errorf("id %q, tail %.20q", got, tail[max(0, len(tail)-20):])
 	}
 	if line, claim, err := l.Take(); string(line) != `{"id":8}` || err != nil {
