@@ -139,7 +139,9 @@ func (c *stdioConn) next(ctx context.Context, lines *rpc.Lines) (serve func(), e
 	case ctx.Err() != nil:
 		return nil, ctx.Err() // the read could not be interrupted, and returned too late
 	}
-	m, bad := rpc.Parse(line)
+	var m rpc.Message
+	var bad *rpc.Error
+	c.server.memory.Work(len(line), func() { m, bad = rpc.Parse(line) })
 	switch {
 	case bad != nil && m.Method == "" && c.client.CannotUse(m.ID, bad):
 	case bad != nil:

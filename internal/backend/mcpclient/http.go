@@ -53,7 +53,7 @@ func newHTTP(t *Target, c *Conn) *httpTransport {
 	if t.Authority != nil {
 		h.client.Transport = t.Authority.Transport(h.client.Transport)
 	}
-	h.in = &inbox{calls: c.calls, received: &c.received, odd: c.odd, notice: c.notice, streams: true, reply: func(m rpc.Message) {
+	h.in = &inbox{calls: c.calls, memory: c.Memory, received: &c.received, odd: c.odd, notice: c.notice, streams: true, reply: func(m rpc.Message) {
 		select {
 		case h.outbox <- m:
 		default:

@@ -18,6 +18,7 @@ import (
 // inbox dispatches the messages of a server.
 type inbox struct {
 	calls    *calls
+	memory   *rpc.Memory                        // whose turns large messages take; nil: they take none
 	received *atomic.Int64                      // counts the messages
 	odd      func(what string)                  // is told of an answer that reached no call; never waits; may be nil
 	reply    func(rpc.Message)                  // sends an answer to the server; never waits, and may drop the answer
@@ -34,7 +35,9 @@ func (in *inbox) handle(line []byte, of *pending) bool {
 		return in.batch(line, of)
 	}
 	in.received.Add(1)
-	m, bad := rpc.Parse(line)
+	var m rpc.Message
+	var bad *rpc.Error
+	in.memory.Work(len(line), func() { m, bad = rpc.Parse(line) })
 	switch {
 	case bad != nil:
 		return in.unusable(line, m, bad, of)

@@ -45,7 +45,7 @@ func newStdio(proc *keeper.Process, c *Conn, o Options) *stdioTransport {
 		proc: proc, stderr: redact.NewTail(c.secrets),
 		outbox: make(chan []byte, maxOutbox), stderrRead: make(chan struct{}), dead: make(chan struct{}), lock: make(chan struct{}, 1),
 	}
-	l.in = &inbox{calls: c.calls, received: &c.received, odd: c.odd, reply: func(m rpc.Message) { l.post(m) }, notice: c.notice}
+	l.in = &inbox{calls: c.calls, memory: o.Memory, received: &c.received, odd: c.odd, reply: func(m rpc.Message) { l.post(m) }, notice: c.notice}
 	l.wg.Go(func() {
 		defer close(l.stderrRead)
 		to := io.Writer(l.stderr)
