@@ -48,6 +48,10 @@ func attacks() []attack {
 			arguments := `{"times":1000,"text":"` + strings.Repeat("x", 15<<10) + `"}`
 			f.storms(ctx, group, 100, func() { f.waste(ctx, token, "big__echo", arguments) })
 		}},
+		{"8 callers with answers of 4 MiB", func(ctx context.Context, f *front, token string, group *sync.WaitGroup) {
+			arguments := `{"times":400,"text":"` + strings.Repeat("x", 10<<10) + `"}`
+			f.storms(ctx, group, 8, func() { f.waste(ctx, token, "echo__echo", arguments) })
+		}},
 		{"1,500 slow calls at once", func(ctx context.Context, f *front, token string, group *sync.WaitGroup) {
 			f.storms(ctx, group, 1500, func() { f.waste(ctx, token, "echo__echo", `{"wait":2000,"text":"x"}`) })
 		}},

@@ -44,7 +44,7 @@ gate                 : policy shell code find skill audit approval rawjson text 
 gateway              : policy skill approval gate rpc rawjson text telemetry
 hook                 : harness daemon rpc rawjson text state atomicfile worktree
 run                  : policy approval gate hook harness audit store atomicfile text credential tmux keeper
-agent                : policy skill approval gate model harness run transcript text atomicfile credential
+agent                : policy skill approval gate model harness run transcript rawjson text atomicfile credential
 swarm                : policy skill gate run harness agent model sandbox protocol workflow store setup keeper text lazy tmux worktree
 swarm                : builtin atomicfile yamlfile credential rawjson
 config               : policy shell code skill audit approval backend sandbox protocol workflow secret state atomicfile yamlfile

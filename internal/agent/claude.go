@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/agent/journal"
 	"mycelium/internal/model"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
@@ -273,7 +273,7 @@ type spoken struct {
 // take takes one line. What cannot be read is of a kind that concerns nobody here.
 func (d *drive) take(ctx context.Context, line []byte) {
 	var s spoken
-	if json.Unmarshal(line, &s) != nil || s.Parent != "" { // what a sub-agent says is in the result of its call
+	if rawjson.Decode(line, &s) != nil || s.Parent != "" { // what a sub-agent says is in the result of its call
 		return
 	}
 	switch s.Type {

@@ -4,11 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"mycelium/internal/agent/journal"
 	"mycelium/internal/gate/control"
 	"mycelium/internal/model"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/run"
 )
 
@@ -26,7 +25,7 @@ func toolName(name string) string {
 // answer takes a block of an answer, or all of them: the program sends each block when it is whole.
 func (d *drive) answer(s spoken) {
 	var blocks []model.Block
-	if json.Unmarshal(s.Message.Content, &blocks) != nil {
+	if rawjson.Decode(s.Message.Content, &blocks) != nil {
 		return
 	}
 	d.write(journal.Line{Kind: journal.Answer, Blocks: blocks, Model: s.Message.Model})
@@ -57,7 +56,7 @@ type outcome struct {
 // outcomes takes the outcomes of calls.
 func (d *drive) outcomes(s spoken) {
 	var all []outcome
-	if json.Unmarshal(s.Message.Content, &all) != nil {
+	if rawjson.Decode(s.Message.Content, &all) != nil {
 		return
 	}
 	for _, o := range all {
@@ -98,7 +97,7 @@ func textIn(content any) string {
 // CostOf is what a sub-agent cost, in USD, by the result of the call that started it: an object of JSON. 0: the call started none.
 func CostOf(tool string, result []byte) float64 {
 	var r control.AgentResult
-	if tool != control.SpawnItem().String() || json.Unmarshal(result, &r) != nil {
+	if tool != control.SpawnItem().String() || rawjson.Decode(result, &r) != nil {
 		return 0
 	}
 	return max(0, r.Usage.Cost)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"mycelium/internal/backend/asking"
 	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/backend/mcpclient/peertest"
 	"mycelium/internal/policy"
@@ -156,6 +158,55 @@ func TestQuestionsOfManyCalls(t *testing.T) {
 	})
 }
 
+// TestQuestionsNameTheirServer, in every revision: the person reads whose question it is, and no password reaches a server that is not
+// trusted.
+func TestQuestionsNameTheirServer(t *testing.T) {
+	t.Parallel()
+	revisions(t, func(t *testing.T, version string, s Server) {
+		for _, trusted := range []bool{false, true} {
+			s.Trust = trusted
+			pool := newPool(t, Options{Logs: t.TempDir()}, s)
+			ctx := testContext(t)
+			var mu sync.Mutex
+			var messages []string
+			peer := &peertest.Person{Caps: peertest.Everything}
+			peer.Answer = func(ctx context.Context, method string, params []byte) ([]byte, []byte, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				messages = append(messages, rawjson.TextAt(params, "message")+rawjson.TextAt(params, "systemPrompt"))
+				return peertest.Answers(ctx, method, params)
+			}
+			for _, name := range []string{"elicit", "sample", "elicit-secret"} {
+				result, rpcErr, err := pool.Do(ctx, scopeOf("ann"), "", "s", "tools/call", []byte(`{"name":"`+name+`","arguments":{}}`), peer)
+				if refused := name == "elicit-secret" && !trusted; refused {
+					if said := fmt.Sprint(string(result), string(rpcErr), err); !strings.Contains(said, "does not pass on a form that asks for a secret") {
+						t.Errorf("%s: %s", name, said)
+					}
+					if log, err := os.ReadFile(pool.Status()[0].Log); !strings.Contains(string(log), "asks for a secret") {
+						t.Errorf("log %s, %v", log, err)
+					}
+					continue
+				}
+				if version == mcpclient.ModernVersion {
+					again(ctx, t, pool, name, string(result), peer)
+				}
+			}
+			want := []string{`The MCP server "s" asks.`, `This request comes from the MCP server "s".`}
+			if trusted {
+				want = append(want, `The MCP server "s" asks.`)
+			}
+			if len(messages) != len(want) {
+				t.Fatalf("trusted %v: asked %q", trusted, messages)
+			}
+			for i, w := range want {
+				if !strings.HasPrefix(messages[i], w) {
+					t.Errorf("asked %q", messages[i])
+				}
+			}
+		}
+	})
+}
+
 func TestQuestionsPassByteForByte(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{}, play(t, "s", "play-fake", "asks"))
@@ -178,7 +229,8 @@ func TestQuestionsPassByteForByte(t *testing.T) {
 		}
 	}
 	slices.Sort(asked)
-	if want := []string{`elicitation/create` + fakeQuestion, "roots/list"}; !slices.Equal(asked, want) {
+	named, _ := asking.Asker{Server: "s"}.Question("elicitation/create", []byte(fakeQuestion))
+	if want := []string{`elicitation/create` + string(named), `roots/list{"_meta":{"mycelium/server":"s"}}`}; !slices.Equal(asked, want) {
 		t.Errorf("asked %q", asked)
 	}
 }

@@ -119,11 +119,11 @@ type breakerOpenError struct {
 }
 
 func (e *breakerOpenError) Error() string {
-	when := "one call is trying whether it does again"
+	when := "one call is trying whether it answers again"
 	if !e.until.IsZero() {
 		when = "no call is sent before " + clock(e.until)
 	}
-	return fmt.Sprintf("it did not answer the last calls (%s); %s", e.why, when)
+	return fmt.Sprintf("the last %d calls or more in a row got no answer (the last: %s); %s", tripAfter, e.why, when)
 }
 
 // Hint is that of the last failure.
@@ -138,7 +138,7 @@ func clock(t time.Time) string {
 func (b *breaker) failure() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return fmt.Errorf("it did not answer the last calls: %w", b.why)
+	return fmt.Errorf("the last %d calls or more in a row got no answer; the last: %w", tripAfter, b.why)
 }
 
 // state is the state for status, and the time of the next try while the breaker is open.

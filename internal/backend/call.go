@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"mycelium/internal/backend/asking"
 	"mycelium/internal/backend/mcpclient"
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/credential"
@@ -35,14 +36,47 @@ func (p *Pool) Do(
 	} else if err = e.checkHeld(method, params); err == nil {
 		answer := p.memory.Claim(session)
 		defer answer.Release() // the caller claims what it keeps
+		asker := e.asker()
 		result, rpcErr, err = e.limitedCall(ctx, mcpclient.Call{
-			Method: method, Params: params, Peer: peer, Principal: scope.Principal.ID, Session: session, Answer: answer,
+			Method: method, Params: params, Peer: asker.Peer(peer, e.refusedQuestion), Principal: scope.Principal.ID, Session: session,
+			Answer: answer,
 		})
+		if err == nil {
+			result, rpcErr, err = e.nameQuestions(asker, method, result, rpcErr)
+		}
 	}
 	if err != nil {
 		return nil, nil, maskedError{fmt.Errorf("server %q: %w", server, err)}
 	}
 	return result, rpcErr, nil
+}
+
+// asker is the server as it asks clients.
+func (e *entry) asker() asking.Asker {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return asking.Asker{Server: e.name, Trusted: e.cfg.Trust}
+}
+
+// nameQuestions puts the name of the server into the questions of an answer. A question that is refused ends the call.
+func (e *entry) nameQuestions(asker asking.Asker, method string, result, rpcErr []byte) (namedResult, namedErr []byte, err error) {
+	var refusal *rpc.Error
+	if rpcErr != nil {
+		namedErr, refusal = asker.Error(rpcErr)
+	} else {
+		namedResult, refusal = asker.Result(result)
+	}
+	if refusal != nil {
+		e.refusedQuestion(method, refusal)
+		return nil, nil, fmt.Errorf("%s asked its client for input, which was refused: %w", method, refusal)
+	}
+	return namedResult, namedErr, nil
+}
+
+// refusedQuestion records a question of the server that was not passed on.
+func (e *entry) refusedQuestion(method string, why *rpc.Error) {
+	e.log.Note(method + ": a question of the server was refused: " + why.Message)
+	e.pool.logger.Warn("a question of a server was refused", "server", e.name, "method", method, "reason", why.Message)
 }
 
 // maskedError is an error whose text shows no secret.
@@ -74,15 +108,24 @@ func (e *entry) call(ctx context.Context, r mcpclient.Call) (result, rpcErr []by
 			refreshed = true
 			continue // with the headers of the tool's new definition
 		case err == nil:
+			c.answered.Add(1)
 			return result, rpcErr, nil
 		case errors.Is(err, mcpclient.ErrTimeout):
 			c.callTimedOut()
-			return nil, nil, &noAnswerError{fmt.Sprintf("it did not answer %s within %v", r.Method, r.Limit.Round(time.Millisecond))}
+			why := fmt.Sprintf("it did not answer %s within %v", r.Method, r.Limit.Round(time.Millisecond))
+			if came := mcpclient.CameMeanwhile(err); came != "" {
+				why += "; meanwhile " + came
+			}
+			return nil, nil, &noAnswerError{why}
 		case ctx.Err() != nil:
 			return nil, nil, err
 		}
 		if errors.Is(err, rpc.ErrBusy) { // we had no place for the answer: the server is not at fault
 			return nil, nil, fmt.Errorf("it answered %s, and the answer was dropped: %w", r.Method, err)
+		}
+		var unusable *mcpclient.AnswerError
+		if errors.As(err, &unusable) {
+			return nil, nil, fmt.Errorf("%s failed: %w", r.Method, unusable)
 		}
 		var login *oauth.AuthorizationError
 		if errors.As(err, &login) {

@@ -58,7 +58,7 @@ func TestCatalogIsKept(t *testing.T) {
 	if d := cmp.Diff(want, second.Catalog()); d != "" {
 		t.Error(d)
 	}
-	if st := second.Status()[0]; st.State != StateIdle || st.Tools != 12 {
+	if st := second.Status()[0]; st.State != StateIdle || st.Tools != 13 {
 		t.Errorf("it was started to be listed: %+v", st)
 	}
 	changed := s

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"mycelium/internal/backend/catalog"
@@ -17,6 +18,7 @@ type connection struct {
 	*mcpclient.Conn
 	secrets   redact.Redactor
 	heartbeat heartbeat
+	answered  atomic.Int64 // calls
 
 	changed   chan struct{}   // holds one when a list of the server changed
 	refreshes chan chan error // requests to learn the catalog again

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mycelium/internal/backend/catalog"
@@ -26,6 +27,8 @@ type entry struct {
 	stop    context.CancelFunc
 	breaker *breaker
 	log     *serverlog.Log // of its stderr
+
+	unmatched atomic.Int64 // answers that reached no call
 
 	mu               sync.Mutex
 	cfg              Server
@@ -125,7 +128,7 @@ func (e *entry) run(a *attempt, wait time.Duration) {
 	e.mu.Lock()
 	e.attempt = nil
 	if err != nil {
-		e.backoff.failed(e.pool.now(), err, false)
+		e.backoff.failed(e.pool.now(), err, run{})
 		e.setState(StateFailed, err)
 	} else {
 		e.conn, e.ready = c, e.pool.now()
@@ -197,13 +200,20 @@ func (e *entry) open(ctx context.Context, l *launch, known catalog.About) (*conn
 	var err error
 	c.Conn, err = mcpclient.Open(&l.Target, e.pool.spawner, mcpclient.Options{
 		ClientInfo: e.pool.client, Now: e.pool.now, AskLimit: e.askLimit, Stderr: e.log.Writer(l.Secrets),
-		Changed: c.setChanged, Memory: e.pool.memory, Name: e.name,
+		Changed: c.setChanged, Memory: e.pool.memory, Name: e.name, Odd: e.reportOdd,
 		Updated: func(params []byte) { e.pool.subs.updated(e.name, params) }, Missed: func() { e.pool.subs.missed(e.name) },
 	})
 	if err != nil {
 		return nil, err
 	}
 	return c, c.Handshake(ctx, known)
+}
+
+// reportOdd records an answer of the server that reached no call. Of many, the log has the first, the second, the fourth and so on.
+func (e *entry) reportOdd(what string) {
+	if n := e.unmatched.Add(1); n&(n-1) == 0 {
+		e.log.Note(fmt.Sprintf("%s (%d so far)", what, n))
+	}
 }
 
 // askLimit is how long a client may take for the answer to a request of this server.
@@ -235,11 +245,12 @@ func (e *entry) detach(c *connection, err error) {
 		return
 	}
 	now := e.pool.now()
-	if now.Sub(e.ready) >= stableAfter {
+	lasted := now.Sub(e.ready)
+	if lasted >= stableAfter {
 		e.backoff = backoff{}
 		return
 	}
-	e.backoff.failed(now, c.secrets.Error(err), true)
+	e.backoff.failed(now, c.secrets.Error(err), run{started: true, lasted: lasted, answered: c.answered.Load()})
 }
 
 // disconnected records that a connection has ended. Without an error we ended it ourselves. A server that forgot our session has not

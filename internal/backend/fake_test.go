@@ -155,6 +155,11 @@ func (f *fake) call(m rpc.Message) {
 	case "dies":
 		fmt.Fprintln(os.Stderr, "out of memory while holding", os.Getenv("TOKEN"))
 		os.Exit(7)
+	case "mortal":
+		if string(rawjson.Member(m.Params, "arguments")) == `{"die":1}` {
+			os.Exit(7)
+		}
+		f.result(m.ID, fakeResult)
 	case "confesses":
 		fmt.Fprintln(os.Stderr, os.Getenv("SAYS"))
 		os.Exit(7)
@@ -187,6 +192,24 @@ func (f *fake) call(m rpc.Message) {
 		f.line(`{"jsonrpc":"2.0","id":%s,"result":{"a":1,"a":2}}`, m.ID)
 	case "huge":
 		f.line(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%s"}}`, m.ID, strings.Repeat("x", mcpclient.MaxAnswer))
+	case "deep", "deep-unanswered":
+		deep := strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000)
+		if f.mode == "deep" {
+			f.line(`{"jsonrpc":"2.0","id":%s,"result":{"content":[],"x":%s}}`, m.ID, deep)
+		} else {
+			f.line(`{"jsonrpc":"2.0","result":{"content":[],"x":%s},"later":%q,"id":%s}`, deep, strings.Repeat("x", 40<<10), m.ID)
+		}
+	case "deep-no-id":
+		f.line(`{"jsonrpc":"2.0","result":%s`, strings.Repeat("[", 200_000))
+	case "huge-no-id":
+		x := strings.Repeat("x", mcpclient.MaxAnswer)
+		f.line(`{"jsonrpc":"2.0","result":{"x":"%s"},"id":%s,"y":"%s"}`, x, m.ID, x[:40<<10])
+	case "only-wrong-id":
+		f.result([]byte("77777"), `{"wrong":true}`)
+	case "id-as-text":
+		f.result(rawjson.Quote(string(m.ID)), `{"wrong":true}`)
+	case "null-id":
+		f.line(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}`)
 	case "huge-among":
 		switch args := string(rawjson.Member(m.Params, "arguments")); args {
 		case `{"hold":1}`:

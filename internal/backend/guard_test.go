@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
 
@@ -111,7 +112,7 @@ func TestBreaker(t *testing.T) {
 		if state != breakerOpen || !until.Equal(time.Now().Add(openFor)) {
 			t.Errorf("it is %s until %v", state, until)
 		}
-		want := "it did not answer the last calls (it did not answer); no call is sent before " + until.Local().Format("15:04:05 MST") +
+		want := "the last 5 calls or more in a row got no answer (the last: it did not answer); no call is sent before " + until.Local().Format("15:04:05 MST") +
 			" (in 10s)"
 		if err := b.open(); err == nil || err.Error() != want {
 			t.Errorf("error %v", err)
@@ -125,7 +126,7 @@ func TestBreaker(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := b.allow(); err == nil || !strings.Contains(err.Error(), "one call is trying whether it does again") {
+			if _, err := b.allow(); err == nil || !strings.Contains(err.Error(), "one call is trying whether it answers again") {
 				t.Errorf("error %v", err)
 			}
 			done(answer)
@@ -201,13 +202,14 @@ func TestBackoff(t *testing.T) {
 	if wait, err := r.delay(now); wait != 0 || err != nil {
 		t.Error(wait, err)
 	}
-	r.failed(now, why, true) // it had started: the moment is waited for
+	ended := run{started: true, lasted: 2 * time.Second}
+	r.failed(now, why, ended) // it had started: the moment is waited for
 	if wait, err := r.delay(now); err != nil || wait < backoffMin/2 || wait > backoffMin {
 		t.Error(wait, err)
 	}
 	most := backoffMin
 	for i := 2; i < 40; i++ {
-		r.failed(now, why, true)
+		r.failed(now, why, ended)
 		most = min(2*most, backoffMax)
 		_, err := r.delay(now)
 		var rest *backoffError
@@ -215,7 +217,8 @@ func TestBackoff(t *testing.T) {
 			t.Fatalf("after %d failures: %v", i, err)
 		}
 		if !errors.Is(err, why) ||
-			!strings.Contains(err.Error(), fmt.Sprintf("it failed %d times in a row and is not started again before ", i)) {
+			!strings.Contains(err.Error(), fmt.Sprintf("it ended soon after its start %d times in a row, the last time after 2s, without an "+
+				"answer to a call, and is not started again before ", i)) {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -223,9 +226,44 @@ func TestBackoff(t *testing.T) {
 		t.Error(wait, err)
 	}
 	var once backoff
-	once.failed(now, why, false) // it never started: who needs it is told at once
-	if _, err := once.delay(now); err == nil {
-		t.Error("who needs a server that did not start has to wait")
+	once.failed(now, why, run{}) // it never started: who needs it is told at once
+	if _, err := once.delay(now); err == nil || !strings.HasPrefix(err.Error(), "it did not start and is not started again before ") {
+		t.Errorf("who needs a server that did not start has to wait: %v", err)
+	}
+	once.failed(now, why, run{})
+	if _, err := once.delay(now); err == nil || !strings.HasPrefix(err.Error(), "it did not start 2 times in a row and is not") {
+		t.Error(err)
+	}
+	once.failed(now, why, ended)
+	if _, err := once.delay(now); err == nil || !strings.HasPrefix(err.Error(), "3 times in a row it did not start, or ended soon after its start "+
+		"without an answer to a call, and is not") {
+		t.Error(err)
+	}
+	once.failed(now, why, run{started: true, lasted: 2 * time.Second, answered: 100}) // it worked: that is no failure in a row
+	if wait, err := once.delay(now); err != nil || wait > backoffMin || once.failures != 1 {
+		t.Error(wait, err)
+	}
+}
+
+// A server that answers calls and dies again and again has not failed in a row: it is started again, and each next call waits for that.
+func TestServerThatAnswersAndDies(t *testing.T) {
+	t.Parallel()
+	starts := filepath.Join(t.TempDir(), "starts")
+	p := newPool(t, Options{}, play(t, "s", "play-fake", "mortal", starts))
+	ctx := testContext(t)
+	for range 4 {
+		for range 100 {
+			if got, err := ask(ctx, t, p, "s", nil); err != nil || got != fakeResult {
+				t.Fatalf("%s, %v", got, err)
+			}
+		}
+		_, _, err := p.Do(ctx, policy.Scope{}, "", "s", "tools/call", []byte(`{"name":"t","arguments":{"die":1}}`), nil)
+		if err == nil || !strings.Contains(err.Error(), "exit status 7") || strings.Contains(err.Error(), "in a row") {
+			t.Fatal(err)
+		}
+	}
+	if n := countLines(t, starts); n != 4 {
+		t.Errorf("%d starts", n)
 	}
 }
 

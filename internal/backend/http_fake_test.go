@@ -272,6 +272,15 @@ func TestHTTPServerThatForgetsEverySession(t *testing.T) {
 	}
 }
 
+var tooDeep = strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000)
+
+// sendEvent sends the only event of a stream that stays open.
+func sendEvent(w http.ResponseWriter, data string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	fmt.Fprintf(w, "data: %s\n\n", data)
+	_ = http.NewResponseController(w).Flush()
+}
+
 func TestHTTPAnswersThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -294,15 +303,35 @@ func TestHTTPAnswersThatCannotBeUsed(t *testing.T) {
 		"not JSON": {func(w http.ResponseWriter, _ []byte) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, "{")
+		}, "its answer is not valid: parse error: not JSON in UTF-8"},
+		"a notification": {func(w http.ResponseWriter, _ []byte) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
 		}, "its answer ended before the result"},
-		"wrong id": {func(w http.ResponseWriter, _ []byte) { answerJSON(w, []byte("77"), "{}") }, "its answer ended before the result"},
+		"wrong id":           {func(w http.ResponseWriter, _ []byte) { answerJSON(w, []byte("77"), "{}") }, "it answered with the id 77, and the id of the call is "},
+		"wrong id, streamed": {func(w http.ResponseWriter, _ []byte) { sendEvent(w, `{"jsonrpc":"2.0","id":77,"result":{}}`) }, "it answered with the id 77, and the id of the call is "},
+		"too deep":           {func(w http.ResponseWriter, id []byte) { answerJSON(w, id, tooDeep) }, "it is nested more than 1000 deep"},
+		"too deep, streamed": {func(w http.ResponseWriter, id []byte) {
+			sendEvent(w, `{"jsonrpc":"2.0","id":`+string(id)+`,"result":`+tooDeep+`}`)
+		}, "it is nested more than 1000 deep"},
+		"too deep, no id, streamed": {func(w http.ResponseWriter, _ []byte) { sendEvent(w, `{"jsonrpc":"2.0","result":`+tooDeep+`}`) },
+			"it is nested more than 1000 deep"},
+		"too deep, with a status": {func(w http.ResponseWriter, id []byte) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(400)
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":1,"message":"m","data":%s}}`, id, tooDeep)
+		}, "it answers HTTP 400 Bad Request"},
 		"too long": {func(w http.ResponseWriter, id []byte) {
 			answerJSON(w, id, `"`+strings.Repeat("x", mcpclient.MaxAnswer)+`"`)
 		}, "its answer is longer than 16 MiB"},
 		"stream without end": {func(w http.ResponseWriter, _ []byte) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			fmt.Fprintf(w, "data: %s\n\n", strings.Repeat("x", mcpclient.MaxAnswer+100))
-		}, "read event stream: server-sent event too large"},
+		}, "its answer is longer than 16 MiB"},
+		"too long, with event ids": {func(w http.ResponseWriter, _ []byte) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "id: 1\ndata:\n\nid: 2\ndata: %s\n\n", strings.Repeat("x", mcpclient.MaxAnswer+100))
+		}, "its answer is longer than 16 MiB"},
 		"empty stream": {func(w http.ResponseWriter, _ []byte) { w.Header().Set("Content-Type", "text/event-stream") },
 			"its event stream ended before the result"},
 		"redirect": {func(w http.ResponseWriter, _ []byte) {
@@ -315,7 +344,11 @@ func TestHTTPAnswersThatCannotBeUsed(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			f := newWeb(&web{call: func(w http.ResponseWriter, _ *http.Request, id []byte, _ int) { c.call(w, id) }})
+			f := newWeb(&web{call: func(w http.ResponseWriter, r *http.Request, id []byte, _ int) {
+				if c.call(w, id); strings.HasSuffix(name, "streamed") {
+					<-r.Context().Done()
+				}
+			}})
 			p := newPool(t, Options{Environ: []string{"T=top-secret"}}, Server{Name: "s", URL: serveHTTP(t, f) + "/?key=${T}"})
 			_, err := ask(testContext(t), t, p, "s", nil)
 			if err == nil || !strings.Contains(err.Error(), "tools/call failed: ") || !strings.Contains(text.Describe(err), c.want) ||

@@ -269,30 +269,32 @@ func TestNothingOutlivesAKilledKeeper(t *testing.T) {
 	}
 }
 
-// TestTheNextPoolEndsWhatIsLeft: when a keeper and its owner are killed together, the next start ends what both have left behind, and no
+// TestTheNextPoolEndsWhatIsLeft: when both processes of a keeper and its owner are killed together, the next start ends what both have left behind, and no
 // process of anybody else.
 func TestTheNextPoolEndsWhatIsLeft(t *testing.T) {
 	pids, keepers := t.TempDir(), t.TempDir()
-	owner, keeperID := startOwner(t, pids, keepers)
+	owner, guard := startOwner(t, pids, keepers)
 	family := watchFamily(t, pids)
-	keeper := watchPID(t, keeperID)
+	guardEnd := watchPID(t, guard)
 	stranger := exec.Command("sleep", "600")
 	stranger.Env = []string{"MYCELIUM_SERVER=another." + folder(t, keepers)[0]}
 	if err := stranger.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = stranger.Process.Kill(); _ = stranger.Wait() })
-	// The owner is stopped first, so that it does not end anything itself.
+	// Owner and guard are stopped first, so that they do not end anything themselves.
+	servers := keeper.Descendants(guard)[0] // the process that keeps the servers
 	for _, end := range []struct {
 		pid int
 		sig unix.Signal
-	}{{owner.Process.Pid, unix.SIGSTOP}, {keeperID, unix.SIGKILL}, {owner.Process.Pid, unix.SIGKILL}} {
+	}{{owner.Process.Pid, unix.SIGSTOP}, {guard, unix.SIGSTOP}, {servers, unix.SIGKILL}, {guard, unix.SIGKILL},
+		{owner.Process.Pid, unix.SIGKILL}} {
 		if err := unix.Kill(end.pid, end.sig); err != nil {
 			t.Fatal(err)
 		}
 	}
 	_ = owner.Wait()
-	mustEnd(t, "keeper", keeper)
+	mustEnd(t, "keeper", guardEnd)
 	mustEnd(t, "server", family["server"])
 	for _, name := range []string{"stubborn", "orphan"} {
 		if n, _ := unix.Poll([]unix.PollFd{{Fd: int32(family[name].Fd()), Events: unix.POLLIN}}, 0); n != 0 {

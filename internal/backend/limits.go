@@ -52,8 +52,9 @@ func (e *entry) limitedCall(ctx context.Context, r mcpclient.Call) (result, rpcE
 	defer func() { done(outcome) }()
 	result, rpcErr, err = e.call(ctx, r)
 	var lost *noAnswerError
+	var unusable *mcpclient.AnswerError
 	switch {
-	case err == nil:
+	case err == nil, errors.As(err, &unusable):
 		outcome = nil
 	case errors.As(err, &lost):
 		outcome = lost

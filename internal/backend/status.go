@@ -25,6 +25,8 @@ type Status struct {
 	Waiting  int       `json:"waiting"`         // calls in the queue
 	Refused  int       `json:"refused"`         // calls that found the queue full
 	Log      string    `json:"log,omitempty"`   // file with its stderr
+
+	Unmatched int `json:"unmatched,omitzero"` // answers that reached no call: no call waits for the id, or it cannot be read
 }
 
 // The states of a server.
@@ -73,6 +75,7 @@ func (e *entry) status() Status {
 	}
 	s.Restarts = max(0, e.starts-1)
 	s.Active, s.Waiting, s.Refused = e.queue.Counts()
+	s.Unmatched = int(e.unmatched.Load())
 	s.Log = e.log.File()
 	return s
 }

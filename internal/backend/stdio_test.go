@@ -92,6 +92,13 @@ func TestAnswersThatCannotBeUsed(t *testing.T) {
 	for mode, want := range map[string]string{
 		"malformed": "its answer is not valid: invalid request: a member name appears twice in one object",
 		"huge":      "its answer is longer than 16 MiB",
+
+		"huge-no-id":      "its answer is longer than 16 MiB",
+		"deep":            "its answer is not valid: invalid request: it is nested more than 1000 deep",
+		"deep-unanswered": "its answer is not valid: invalid request: it is nested more than 1000 deep",
+		"deep-no-id":      "its answer is not valid: invalid request: it is nested more than 1000 deep",
+		"only-wrong-id":   "it answered with the id 77777, and the id of the call is 3",
+		"id-as-text":      `it answered with the id "3", and the id of the call is 3`,
 	} {
 		t.Run(mode, func(t *testing.T) {
 			p := newPool(t, Options{}, play(t, "s", "play-fake", mode))
@@ -105,6 +112,34 @@ func TestAnswersThatCannotBeUsed(t *testing.T) {
 			}
 			if s := p.Status()[0]; s.State != StateReady {
 				t.Errorf("state %+v", s)
+			}
+		})
+	}
+}
+
+// TestAnswersThatNoCallWaitsFor: the log and the status of the server name them, and the call that waits in vain is told.
+func TestAnswersThatNoCallWaitsFor(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string]struct{ log, late string }{
+		"wrong-ids": {`an answer with the id 999 came, and no call waits for it`, ""},
+		"twice":     {`an answer with the id 3 came, and no call waits for it`, ""},
+		"null-id":   {`an answer with the id null came, and no call waits for it`, "; meanwhile an answer with the id null came, and no call waits for it"},
+	} {
+		t.Run(mode, func(t *testing.T) {
+			s := play(t, "s", "play-fake", mode)
+			s.Timeout = Duration(2 * time.Second)
+			p := newPool(t, Options{Logs: t.TempDir()}, s)
+			ctx := testContext(t)
+			if err := p.Learn(ctx, "s"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := ask(ctx, t, p, "s", nil); err == nil != (want.late == "") || err != nil && !strings.HasSuffix(err.Error(), want.late) {
+				t.Errorf("the call: %v", err)
+			}
+			waitFor(t, func() bool { return p.Status()[0].Unmatched > 0 })
+			text, err := os.ReadFile(p.Status()[0].Log)
+			if err != nil || !strings.Contains(string(text), want.log) {
+				t.Errorf("log %q, %v", text, err)
 			}
 		})
 	}
@@ -227,7 +262,7 @@ func TestStartTimeout(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	const again = `server "s": it failed and is not started again before `
+	const again = `server "s": it did not start and is not started again before `
 	if err := p.Start(ctx, []string{"s"}); err == nil || !strings.HasPrefix(err.Error(), again) ||
 		!strings.HasSuffix(err.Error(), "the token is ${SECRET_TOKEN}") {
 		t.Errorf("error %v", err)

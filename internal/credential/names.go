@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"mycelium/internal/text"
 )
 
 // A name is a word in the names of members, variables and headers that hold a secret.
@@ -16,11 +18,13 @@ type name struct {
 type grade uint8
 
 const (
-	certain  grade = iota // anywhere in any name, separators ignored
-	alone                 // as one of the words of a name: auth, not author
-	ending                // as the last word of a name, if the value looks random
-	variable              // anywhere in the name of an environment variable
-	hint                  // likewise, where masking too much does no harm
+	certain       grade = iota // anywhere in any name, separators ignored
+	alone                      // as one of the words of a name: auth, not author
+	ending                     // as the last word of a name, if the value looks random
+	variable                   // anywhere in the name of an environment variable
+	hint                       // likewise, where masking too much does no harm
+	asked                      // as a word or words in a question to a person
+	askedJapanese              // anywhere in a question to a person: Japanese has no spaces between words
 )
 
 var names = []name{
@@ -42,7 +46,94 @@ var names = []name{
 	{"pass", hint},
 	{"auth", hint},
 	{"cred", hint},
+
+	{"pass", asked},
+	{"pwd", asked},
+	{"passcode", asked},
+	{"pass code", asked},
+	{"pass word", asked},
+	{"pass phrase", asked},
+	{"key", asked}, // but see harmlessKeys
+	{"keys", asked},
+	{"keyphrase", asked},
+	{"accesskey", asked},
+	{"pin", asked},
+	{"pincode", asked},
+	{"otp", asked},
+	{"totp", asked},
+	{"2fa", asked},
+	{"2 fa", asked},
+	{"mfa", asked},
+	{"two factor", asked},
+	{"one time", asked},
+	{"onetime", asked},
+	{"security code", asked},
+	{"verification code", asked},
+	{"confirmation code", asked},
+	{"authentication code", asked},
+	{"authenticator", asked},
+	{"login code", asked},
+	{"sms code", asked},
+	{"access code", asked},
+	{"backup code", asked},
+	{"recovery code", asked},
+	{"recovery phrase", asked},
+	{"seed phrase", asked},
+	{"mnemonic", asked},
+	{"card number", asked},
+	{"cardnumber", asked},
+	{"card no", asked},
+	{"credit card", asked},
+	{"creditcard", asked},
+	{"debit card", asked},
+	{"cvv", asked},
+	{"cvv2", asked},
+	{"cvc", asked},
+	{"cvc2", asked},
+	{"ssn", asked},
+	{"social security", asked},
+
+	{"パスワード", askedJapanese},
+	{"ﾊﾟｽﾜｰﾄﾞ", askedJapanese},
+	{"パスフレーズ", askedJapanese},
+	{"パスコード", askedJapanese},
+	{"暗証番号", askedJapanese},
+	{"暗証コード", askedJapanese},
+	{"トークン", askedJapanese},
+	{"シークレット", askedJapanese},
+	{"秘密", askedJapanese}, // 秘密鍵, 秘密の質問, 秘密の言葉
+	{"合言葉", askedJapanese},
+	{"合い言葉", askedJapanese},
+	{"鍵", askedJapanese},
+	{"apiキー", askedJapanese},
+	{"アクセスキー", askedJapanese},
+	{"ライセンスキー", askedJapanese},
+	{"リカバリーキー", askedJapanese},
+	{"回復キー", askedJapanese},
+	{"認証コード", askedJapanese},
+	{"認証番号", askedJapanese},
+	{"認証情報", askedJapanese},
+	{"資格情報", askedJapanese},
+	{"確認コード", askedJapanese},
+	{"検証コード", askedJapanese},
+	{"セキュリティコード", askedJapanese},
+	{"リカバリーコード", askedJapanese},
+	{"バックアップコード", askedJapanese},
+	{"ワンタイム", askedJapanese},
+	{"二段階認証", askedJapanese},
+	{"2段階認証", askedJapanese},
+	{"二要素認証", askedJapanese},
+	{"復元フレーズ", askedJapanese},
+	{"シードフレーズ", askedJapanese},
+	{"ニーモニック", askedJapanese},
+	{"カード番号", askedJapanese},
+	{"クレジットカード", askedJapanese},
+	{"マイナンバー", askedJapanese},
+	{"個人番号", askedJapanese},
 }
+
+// harmlessKeys are the words before "key" with which a person is asked for no secret.
+var harmlessKeys = []string{"issue", "project", "primary", "foreign", "sort", "partition", "public", "translation", "dictionary", "map"}
 
 // NamePattern is the regular expression of the names that are secret in running text: name=value, "name": "value".
 const NamePattern = `(?:password|passwd|passphrase|secret|token|api[_-]?key|credentials?|private[_-]?key)`
@@ -107,6 +198,76 @@ func EndsSensitive(key string) bool {
 	last, flat := words[len(words)-1], strings.TrimSuffix(strings.Join(words, ""), "s")
 	return is(last, ending) || strings.HasSuffix(flat, "token") ||
 		slices.ContainsFunc(names, func(n name) bool { return n.grade == certain && strings.HasSuffix(flat, n.word) })
+}
+
+// AsksFor returns the word by which a text asks a person for a secret; "" if it has none. The text is the name, the title or the description
+// of a field, or the sentence above a form, in English or Japanese. number reports that the answer is a number: then a key that counts tokens
+// is not sensitive. Characters that cannot be seen, full-width letters and spaces between the letters of a word hide nothing, and a word that
+// mixes Latin letters with Greek or Cyrillic ones is returned whatever it says.
+func AsksFor(s string, number bool) string {
+	s = plainLetters(s)
+	small := strings.ToLower(s)
+	for i := range names {
+		if names[i].grade == askedJapanese && strings.Contains(small, names[i].word) {
+			return names[i].word
+		}
+	}
+	words := joinLetters(Words(s))
+	for i, w := range words {
+		switch {
+		case mixesAlphabets(w):
+			return w
+		case (w == "key" || w == "keys") && i > 0 && slices.Contains(harmlessKeys, words[i-1]):
+			words[i] = ""
+		}
+	}
+	leads := Leads(strings.Join(words, "_"))
+	for i, w := range words {
+		if is(w, asked) || Sensitive(w, number) && !leads {
+			return w
+		}
+		if i+1 == len(words) {
+			break
+		}
+		if two := w + " " + words[i+1]; is(two, asked) || is(w+words[i+1], certain) { // api key
+			return two
+		}
+	}
+	return ""
+}
+
+// plainLetters leaves out what cannot be seen, and writes full-width letters and digits as ordinary ones.
+func plainLetters(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 0xff01 && r <= 0xff5e:
+			return r - 0xfee0
+		case r != '\n' && r != '\t' && text.KindOf(r) != text.Shown && text.KindOf(r) != text.Space, unicode.Is(unicode.Mn, r):
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// joinLetters joins words of one letter that follow each other: p a s s w o r d, P.I.N.
+func joinLetters(words []string) (out []string) {
+	single := false
+	for _, w := range words {
+		one := len([]rune(w)) == 1
+		if one && single {
+			out[len(out)-1] += w
+		} else {
+			out = append(out, w)
+		}
+		single = one
+	}
+	return out
+}
+
+// mixesAlphabets reports whether a word has Latin letters and Greek or Cyrillic ones, which look the same.
+func mixesAlphabets(w string) bool {
+	latin := strings.ContainsFunc(w, func(r rune) bool { return unicode.Is(unicode.Latin, r) })
+	return latin && strings.ContainsFunc(w, func(r rune) bool { return unicode.In(r, unicode.Greek, unicode.Cyrillic) })
 }
 
 // Variable reports whether an environment variable has the name of a secret.

@@ -304,7 +304,7 @@ func (r *relay) fromClient(in io.Reader) {
 	for {
 		line, err := lines.Next()
 		if errors.Is(err, rpc.ErrTooLong) {
-			if r.toClient(rpc.Message{ID: []byte("null"), Error: rpc.ErrTooLong.Raw()}.Append(nil)) == nil {
+			if r.toClient(rpc.Refuse(rpc.RequestID(lines.TooLong()), rpc.ErrTooLong).Append(nil)) == nil {
 				continue
 			}
 		}

@@ -261,11 +261,10 @@ func (l *link) read(ctx context.Context, cancel context.CancelFunc, lines *rpc.L
 		line, held, err := lines.Take()
 		switch {
 		case errors.Is(err, rpc.ErrTooLong):
-			l.refuse(nil, rpc.ErrTooLong)
+			l.refuse(rpc.RequestID(lines.TooLong()), rpc.ErrTooLong)
 			continue
 		case errors.Is(err, rpc.ErrBusy):
-			head, _ := lines.TooLong()
-			l.refuse(rpc.RequestID(head), rpc.ErrBusy)
+			l.refuse(rpc.RequestID(lines.TooLong()), rpc.ErrBusy)
 			continue
 		case errors.Is(err, io.EOF):
 			return nil

@@ -179,8 +179,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request, who caller, id []
 		return nil, false
 	}
 	k := s.links.find(name)
-	if k == nil || k.ctx.Err() != nil || k.caller.session != who.session ||
-		subtle.ConstantTimeCompare(k.caller.credential[:], who.credential[:]) != 1 {
+	if k == nil || k.ctx.Err() != nil || !k.owns(who) {
 		// Plain text: clients take a JSON-RPC error for the answer to their request, and do not initialize again.
 		http.Error(w, "session not found", http.StatusNotFound)
 		return nil, false
@@ -190,6 +189,11 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request, who caller, id []
 	k.active++
 	k.idle.Stop()
 	return k, true
+}
+
+// owns reports whether a link was made with the credential of a caller.
+func (k *httpLink) owns(who caller) bool {
+	return k.caller.session == who.session && subtle.ConstantTimeCompare(k.caller.credential[:], who.credential[:]) == 1
 }
 
 // leave ends what enter began.

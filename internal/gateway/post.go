@@ -94,8 +94,13 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, who caller, held *
 	if !ok {
 		return
 	}
-	m, bad := rpc.Parse(b)
+	var m rpc.Message
+	var bad *rpc.Error
+	s.memory.Work(len(b), func() { m, bad = rpc.Parse(b) })
 	if bad != nil {
+		if k := s.links.find(r.Header.Get(headerSession)); m.Method == "" && k != nil && k.owns(who) {
+			k.CannotUse(m.ID, bad)
+		}
 		fail(w, http.StatusBadRequest, m.ID, bad)
 		return
 	}

@@ -163,11 +163,10 @@ func (c *stdioConn) next(ctx context.Context, lines *rpc.Lines) (serve func(), e
 	}()
 	switch {
 	case errors.Is(err, rpc.ErrTooLong):
-		c.say(rpc.Refuse(nil, tooLarge(c.server.maxBody)))
+		c.unreadable(lines, tooLarge(c.server.maxBody))
 		return nil, nil
 	case errors.Is(err, rpc.ErrBusy):
-		head, _ := lines.TooLong()
-		c.say(rpc.Refuse(rpc.RequestID(head), rpc.ErrBusy))
+		c.unreadable(lines, rpc.ErrBusy)
 		return nil, nil
 	case errors.Is(err, io.EOF):
 		return nil, io.EOF
@@ -176,8 +175,11 @@ func (c *stdioConn) next(ctx context.Context, lines *rpc.Lines) (serve func(), e
 	case ctx.Err() != nil:
 		return nil, ctx.Err() // the read could not be interrupted, and returned too late
 	}
-	m, bad := rpc.Parse(line)
+	var m rpc.Message
+	var bad *rpc.Error
+	c.server.memory.Work(len(line), func() { m, bad = rpc.Parse(line) })
 	switch {
+	case bad != nil && m.Method == "" && c.client.CannotUse(m.ID, bad):
 	case bad != nil:
 		c.say(rpc.Refuse(m.ID, bad))
 	case m.IsResponse():
@@ -198,6 +200,13 @@ func (c *stdioConn) noteMoved() {
 	case <-c.moved:
 	default:
 		close(c.moved)
+	}
+}
+
+// unreadable refuses a line of which only the beginning and the end are known.
+func (c *stdioConn) unreadable(lines *rpc.Lines, why *rpc.Error) {
+	if head, tail := lines.TooLong(); !c.client.CannotUse(rpc.PartialID(head, tail), why) {
+		c.say(rpc.Refuse(rpc.RequestID(head, tail), why))
 	}
 }
 

@@ -155,12 +155,38 @@ func TestStdioTooLong(t *testing.T) {
 	b := newWorld(t)
 	p := dial(t, b.server(Options{MaxBody: 1000}), b.open("guest"))
 	got := p.ask(modernCall("1", "docs__echo", `{"text":"`+strings.Repeat("x", 1000)+`"}`))
-	if want := `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid request: message too large: the limit is 1000 ` +
+	if want := `{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"invalid request: message too large: the limit is 1000 ` +
 		`bytes"}}`; got != want {
 		t.Errorf("got %s", got)
 	}
 	if got := p.ask(modernCall("2", "docs__echo", `{}`)); !strings.Contains(got, `"id":2,"result"`) {
 		t.Errorf("the next message: %s", got)
+	}
+}
+
+var tooDeep = strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000)
+
+// TestStdioTooDeep: a request that is nested too deep is refused by its id, and such an answer of the client ends the question, not the
+// patience of the server that asked.
+func TestStdioTooDeep(t *testing.T) {
+	b := newWorld(t)
+	p := dial(t, b.server(Options{}), b.open("guest"))
+	const want = `"error":{"code":-32600,"message":"invalid request: it is nested more than 1000 deep"}}`
+	if got := p.ask(modernCall("1", "docs__echo", `{"text":`+tooDeep+`}`)); got != `{"jsonrpc":"2.0","id":1,`+want {
+		t.Errorf("got %s", got)
+	}
+	p.ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},` +
+		`"clientInfo":{"name":"t","version":"1"}}}`)
+	for _, answer := range []string{`{"jsonrpc":"2.0","id":1,"result":{"x":` + tooDeep + `}}`,
+		`{"jsonrpc":"2.0","id":2,"result":{"x":"` + strings.Repeat("x", rpc.MaxMessage) + `"}}`} {
+		p.send(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"docs__ask","arguments":` + askOnce + `}}`)
+		if got := p.recv(); !strings.Contains(got, "elicitation/create") {
+			t.Fatal(got)
+		}
+		p.send(answer)
+		if got := p.recv(); !strings.Contains(got, `"id":5`) || !strings.Contains(got, "the client's answer cannot be used") {
+			t.Errorf("got %s", got)
+		}
 	}
 }
 

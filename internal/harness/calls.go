@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/rawjson"
 )
 
 // Called is a call of a tool in a transcript, or its result.
@@ -49,7 +50,7 @@ func ParseCalls(line []byte) []Called {
 			} `json:"content"`
 		} `json:"message"`
 	}
-	if json.Unmarshal(line, &l) != nil || len(l.Session) > maxID {
+	if rawjson.Decode(line, &l) != nil || len(l.Session) > maxID {
 		return nil
 	}
 	at, err := time.Parse(time.RFC3339, l.Time)
@@ -159,7 +160,7 @@ func (path Transcript) Dir() string {
 		var l struct {
 			Dir string `json:"cwd"`
 		}
-		if json.Unmarshal(line, &l) == nil && filepath.IsAbs(l.Dir) {
+		if rawjson.Decode(line, &l) == nil && filepath.IsAbs(l.Dir) {
 			return filepath.Clean(l.Dir)
 		}
 	}

@@ -81,7 +81,7 @@ func Read(agent, event string, stdin []byte) (Event, error) {
 		return e, fmt.Errorf("the event is longer than %d bytes", MaxInput)
 	}
 	var w wire
-	if err := json.Unmarshal(stdin, &w); err != nil {
+	if err := rawjson.Decode(stdin, &w); err != nil {
 		return e, fmt.Errorf("the event cannot be read: %w", jsonFault(err))
 	}
 	if name := rawjson.RepeatedName(stdin, maxMembers); name != "" {
@@ -219,7 +219,7 @@ const (
 // stringOf returns the value of a JSON string, or "".
 func stringOf(v jsontext.Value) string {
 	var s string
-	if len(v) == 0 || json.Unmarshal(v, &s) != nil {
+	if len(v) == 0 || rawjson.Decode(v, &s) != nil {
 		return ""
 	}
 	return s
@@ -228,7 +228,7 @@ func stringOf(v jsontext.Value) string {
 // number returns the integer part of a JSON number, or 0.
 func number(v jsontext.Value) int64 {
 	var f float64
-	if len(v) == 0 || json.Unmarshal(v, &f) != nil || f < 0 || f > 1e12 {
+	if len(v) == 0 || rawjson.Decode(v, &f) != nil || f < 0 || f > 1e12 {
 		return 0
 	}
 	return int64(f)
@@ -239,6 +239,9 @@ func jsonFault(err error) error {
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
 		return fmt.Errorf("at byte %d: %w", syntax.ByteOffset, syntax.Err)
+	}
+	if errors.Is(err, rawjson.ErrTooDeep) {
+		return err
 	}
 	var wrong *json.SemanticError
 	if errors.As(err, &wrong) && wrong.JSONPointer != "" {

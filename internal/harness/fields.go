@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/rawjson"
@@ -223,7 +222,7 @@ func texts(v jsontext.Value) (list []string, err error) {
 	if v.Kind() == '"' {
 		return []string{stringOf(v)}, nil
 	}
-	err = json.Unmarshal(v, &list)
+	err = rawjson.Decode(v, &list)
 	if err == nil && v.Kind() != '[' {
 		err = errors.New("not a list")
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/rawjson"
@@ -148,10 +147,10 @@ func (e *Event) target(to string, value jsontext.Value) ([]rawjson.Field, error)
 		return []rawjson.Field{{Name: "command", Value: rawjson.Quote(command)}}, err
 	case "@dir":
 		var dir string
-		if string(value) == "null" || json.Unmarshal(value, &dir) == nil && dir == "" {
+		if string(value) == "null" || rawjson.Decode(value, &dir) == nil && dir == "" {
 			return nil, nil
 		}
-		if json.Unmarshal(value, &dir) != nil {
+		if rawjson.Decode(value, &dir) != nil {
 			return nil, errors.New("the working directory of the command is not a string")
 		}
 		if !filepath.IsAbs(dir) {
@@ -173,11 +172,11 @@ func (e *Event) target(to string, value jsontext.Value) ([]rawjson.Field, error)
 // commandText returns a command as the text of a shell command. It quotes each word of an argument vector.
 func commandText(v jsontext.Value) (string, error) {
 	var command string
-	if json.Unmarshal(v, &command) == nil {
+	if rawjson.Decode(v, &command) == nil {
 		return command, nil
 	}
 	var argv []string
-	if json.Unmarshal(v, &argv) != nil {
+	if rawjson.Decode(v, &argv) != nil {
 		return "", errors.New("the command is neither a text nor a list of words")
 	}
 	words := make([]string, len(argv))

@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/rawjson"
@@ -161,7 +160,7 @@ func (l *ClaudeLine) Blocks() []ClaudeBlock {
 		return []ClaudeBlock{{Type: "text", Text: stringOf(content)}}
 	}
 	var out []ClaudeBlock
-	if json.Unmarshal(content, &out) != nil {
+	if rawjson.Decode(content, &out) != nil {
 		return nil
 	}
 	return out
@@ -176,7 +175,7 @@ func entries(raw []byte, with string) []ClaudeLine {
 		if !bytes.Contains(line, []byte(with)) {
 			continue
 		}
-		if json.Unmarshal(line, &e) == nil && e.Message != nil {
+		if rawjson.Decode(line, &e) == nil && e.Message != nil {
 			out = append(out, e)
 		}
 	}
@@ -285,7 +284,7 @@ type Task struct {
 
 // TaskOf decodes the arguments of a call that starts a subagent. Missing arguments stay empty.
 func TaskOf(input jsontext.Value) (t Task) {
-	_ = json.Unmarshal(input, &t) // arguments of another type start no subagent that we know
+	_ = rawjson.Decode(input, &t) // arguments of another type start no subagent that we know
 	return t
 }
 
@@ -369,7 +368,7 @@ func startedBy(path string) string {
 	var note struct {
 		ToolUse string `json:"toolUseId"`
 	}
-	if json.Unmarshal(raw, &note) != nil {
+	if rawjson.Decode(raw, &note) != nil {
 		return ""
 	}
 	return note.ToolUse

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
+	"mycelium/internal/rawjson"
 )
 
 // Usage is the tokens that one answer of an agent's model used, from the transcript.
@@ -64,7 +64,7 @@ func ParseUsage(line []byte) (s UsageLine, ok bool, err error) {
 		return UsageLine{}, false, nil
 	}
 	var l usageLine
-	if err := json.Unmarshal(line, &l); err != nil {
+	if err := rawjson.Decode(line, &l); err != nil {
 		return UsageLine{}, false, errors.New("a line of the transcript cannot be read")
 	}
 	u := l.Message.Usage

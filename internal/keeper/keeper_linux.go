@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 
@@ -54,6 +55,12 @@ const (
 // Run is the body of the keeper process. It starts servers at the request of its owner, and ends all of them, grandchildren too, when
 // the owner's end of the socket closes. It returns when they are gone.
 func Run() error {
+	guarded := os.Getenv(guardedVar) != ""
+	if !guarded && slices.ContainsFunc(socketFDs[:], func(fd int) bool { return isKind(fd, unix.S_IFSOCK) }) {
+		if started, err := guard(); started {
+			return err
+		}
+	}
 	conn, err := openSocket()
 	if err != nil {
 		return err
@@ -73,6 +80,9 @@ func Run() error {
 	// A child gets its parent-death signal when the thread that started it ends. This thread lives as long as the keeper.
 	runtime.LockOSThread()
 	k := &keeper{conn: conn, groups: map[int]*group{}}
+	if guarded {
+		whenGuardEnds(func() { _ = conn.CloseRead() }) // the same as the end of the owner
+	}
 	requests := make(chan spawnRequest)
 	done := make(chan struct{})
 	go func() {
@@ -84,11 +94,19 @@ func Run() error {
 	return nil
 }
 
+// socketFDs are the descriptors on which the socket can be.
+var socketFDs = [...]int{socketFD, 0}
+
+// isKind reports whether a descriptor is open and of a type of file (unix.S_IFSOCK, unix.S_IFREG).
+func isKind(fd int, kind uint32) bool {
+	var st unix.Stat_t
+	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == kind
+}
+
 // openSocket opens the socket that the keeper was started with. Children do not inherit it.
 func openSocket() (*net.UnixConn, error) {
-	for _, fd := range []int{socketFD, 0} {
-		var st unix.Stat_t
-		if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFSOCK {
+	for _, fd := range socketFDs {
+		if !isKind(fd, unix.S_IFSOCK) {
 			continue
 		}
 		f := os.NewFile(uintptr(fd), "keeper")

@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy/sign"
+	"mycelium/internal/rawjson"
 )
 
 // MaxAnswer is the largest body of an answer, in bytes.
@@ -108,7 +109,7 @@ func (a *approvalsAPI) answer(w http.ResponseWriter, r *http.Request, by string)
 		return
 	}
 	var answer api.Answer
-	if err := json.Unmarshal(body, &answer, json.RejectUnknownMembers(true)); err != nil {
+	if err := rawjson.Decode(body, &answer, json.RejectUnknownMembers(true)); err != nil {
 		httpError(w, http.StatusBadRequest, "the body is not an answer: "+err.Error())
 		return
 	}

@@ -3,6 +3,7 @@ package rawjson
 import (
 	"bytes"
 	"iter"
+	"slices"
 	"strconv"
 )
 
@@ -86,6 +87,24 @@ func Set(object []byte, name string, value []byte) []byte {
 		return join(object[:s.to], []byte{','}, member, object[s.to:])
 	}
 	return join(object[:s.open], member, object[s.open:])
+}
+
+// Default returns the object with those of the members added at the end that it lacks. It reads the object once and copies it once, if at
+// all. Anything that is not an object is returned as it is.
+func Default(object []byte, members ...Field) []byte {
+	s := ScanObject(object)
+	for s.Next() {
+		members = slices.DeleteFunc(members, func(f Field) bool { return f.Name == string(s.Name()) })
+	}
+	if len(members) == 0 || !s.Complete() {
+		return object
+	}
+	added, at := Object(members...), s.open
+	added = added[1 : len(added)-1]
+	if s.to > 0 {
+		return join(object[:s.to], []byte{','}, added, object[s.to:])
+	}
+	return join(object[:at], added, object[at:])
 }
 
 // SetBoth is Set of two members in one copy of the object, if it has both.

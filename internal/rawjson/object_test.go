@@ -45,6 +45,17 @@ func TestSet(t *testing.T) {
 	}
 }
 
+func TestDefault(t *testing.T) {
+	for in, want := range map[string]string{
+		`{}`: `{"a":1,"b":2}`, `{ }`: `{"a":1,"b":2 }`, `{"x":0 }`: `{"x":0,"a":1,"b":2 }`, `{"a":null}`: `{"a":null,"b":2}`,
+		`{"b":7,"\u0061":8}`: `{"b":7,"\u0061":8}`, `[]`: `[]`, `{"x"`: `{"x"`,
+	} {
+		if got := Default([]byte(in), Field{Name: "a", Value: []byte("1")}, Field{Name: "b", Value: []byte("2")}); string(got) != want {
+			t.Errorf("Default(%s) = %s, want %s", in, got, want)
+		}
+	}
+}
+
 func TestSetBoth(t *testing.T) {
 	const in = `{"a":1, "b":2 ,"c":3}`
 	for _, tt := range []struct{ key, value, other, otherValue, want string }{

@@ -13,12 +13,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Valid reports whether raw is exactly one JSON value in UTF-8 without duplicate names at any depth.
-func Valid(raw []byte) bool { return jsontext.Value(raw).IsValid() }
+// Valid reports whether raw is exactly one JSON value in UTF-8 without duplicate names at any depth, and not [TooDeep].
+func Valid(raw []byte) bool { return !TooDeep(raw) && jsontext.Value(raw).IsValid() }
 
 // WellFormed is Valid for a text in which an object may have several members of one name.
 func WellFormed(raw []byte) bool {
-	return jsontext.Value(raw).IsValid(jsontext.AllowDuplicateNames(true))
+	return !TooDeep(raw) && jsontext.Value(raw).IsValid(jsontext.AllowDuplicateNames(true))
 }
 
 // Text decodes a JSON string; false for any other value. Unlike [Unquote] it checks the string.

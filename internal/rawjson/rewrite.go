@@ -17,9 +17,6 @@ type Visitor[S any] struct {
 	Compact bool
 }
 
-// maxDepth is the nesting that package jsontext accepts, and so that of every text that Valid has checked.
-const maxDepth = 10_000
-
 // Rewrite appends raw, one JSON value, to dst, with the changes that a Visitor makes. of is what the caller knows of raw. With a nil
 // dst and no changes the result is raw itself. It returns false if raw is not made of JSON's brackets, commas and colons as it should
 // be; it does not check literals, numbers and the inside of strings.
@@ -37,7 +34,7 @@ func Rewrite[S any](dst, raw []byte, of S, v *Visitor[S]) ([]byte, bool) {
 func (v *Visitor[S]) value(w *rewriter, of S, depth int) bool {
 	first := w.next()
 	switch {
-	case first == 0 || depth > maxDepth:
+	case first == 0 || depth > MaxDepth:
 		return false
 	case first == '{':
 		return v.nested(w, '}', of, depth)

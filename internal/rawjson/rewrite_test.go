@@ -58,7 +58,7 @@ func TestRewriteRefuses(t *testing.T) {
 	for _, in := range []string{
 		``, ` `, `{`, `[`, `}`, `{"a"}`, `{"a":}`, `{"a":1`, `{"a":1,}`, `{"a" 1}`, `{,}`, `{1:2}`, `[1,]`, `[1 2]`, `[,1]`, `[1}`, `{"a":1]`,
 		`{} {}`, `[]]`, `"`, `"a`, `"\"`, `{"a`, `{"cut":`, `{"cut":}`, "{}\x00",
-		strings.Repeat("[", maxDepth+2) + strings.Repeat("]", maxDepth+2), strings.Repeat(`{"a":`, 1<<20),
+		strings.Repeat("[", MaxDepth+2) + strings.Repeat("]", MaxDepth+2), strings.Repeat(`{"a":`, 1<<20),
 	} {
 		var seen strings.Builder
 		if out, ok := Rewrite([]byte("> "), []byte(in), 0, tracer(&seen, true)); ok || string(out) != "> " {
@@ -66,8 +66,8 @@ func TestRewriteRefuses(t *testing.T) {
 		}
 	}
 	var seen strings.Builder
-	if deep := strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth); !Valid([]byte(deep)) {
-		t.Error("package jsontext accepts less than maxDepth")
+	if deep := strings.Repeat("[", MaxDepth) + strings.Repeat("]", MaxDepth); !Valid([]byte(deep)) {
+		t.Error("Valid accepts less than MaxDepth")
 	} else if _, ok := Rewrite(nil, []byte(deep), 0, tracer(&seen, false)); !ok {
 		t.Error("what package jsontext accepts is too deep")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ const greed = 3
 // answers until they are written. Each holder (a session, a server) has a share. It is safe for concurrent use. A nil Memory has no bound.
 type Memory struct {
 	most int
+	work chan struct{} // holds one for each large message that is worked on
 
 	mu    sync.Mutex
 	used  int
@@ -33,7 +35,19 @@ type Memory struct {
 
 // NewMemory returns a bound of so many bytes.
 func NewMemory(most int) *Memory {
-	return &Memory{most: most, by: map[string]int{}, large: map[string]bool{}, wait: map[string][]chan struct{}{}}
+	return &Memory{most: most, work: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)), by: map[string]int{}, large: map[string]bool{}, wait: map[string][]chan struct{}{}}
+}
+
+// Work calls f, which works on a message of n bytes and waits for nobody. Large messages take no more than half of the processors, so that a
+// small one does not wait behind each of them at each step of its way: to check 4 MiB takes as long as a hundred small calls.
+func (m *Memory) Work(n int, f func()) {
+	if m == nil || n <= largeFrom {
+		f()
+		return
+	}
+	m.work <- struct{}{}
+	defer func() { <-m.work }()
+	f()
 }
 
 // Used returns how many bytes are held now, and the most that were held at once.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -87,6 +88,42 @@ func TestMemoryIsShared(t *testing.T) {
 }
 
 // TestLinesWithoutMemory: a line for which there is no memory is skipped, and its id can be found.
+// TestWorkOnLargeMessages: no more than half of the processors work on large messages at once, and small ones wait for none of them.
+func TestWorkOnLargeMessages(t *testing.T) {
+	m := NewMemory(1 << 20)
+	most := max(1, runtime.GOMAXPROCS(0)/2)
+	var mu sync.Mutex
+	now, peak := 0, 0
+	started, leave := make(chan struct{}, 8*most), make(chan struct{})
+	var group sync.WaitGroup
+	for range 8 * most {
+		group.Go(func() {
+			m.Work(largeFrom+1, func() {
+				mu.Lock()
+				now++
+				peak = max(peak, now)
+				mu.Unlock()
+				started <- struct{}{}
+				<-leave
+				mu.Lock()
+				now--
+				mu.Unlock()
+			})
+		})
+	}
+	for range most {
+		<-started
+	}
+	done := false
+	m.Work(largeFrom, func() { done = true })
+	(*Memory)(nil).Work(1<<30, func() {})
+	close(leave)
+	group.Wait()
+	if peak != most || !done {
+		t.Errorf("%d at once, want %d; the small one ran: %v", peak, most, done)
+	}
+}
+
 func TestLinesWithoutMemory(t *testing.T) {
 	m := NewMemory(1 << 20)
 	long := `{"id":7,"method":"x","params":"` + strings.Repeat("y", 2<<20) + `"}`
@@ -96,7 +133,7 @@ func TestLinesWithoutMemory(t *testing.T) {
 		t.Fatalf("a line of 2 MiB with a bound of 1 MiB: %v", err)
 	}
 	head, tail := l.TooLong()
-	if got := string(RequestID(head)); got != "7" || !bytes.HasSuffix(tail, []byte(`y"}`+"\n")) {
+	if got := string(RequestID(head, tail)); got != "7" || !bytes.HasSuffix(tail, []byte(`y"}`+"\n")) {
 		t.Errorf("id %q, tail %.20q", got, tail[max(0, len(tail)-20):])
 	}
 	if line, claim, err := l.Take(); string(line) != `{"id":8}` || err != nil {

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -10,12 +11,12 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// Parse parses exactly one message. Its error is always an *Error with CodeParse or CodeInvalidRequest. The message has the id if it
-// could be read, so that the answer can carry it.
+// Parse parses exactly one message. Its error is always an *Error with CodeParse or CodeInvalidRequest. With an error the message has the
+// id and the method if they could be read, so that the answer can carry the id, and a response can be told from a request.
 //
 // CodeParse means that the input is not JSON, not UTF-8 or followed by more data. CodeInvalidRequest means JSON that is not one message:
 // a batch, a duplicate name at any depth, a name that differs from a protocol key only in case, params that are not an object, an id that
-// is not a string or an integer, a version other than 2.0.
+// is not a string or an integer, a version other than 2.0. It also means input that is nested too deep ([rawjson.TooDeep]).
 func Parse(b []byte) (Message, *Error) {
 	if !rawjson.Valid(b) {
 		return malformed(b)
@@ -29,7 +30,7 @@ func Parse(b []byte) (Message, *Error) {
 	}
 	var f fields
 	if err := f.read(b); err != nil {
-		return Message{ID: f.readableID()}, err
+		return f.readable(), err
 	}
 	return f.message()
 }
@@ -68,7 +69,7 @@ func (f *fields) read(object []byte) *Error {
 
 // message checks the members and returns the message.
 func (f *fields) message() (Message, *Error) {
-	m := Message{ID: f.readableID()}
+	m := f.readable()
 	if string(f.version) != `"2.0"` {
 		if v, _ := rawjson.Text(f.version); v != "2.0" {
 			return m, InvalidRequest(`"jsonrpc" must be "2.0"`)
@@ -83,14 +84,13 @@ func (f *fields) message() (Message, *Error) {
 	if f.id != nil && m.ID == nil {
 		return m, InvalidRequest(`"id" must be a string or an integer`)
 	}
-	method, ok := methodName(f.method)
-	if !ok || method == "" {
+	if m.Method == "" {
 		return m, InvalidRequest(`"method" must be a string that is not empty`)
 	}
 	if f.params != nil && f.params[0] != '{' {
 		return m, InvalidRequest(`"params" must be an object`)
 	}
-	m.Method, m.Params = method, f.params
+	m.Params = f.params
 	return m, nil
 }
 
@@ -110,6 +110,15 @@ func (f *fields) response(m Message) (Message, *Error) {
 	}
 	m.Result, m.Error = f.result, f.err
 	return m, nil
+}
+
+// readable returns the message with its id and its method, as far as they can be read.
+func (f *fields) readable() Message {
+	m := Message{ID: f.readableID()}
+	if f.method != nil {
+		m.Method, _ = methodName(f.method)
+	}
+	return m
 }
 
 // readableID returns the id if it is a string or an integer.
@@ -156,14 +165,13 @@ func methodName(raw []byte) (string, bool) {
 
 // malformed describes why input is not one strict JSON value. It is slow and only used for errors.
 func malformed(b []byte) (Message, *Error) {
+	if rawjson.TooDeep(b) {
+		return partly(b), InvalidRequest(fmt.Sprintf("it is nested more than %d deep", rawjson.MaxDepth))
+	}
 	d := jsontext.NewDecoder(strings.NewReader(string(b)))
 	_, err := d.ReadValue()
 	if errors.Is(err, jsontext.ErrDuplicateName) && rawjson.WellFormed(b) {
-		var f fields
-		if t := rawjson.Trim(b); t[0] == '{' && rawjson.Unique(t, "id") {
-			_ = f.read(t)
-		}
-		return Message{ID: f.readableID()}, InvalidRequest("a member name appears twice in one object")
+		return partly(b), InvalidRequest("a member name appears twice in one object")
 	}
 	msg := "more data after the message"
 	if err != nil {
@@ -173,6 +181,15 @@ func malformed(b []byte) (Message, *Error) {
 		}
 	}
 	return Message{}, &Error{Code: CodeParse, Message: "parse error: " + msg}
+}
+
+// partly reads the id and the method of an object that has only one id.
+func partly(b []byte) Message {
+	var f fields
+	if b = rawjson.Trim(b); b[0] == '{' && rawjson.Unique(b, "id") {
+		_ = f.read(b)
+	}
+	return f.readable()
 }
 
 // CheckCase returns an error if an object has a member whose name equals one of the keys only when case is ignored (T1:

@@ -22,29 +22,31 @@ func PartialID(head, tail []byte) []byte {
 		}
 	}
 	if id == nil {
-		id = tailID(tail)
+		if last, request := tailID(tail); !request {
+			id = last
+		}
 	}
 	return id
 }
 
-// RequestID returns the id of a request of which only the beginning is known. It returns nil if that does not have the whole id.
-func RequestID(head []byte) []byte {
+// RequestID returns the id of a request of which only the beginning and the end are known. It returns nil if neither has the whole id.
+func RequestID(head, tail []byte) []byte {
 	for s := rawjson.ScanObject(head); s.Next(); {
 		if string(s.Name()) == "id" && s.End() < len(head) {
 			return s.Value()
 		}
 	}
-	return nil
+	id, _ := tailID(tail)
+	return id
 }
 
 // tailID reads the last members of an object backwards: {… ,"id":7} or {… ,"id":7,"jsonrpc":"2.0"}. If there are only scalars between a
-// comma and the last brace of the line, both belong to the outermost object.
-func tailID(tail []byte) []byte {
+// comma and the last brace of the line, both belong to the outermost object. request reports that a method is among them.
+func tailID(tail []byte) (id []byte, request bool) {
 	rest, ok := bytes.CutSuffix(rawjson.Trim(tail), []byte{'}'})
 	if !ok {
-		return nil
+		return nil, false
 	}
-	var id []byte
 	for range 3 { // the scalars of a message: jsonrpc, id and, in a request, method
 		var name, value []byte
 		rest, name, value = rawjson.LastMember(rest)
@@ -52,11 +54,11 @@ func tailID(tail []byte) []byte {
 		case `"id"`:
 			id = value
 		case `"method"`:
-			return nil
+			request = true
 		case `"jsonrpc"`:
 		default:
-			return id
+			return id, request
 		}
 	}
-	return id
+	return id, request
 }

@@ -40,6 +40,16 @@ func TestPartialID(t *testing.T) {
 			}
 		}
 	}
+	for line, want := range map[string]string{ // the SDKs put the id last
+		`{"method":"tools/call","params":{"x":"` + long + `"},"jsonrpc":"2.0","id":7}`: "7",
+		`{"jsonrpc":"2.0","id":7,"method":"m","params":{"x":"` + long + `","id":8}}`:   "7",
+		`{"params":{"x":"` + long + `"},"id":7,"method":"m"}`:                          "7",
+		`{"method":"m","params":{"x":"` + long + `","id":8}}`:                          "",
+	} {
+		if got := string(RequestID([]byte(line)[:lineBuffer], []byte(line)[len(line)-lineBuffer:])); got != want {
+			t.Errorf("request %.40s: id %s, want %s", line, got, want)
+		}
+	}
 	lines := NewLines(strings.NewReader(`{"id":7,"result":1}`), 10)
 	_, err := lines.Next()
 	if head, tail := lines.TooLong(); !errors.Is(err, ErrTooLong) || string(PartialID(head, tail)) != "7" {

@@ -63,7 +63,11 @@ func TestParseRefuses(t *testing.T) {
 		{"lone surrogate", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"\ud800"}}`, parse, ""},
 		{"NUL", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\x00\"}", parse, ""},
 		{"BOM", "\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}", parse, ""},
-		{"too deep", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":` + deep + `}}`, parse, ""},
+		{"too deep", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":` + deep + `}}`, invalid, "1"},
+		{"too deep, id behind", `{"jsonrpc":"2.0","result":` + deep + `,"id":1}`, invalid, "1"},
+		{"too deep, no end", `{"jsonrpc":"2.0","id":1,"result":` + deep[:20000], invalid, "1"},
+		{"too deep, two ids", `{"jsonrpc":"2.0","id":1,"result":` + deep + `,"id":2}`, invalid, ""},
+		{"too deep, an array", deep, invalid, ""},
 		{"batch", `[{"jsonrpc":"2.0","id":1,"method":"x"}]`, invalid, ""},
 		{"string", `"x"`, invalid, ""},
 		{"no version", `{"id":1,"method":"x"}`, invalid, "1"},
@@ -106,8 +110,8 @@ func TestParseRefuses(t *testing.T) {
 		if err.Code != tt.code || string(m.ID) != tt.id {
 			t.Errorf("%s: code %d id %q (%v), want %d %q", tt.name, err.Code, m.ID, err, tt.code, tt.id)
 		}
-		if m.Method != "" || m.Params != nil || m.Result != nil || m.Error != nil {
-			t.Errorf("%s: more than the id came back: %+v", tt.name, m)
+		if m.Params != nil || m.Result != nil || m.Error != nil {
+			t.Errorf("%s: more than the id and the method came back: %+v", tt.name, m)
 		}
 	}
 }

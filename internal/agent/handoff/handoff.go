@@ -24,6 +24,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/credential"
 	"mycelium/internal/gate/guard"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
@@ -171,7 +172,7 @@ func parse(raw []byte) (c Context, unknown []string, err error) {
 	if len(raw) > maxContext {
 		return c, nil, fmt.Errorf("it has more than %d MiB", maxContext>>20)
 	}
-	if err := json.Unmarshal(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), &c); err != nil {
+	if err := rawjson.Decode(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), &c); err != nil {
 		return c, nil, text.Hinted(fmt.Errorf("it is not the context of a failure: %s", wrong(raw, err)), shape)
 	}
 	for _, k := range []struct {

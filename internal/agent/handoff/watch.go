@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"mycelium/internal/agent"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
@@ -74,7 +73,7 @@ func (s *scripts) take(e agent.Event) {
 			Path  string   `json:"path"`
 			Args  []string `json:"args"`
 		}
-		if json.Unmarshal(e.Call.Args, &args) == nil {
+		if rawjson.Decode(e.Call.Args, &args) == nil {
 			*s = append(*s, &scriptRun{e.Call.ID, Context{Skill: args.Skill, Script: args.Path, Args: args.Args}})
 		}
 	case e.Done != nil:
@@ -103,7 +102,7 @@ func (r *scriptRun) end(d agent.Done) {
 		TimedOut bool   `json:"timedOut"`
 	}
 	r.Error = &Failure{Message: "the script failed"}
-	if json.Unmarshal([]byte(text), &out) != nil { // the middle of a very long result is left out
+	if rawjson.Decode([]byte(text), &out) != nil { // the middle of a very long result is left out
 		r.Error.Stdout = text
 		return
 	}

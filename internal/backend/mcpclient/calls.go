@@ -3,6 +3,7 @@ package mcpclient
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -19,6 +20,14 @@ const maxPendingNotices = 64
 // abandonedFor is how long log lines and questions of a server are passed to no other caller after a call was abandoned. The server may
 // still be at work on that call, and they would reach a call that they do not belong to.
 const abandonedFor = time.Minute
+
+// AnswerError is an answer that cannot be used. The server did answer.
+type AnswerError struct{ what string }
+
+func (e *AnswerError) Error() string { return e.what }
+
+// errTooLong is an answer of more than MaxAnswer bytes.
+var errTooLong = &AnswerError{fmt.Sprintf("its answer is longer than %d MiB", MaxAnswer>>20)}
 
 // ErrClosed is returned for a call on a connection that has ended.
 var ErrClosed = errors.New("the connection is closed")
@@ -45,8 +54,10 @@ type pending struct {
 	wake     chan struct{} // holds one when there are events; nil: nobody listens
 	stop     func()        // stops what the transport does for it; may be nil
 
+	odd     int     // answers that had reached no call when it was sent
 	events  []event // guarded by the table's lock
 	notices int     // the notifications among events
+	doubted bool    // an answer with the id of no call came, and may be its own; guarded by the table's lock
 }
 
 // event is a message of the server about a call: a notification or a question.
@@ -82,8 +93,10 @@ type calls struct {
 	asked       map[string]*question // by the server's raw id
 	recipients  recipients
 	abandoned   abandonment
-	serverLevel int   // log level that was set at the server
-	err         error // why the connection ended; nil: it stands
+	serverLevel int    // log level that was set at the server
+	odd         int    // answers that reached no call
+	lastOdd     string // the last of them, in words
+	err         error  // why the connection ended; nil: it stands
 }
 
 // abandonment records the last call that was abandoned.
@@ -112,7 +125,7 @@ func (c *calls) add(r Call, token []byte, level int) (*pending, error) {
 	if c.last > 0 || r.Method != methodDiscover {
 		c.last++
 	}
-	p.id = c.last
+	p.id, p.odd = c.last, c.odd
 	c.open[p.id] = p
 	return p, nil
 }
@@ -137,6 +150,57 @@ func (c *calls) complete(id []byte, a answer) bool {
 		p.answer <- a
 	}
 	return ok
+}
+
+// setOdd records an answer that reached no call.
+func (c *calls) setOdd(what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.odd++
+	c.lastOdd = what
+}
+
+// cameMeanwhile returns the last answer that reached no call since p was sent, in words; empty: none did.
+func (c *calls) cameMeanwhile(p *pending) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.odd == p.odd {
+		return ""
+	}
+	return c.lastOdd
+}
+
+// meant returns the call to which an answer belongs that has the id of no open call; nil: it is not known, or the answer was asked for.
+// If certain is false, the call may still get an answer of its own. A call is returned as uncertain once.
+func (c *calls) meant(id []byte, of *pending) (p *pending, certain bool) {
+	number, isText := rawjson.Text(id)
+	if !isText {
+		number = string(id)
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	c.mu.Lock()
+	given := err == nil && 0 <= n && n <= c.last
+	named := c.open[n]
+	c.mu.Unlock()
+	if number == "null" && !isText || given && !isText {
+		return nil, false
+	}
+	if of != nil {
+		return of, true
+	}
+	if p = named; p == nil || !isText {
+		p = c.onlyPending()
+	}
+	if p == nil {
+		return nil, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p.doubted {
+		return nil, false
+	}
+	p.doubted = true
+	return p, false
 }
 
 // failOne ends one request with err, if the request still waits.

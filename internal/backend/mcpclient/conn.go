@@ -105,6 +105,7 @@ type Options struct {
 
 	Changed func()              // a list of the server changed, or may have; must not wait
 	Updated func(params []byte) // a resource was updated; must not wait; nil: nobody is interested
+	Odd     func(what string)   // an answer reached no call; must not wait; nil: nobody is interested
 	Missed  func()              // updates of resources may have been missed; must not wait; nil: nobody is interested
 }
 
@@ -213,6 +214,28 @@ func (c *Conn) claim() *rpc.Claim { return c.Memory.Claim("server " + c.Name) }
 // ErrTimeout means that the limit of a call is over.
 var ErrTimeout = errors.New("no answer in time")
 
+// timeoutError is ErrTimeout of a call during which an answer came that reached no call.
+type timeoutError struct{ came string }
+
+func (e *timeoutError) Error() string        { return ErrTimeout.Error() + "; " + e.came }
+func (e *timeoutError) Is(target error) bool { return target == ErrTimeout }
+
+// CameMeanwhile returns the answer that reached no call while a call ran into its time-out, in words; empty: none did.
+func CameMeanwhile(err error) string {
+	var e *timeoutError
+	if errors.As(err, &e) {
+		return e.came
+	}
+	return ""
+}
+
+// odd reports an answer that reached no call. Its text comes from the server.
+func (c *Conn) odd(what string) {
+	if c.Odd != nil {
+		c.Odd(c.secrets.Text(what))
+	}
+}
+
 // await handles the events of a request until the answer comes.
 func (c *Conn) await(ctx context.Context, p *pending, a *questions) (result, rpcErr []byte, err error) {
 	late := startStopwatch(p.Limit)
@@ -235,7 +258,11 @@ func (c *Conn) await(ctx context.Context, p *pending, a *questions) (result, rpc
 		case got := <-p.answer:
 			return c.finish(p, got)
 		case <-late.c:
-			return c.giveUp(p, ErrTimeout)
+			why := ErrTimeout
+			if came := c.calls.cameMeanwhile(p); came != "" {
+				why = &timeoutError{c.secrets.Text(came)}
+			}
+			return c.giveUp(p, why)
 		case <-ctx.Done():
 			return c.giveUp(p, ctx.Err())
 		}

@@ -53,7 +53,7 @@ func newHTTP(t *Target, c *Conn) *httpTransport {
 	if t.Authority != nil {
 		h.client.Transport = t.Authority.Transport(h.client.Transport)
 	}
-	h.in = &inbox{calls: c.calls, received: &c.received, notice: c.notice, streams: true, reply: func(m rpc.Message) {
+	h.in = &inbox{calls: c.calls, memory: c.Memory, received: &c.received, odd: c.odd, notice: c.notice, streams: true, reply: func(m rpc.Message) {
 		select {
 		case h.outbox <- m:
 		default:
@@ -162,13 +162,17 @@ func (h *httpTransport) exchange(req *http.Request, p *pending) error {
 	body, err := rpc.ReadAnswer(req.Context(), res.Body, res.ContentLength, MaxAnswer, p.Answer)
 	switch {
 	case errors.Is(err, rpc.ErrTooLong):
-		return fmt.Errorf("its answer is longer than %d MiB", MaxAnswer>>20)
+		return errTooLong
 	case err != nil:
 		return fmt.Errorf("read its answer: %w", err)
 	case kind != "application/json":
 		return text.Hinted(fmt.Errorf("its answer is of type %.60q, not JSON", kind), "is the url that of an MCP server?")
 	}
-	h.in.handle(body, p)
+	if h.in.handle(body, p); !h.in.calls.isComplete(p) {
+		if _, bad := rpc.Parse(body); bad != nil {
+			return &AnswerError{"its answer is not valid: " + bad.Message}
+		}
+	}
 	return nil
 }
 

@@ -35,8 +35,11 @@ func (h *httpTransport) stream(ctx context.Context, res *http.Response, p *pendi
 		})
 		_ = res.Body.Close()
 		body.Reset()
-		if errors.Is(err, rpc.ErrBusy) {
+		switch {
+		case errors.Is(err, rpc.ErrBusy):
 			return err
+		case errors.Is(err, rpc.ErrEventTooLong): // the same one would come again
+			return errTooLong
 		}
 		if h.in.calls.isComplete(p) {
 			return nil

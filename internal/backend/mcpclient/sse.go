@@ -63,8 +63,11 @@ func (s *sseTransport) read() {
 		body.Reset()
 		return true
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		err = errors.New("its stream of events ended")
+	case errors.Is(err, rpc.ErrEventTooLong):
+		err = errTooLong
 	}
 	s.fail(err) // does nothing if it failed before
 }

@@ -45,7 +45,7 @@ func newStdio(proc *keeper.Process, c *Conn, o Options) *stdioTransport {
 		proc: proc, stderr: redact.NewTail(c.secrets),
 		outbox: make(chan []byte, maxOutbox), stderrRead: make(chan struct{}), dead: make(chan struct{}), lock: make(chan struct{}, 1),
 	}
-	l.in = &inbox{calls: c.calls, received: &c.received, reply: func(m rpc.Message) { l.post(m) }, notice: c.notice}
+	l.in = &inbox{calls: c.calls, memory: o.Memory, received: &c.received, odd: c.odd, reply: func(m rpc.Message) { l.post(m) }, notice: c.notice}
 	l.wg.Go(func() {
 		defer close(l.stderrRead)
 		to := io.Writer(l.stderr)
@@ -84,9 +84,9 @@ func (l *stdioTransport) read(memory *rpc.Memory, holder string) {
 		line, held, err := lines.Take()
 		switch {
 		case errors.Is(err, rpc.ErrTooLong):
-			l.dropped(rpc.PartialID(lines.TooLong()), fmt.Errorf("its answer is longer than %d MiB", MaxAnswer>>20))
+			l.in.lost(rpc.PartialID(lines.TooLong()), nil, errTooLong)
 		case errors.Is(err, rpc.ErrBusy):
-			l.dropped(rpc.PartialID(lines.TooLong()), err)
+			l.in.lost(rpc.PartialID(lines.TooLong()), nil, err)
 		case err != nil:
 			l.fail(l.exitError())
 			return
@@ -94,16 +94,6 @@ func (l *stdioTransport) read(memory *rpc.Memory, holder string) {
 			throttle.Account(l.in.handle(line, nil), len(line))
 			held.Release() // the call that it answers holds it now
 		}
-	}
-}
-
-// dropped ends the call whose answer was not kept. If neither the beginning nor the end of the answer names the call, it is known only if
-// exactly one call waits; otherwise the call runs into its time-out.
-func (l *stdioTransport) dropped(id []byte, err error) {
-	if id != nil {
-		l.in.calls.complete(id, answer{err: err})
-	} else if p := l.in.calls.onlyPending(); p != nil {
-		l.in.calls.failOne(p, err)
 	}
 }
 

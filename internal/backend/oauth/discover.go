@@ -10,9 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"mycelium/internal/backend/httpclient"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
@@ -96,7 +95,7 @@ func readJSON(r io.Reader, limit int64, into any) error {
 	case int64(len(b)) > limit:
 		return fmt.Errorf("the answer is longer than %d KiB", limit>>10)
 	}
-	if err := json.Unmarshal(b, into); err != nil {
+	if err := rawjson.Decode(b, into); err != nil {
 		return errors.New("the answer is not the JSON object that it should be")
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
@@ -86,7 +87,7 @@ func (s tokenStore) load() (*grant, error) {
 		return nil, fmt.Errorf("read token: %w", err)
 	}
 	var g grant
-	if err := json.Unmarshal(b, &g, json.RejectUnknownMembers(true)); err != nil || !isSecretText(g.Access) {
+	if err := rawjson.Decode(b, &g, json.RejectUnknownMembers(true)); err != nil || !isSecretText(g.Access) {
 		return nil, text.Hinted(fmt.Errorf("read token: %s is damaged", s.file()), "delete it, and log in again")
 	}
 	return &g, nil

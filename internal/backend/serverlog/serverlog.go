@@ -79,6 +79,9 @@ func (l *Log) write(text string) {
 	}
 }
 
+// Note writes a line of our own about the server, which begins with "myc: ".
+func (l *Log) Note(line string) { l.write("myc: " + text.Prefix(redact.Printable(line), lineSize)) }
+
 // append writes, and begins a new file if the old one is full. The lock is held.
 func (l *Log) append(s string) error {
 	if l.file != nil && l.size+int64(len(s)) > logSize {

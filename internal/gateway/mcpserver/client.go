@@ -50,6 +50,9 @@ func (c *Client) Modern() bool { return IsModern(c.version) }
 // Answer hands over the client's answer to a question of ours.
 func (c *Client) Answer(m rpc.Message) { c.questions.settle(m) }
 
+// CannotUse ends the question that has an id, because the client's answer to it cannot be used. It reports whether there is such a question.
+func (c *Client) CannotUse(id []byte, why *rpc.Error) bool { return c.questions.fail(id, why) }
+
 // Close ends the client's subscriptions.
 func (c *Client) Close() { c.subscriptions.end() }
 

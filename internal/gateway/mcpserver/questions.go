@@ -66,6 +66,19 @@ func (q *questions) settle(m rpc.Message) {
 	}
 }
 
+// fail ends a question whose answer cannot be used. It reports whether somebody waits for it.
+func (q *questions) fail(id []byte, why *rpc.Error) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	c, ok := q.open[string(id)]
+	if ok {
+		delete(q.open, string(id))
+		e := &rpc.Error{Code: rpc.CodeInternal, Message: "the client's answer cannot be used: " + why.Message}
+		c <- rpc.Message{Error: e.Raw()}
+	}
+	return ok
+}
+
 // Ask sends a request of ours to a client of the era with a handshake, and waits for the answer.
 func (l Link) Ask(ctx context.Context, method string, params []byte) (result, rpcErr []byte, err error) {
 	if refusal := undeclared(l.capabilities, method, params); refusal != nil {

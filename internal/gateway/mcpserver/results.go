@@ -23,17 +23,11 @@ func completed(l Link, result []byte, cacheable bool) []byte {
 	if !l.Modern() || !isObject(result) {
 		return result
 	}
-	add := func(key, value string) {
-		if rawjson.Member(result, key) == nil {
-			result = rawjson.Set(result, key, []byte(value))
-		}
-	}
-	add("resultType", `"complete"`)
+	missing := []rawjson.Field{{Name: "resultType", Value: []byte(`"complete"`)}}
 	if cacheable {
-		add("ttlMs", `0`)
-		add("cacheScope", `"private"`)
+		missing = append(missing, rawjson.Field{Name: "ttlMs", Value: []byte("0")}, rawjson.Field{Name: "cacheScope", Value: []byte(`"private"`)})
 	}
-	return result
+	return rawjson.Default(result, missing...)
 }
 
 // codeDenied is the error for a visible resource or prompt that the policy refuses. It is our own code, outside of the range that

@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/time/rate"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
@@ -195,7 +195,7 @@ func (i *issuer) discover(ctx context.Context) (string, error) {
 			Issuer string `json:"issuer"`
 			Keys   string `json:"jwks_uri"`
 		}
-		if err := json.Unmarshal(body, &doc); err != nil {
+		if err := rawjson.Decode(body, &doc); err != nil {
 			return "", fmt.Errorf("%s: %w", at, err)
 		}
 		keys, err := url.Parse(doc.Keys)
@@ -255,7 +255,7 @@ func ParseKeys(body []byte) (*KeySet, error) {
 	var doc struct {
 		Keys []jsontext.Value `json:"keys"`
 	}
-	if err := json.Unmarshal(body, &doc); err != nil {
+	if err := rawjson.Decode(body, &doc); err != nil {
 		return nil, err
 	}
 	var keys []jose.JSONWebKey

@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/coreos/go-oidc/v3/oidc"
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/gate/session"
@@ -66,7 +65,7 @@ func (w *words) UnmarshalJSON(b []byte) error {
 		*w = words{text}
 		return nil
 	}
-	return json.Unmarshal(b, (*[]string)(w))
+	return rawjson.Decode(b, (*[]string)(w))
 }
 
 // verify checks a token. Until its signature is verified, its claims serve only to find the key.
@@ -136,13 +135,13 @@ func readPart(part string, into any) error {
 	if err != nil {
 		return errors.New("not base64url")
 	}
-	return json.Unmarshal(b, into)
+	return rawjson.Decode(b, into)
 }
 
 // judge checks the claims of a token whose signature is verified.
 func (s *Server) judge(payload []byte, from *issuer, set *KeySet) (verified, error) {
 	var c tokenClaims
-	if err := json.Unmarshal(payload, &c); err != nil {
+	if err := rawjson.Decode(payload, &c); err != nil {
 		return verified{}, invalid(err)
 	}
 	until, err := s.timely(c)

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/rawjson"
 )
 
 // codexLine is a line of a rollout of Codex (0.169.0).
@@ -146,7 +147,7 @@ func outputOf(v jsontext.Value) (output string, failed bool) {
 				ExitCode int `json:"exit_code"`
 			} `json:"metadata"`
 		}
-		if json.Unmarshal(raw, &o) == nil && (o.Output != "" || len(o.Content) > 0) {
+		if rawjson.Decode(raw, &o) == nil && (o.Output != "" || len(o.Content) > 0) {
 			join(&o.Output, textOf(o.Content))
 			return o.Output, o.Success != nil && !*o.Success || o.Metadata.ExitCode != 0
 		}

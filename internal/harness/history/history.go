@@ -13,8 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"mycelium/internal/rawjson"
 )
 
 // The agents whose files can be read.
@@ -205,7 +206,7 @@ func (b *builder) done() (*Conversation, error) {
 
 // decode decodes a line. Its error is for people.
 func decode(line []byte, v any) error {
-	if err := json.Unmarshal(line, v); err != nil {
+	if err := rawjson.Decode(line, v); err != nil {
 		return errors.New("it is no line of this format")
 	}
 	return nil
@@ -225,7 +226,7 @@ func join(text *string, piece string) {
 // stringOf returns the value of a JSON string, and "" for any other value.
 func stringOf(v jsontext.Value) string {
 	var s string
-	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
+	if v.Kind() != '"' || rawjson.Decode(v, &s) != nil {
 		return ""
 	}
 	return s
@@ -240,7 +241,7 @@ func textOf(v jsontext.Value) string {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}
-	if v.Kind() != '[' || json.Unmarshal(v, &blocks) != nil {
+	if v.Kind() != '[' || rawjson.Decode(v, &blocks) != nil {
 		return ""
 	}
 	out := ""

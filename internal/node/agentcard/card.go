@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/policy/identity"
+	"mycelium/internal/rawjson"
 )
 
 // MaxSize bounds a card, in bytes. Cards in the field have some kilobytes.
@@ -63,7 +63,7 @@ func Parse(raw []byte) (*Card, error) {
 		return nil, errors.New("it is no JSON object")
 	}
 	var d document
-	if err := json.Unmarshal(raw, &d); err != nil {
+	if err := rawjson.Decode(raw, &d); err != nil {
 		return nil, err
 	}
 	if len(d.Skills) > maxSkills {

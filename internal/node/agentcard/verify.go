@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/gateway/resource"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
@@ -59,7 +60,7 @@ func (c *Card) Verify(ctx context.Context, keys []string, dir string) error {
 // before that, and 0.3 does not say; so there are two forms. What is empty says nothing to us, so nobody gains by adding or removing it.
 func (c *Card) payloads() ([][]byte, error) {
 	var members map[string]any
-	if err := json.Unmarshal(c.raw, &members); err != nil {
+	if err := rawjson.Decode(c.raw, &members); err != nil {
 		return nil, err
 	}
 	delete(members, "signatures")
@@ -86,7 +87,7 @@ func (c *Card) payloads() ([][]byte, error) {
 // without returns a JSON object without one member; the others keep their bytes.
 func without(raw []byte, name string) ([]byte, error) {
 	var members map[string]jsontext.Value
-	if err := json.Unmarshal(raw, &members); err != nil {
+	if err := rawjson.Decode(raw, &members); err != nil {
 		return nil, err
 	}
 	delete(members, name)
@@ -139,7 +140,7 @@ func (k *keySets) verify(ctx context.Context, s Signature, payloads [][]byte, pl
 		return errors.New("its protected header is not base64url")
 	}
 	var h header
-	if err := json.Unmarshal(raw, &h); err != nil {
+	if err := rawjson.Decode(raw, &h); err != nil {
 		return fmt.Errorf("its protected header: %w", err)
 	}
 	if !slices.Contains(algorithms(), jose.SignatureAlgorithm(h.Alg)) {

@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
 
@@ -42,7 +43,7 @@ func Decode[P, R any](c daemon.Caller, m api.Method[P, R], params []byte) (p P, 
 		}
 	}
 	if len(params) > 0 {
-		if err := json.Unmarshal(params, &p, json.RejectUnknownMembers(true)); err != nil {
+		if err := rawjson.Decode(params, &p, json.RejectUnknownMembers(true)); err != nil {
 			return p, failure.New(failure.Invalid, fmt.Errorf("parameters: %w", err), "")
 		}
 	}

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"mycelium/internal/policy"
 	guard "mycelium/internal/policy/worker"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/confidence"
 	"mycelium/internal/swarm/worker"
@@ -86,7 +85,7 @@ func report(e worker.Event) (line string, is bool) {
 	var r struct {
 		Score *int `json:"score"`
 	}
-	if e.Tool != reportTool || e.Failed || json.Unmarshal([]byte(e.Text), &r) != nil || r.Score == nil {
+	if e.Tool != reportTool || e.Failed || rawjson.Decode([]byte(e.Text), &r) != nil || r.Score == nil {
 		return "", false
 	}
 	return fmt.Sprintf("Confidence: %d", *r.Score), true

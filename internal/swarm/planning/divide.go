@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/text"
 	"strings"
-
-	"github.com/go-json-experiment/json"
 )
 
 // divideSchema is the form in which a model divides a task.
@@ -33,7 +32,7 @@ func Divide(ctx context.Context, ask Ask, task, material string) (p plan.Plan, u
 		var divided struct {
 			Features []plan.Feature `json:"features"`
 		}
-		if err := json.Unmarshal(answer, &divided); err != nil {
+		if err := rawjson.Decode(answer, &divided); err != nil {
 			return plan.Plan{}, usd, fmt.Errorf("read the features of the model: %w", err)
 		}
 		if p, problems = plan.New(divided.Features); len(problems) == 0 {

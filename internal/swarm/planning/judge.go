@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"mycelium/internal/gate/guard"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/proposal"
 	"mycelium/internal/text"
@@ -56,7 +57,7 @@ func byModel(ctx context.Context, ask Ask, f *book.Feature, won *book.Planning) 
 	if ask != nil {
 		var answer jsontext.Value
 		if answer, won.Cost, err = ask(ctx, verdictSchema, judgePrompt(f)); err == nil {
-			err = json.Unmarshal(answer, &said, json.MatchCaseInsensitiveNames(true))
+			err = rawjson.Decode(answer, &said, json.MatchCaseInsensitiveNames(true))
 		}
 	}
 	if err != nil {

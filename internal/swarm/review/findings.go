@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/text"
 )
@@ -85,7 +85,7 @@ func Parse(kind, folder string, b []byte) (f book.Findings, notes []string, err 
 	if b = p.unwrapped(b); len(b) == 0 {
 		return f, nil, errors.New("it is empty")
 	}
-	if err := json.Unmarshal(b, &f); err != nil {
+	if err := rawjson.Decode(b, &f); err != nil {
 		return book.Findings{}, nil, fmt.Errorf("it is not the JSON that was asked for: %w", err)
 	}
 	if err := p.mend(&f); err != nil {

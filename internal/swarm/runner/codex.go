@@ -3,7 +3,6 @@ package runner
 import (
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/agent"
@@ -61,7 +60,7 @@ type codexItem struct {
 
 func readCodex(t *turn, line []byte) {
 	var l codexLine
-	if json.Unmarshal(line, &l) != nil {
+	if rawjson.Decode(line, &l) != nil {
 		return // of a kind that concerns nobody here
 	}
 	switch l.Type {

@@ -3,12 +3,12 @@ package runner
 import (
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/agent"
 	"mycelium/internal/harness"
 	"mycelium/internal/model"
+	"mycelium/internal/rawjson"
 )
 
 // gemini is `gemini --output-format stream-json` (0.61.0): one process a turn, one JSON object a line. Its tools need no consent of its own
@@ -50,7 +50,7 @@ type geminiLine struct {
 
 func readGemini(t *turn, line []byte) {
 	var l geminiLine
-	if json.Unmarshal(line, &l) != nil {
+	if rawjson.Decode(line, &l) != nil {
 		return // of a kind that concerns nobody here
 	}
 	switch l.Type {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/agent"
@@ -219,7 +218,7 @@ type stopLine struct {
 // take takes a line of the transcript.
 func (c *TUI) take(line []byte, said string, tell func(agent.Event)) {
 	var l harness.ClaudeLine
-	if json.Unmarshal(line, &l) != nil || l.Message == nil || l.Meta || l.Sidechain {
+	if rawjson.Decode(line, &l) != nil || l.Message == nil || l.Meta || l.Sidechain {
 		return
 	}
 	for _, b := range l.Blocks() {
@@ -241,7 +240,7 @@ func (c *TUI) take(line []byte, said string, tell func(agent.Event)) {
 		}
 	}
 	var s stopLine
-	if l.Type != "assistant" || !c.heard || json.Unmarshal(line, &s) != nil {
+	if l.Type != "assistant" || !c.heard || rawjson.Decode(line, &s) != nil {
 		return
 	}
 	if c.stop = s.Message.Stop; c.stop == "tool_use" {
@@ -299,7 +298,7 @@ func textOf(content jsontext.Value) string {
 		return s
 	}
 	var blocks []harness.ClaudeBlock
-	if json.Unmarshal(content, &blocks) != nil {
+	if rawjson.Decode(content, &blocks) != nil {
 		return ""
 	}
 	var out []string

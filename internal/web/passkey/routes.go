@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/site"
@@ -250,7 +251,7 @@ func fail(w http.ResponseWriter, err error) {
 func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, site.MaxForm))
 	if err == nil {
-		err = json.Unmarshal(b, into, json.RejectUnknownMembers(true))
+		err = rawjson.Decode(b, into, json.RejectUnknownMembers(true))
 	}
 	if err != nil {
 		http.Error(w, "the request cannot be read as JSON of these pages", http.StatusBadRequest)

@@ -15,8 +15,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/go-json-experiment/json"
-
+	"mycelium/internal/rawjson"
 	"mycelium/internal/web/device"
 )
 
@@ -70,7 +69,7 @@ func (p party) read(r response, kind, challenge string) (s statement, err error)
 		Origin      string `json:"origin"`
 		CrossOrigin bool   `json:"crossOrigin"`
 	}
-	if err := json.Unmarshal(s.clientData, &client); err != nil {
+	if err := rawjson.Decode(s.clientData, &client); err != nil {
 		return s, errors.New("what the browser says cannot be read")
 	}
 	switch {

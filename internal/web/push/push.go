@@ -21,6 +21,7 @@ import (
 	"mycelium/internal/backend/httpclient"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/site"
@@ -225,7 +226,7 @@ func answerable(r approval.Request) bool {
 func read(w http.ResponseWriter, r *http.Request, into any) error {
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, site.MaxForm))
 	if err == nil {
-		err = json.Unmarshal(b, into, json.RejectUnknownMembers(true))
+		err = rawjson.Decode(b, into, json.RejectUnknownMembers(true))
 	}
 	if err != nil {
 		return errors.New("the request cannot be read as JSON of these pages")

@@ -10,6 +10,7 @@ import (
 
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/state"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/openapi"
@@ -133,7 +134,7 @@ func (s room) write(r *http.Request, d device.Device, id string) (none api.RoleD
 	var body Body
 	data, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, site.MaxForm))
 	if err == nil {
-		err = json.Unmarshal(data, &body, json.RejectUnknownMembers(true))
+		err = rawjson.Decode(data, &body, json.RejectUnknownMembers(true))
 	}
 	if err != nil {
 		return none, failure.New(failure.Invalid, errors.New("the body is no role: "+err.Error()), "")

@@ -17,6 +17,7 @@ import (
 
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy/sign"
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/openapi"
@@ -158,7 +159,7 @@ func readBody(w http.ResponseWriter, r *http.Request, into reflect.Value) error 
 	}
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxForm))
 	if err == nil {
-		err = json.Unmarshal(b, into.Addr().Interface(), json.RejectUnknownMembers(true))
+		err = rawjson.Decode(b, into.Addr().Interface(), json.RejectUnknownMembers(true))
 	}
 	if err != nil {
 		return failure.New(failure.Usage, fmt.Errorf("what was sent cannot be read: %w", err), "/api/openapi.yaml says what it has to be")

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 )
 
@@ -16,7 +16,7 @@ func parametersOf(schema jsontext.Value) (out []parameter) {
 		Properties map[string]jsontext.Value `json:"properties"`
 		Required   []string                  `json:"required"`
 	}
-	if json.Unmarshal(schema, &s) != nil {
+	if rawjson.Decode(schema, &s) != nil {
 		return nil
 	}
 	for name, raw := range s.Properties {
@@ -24,7 +24,7 @@ func parametersOf(schema jsontext.Value) (out []parameter) {
 			Type        jsontext.Value `json:"type"`
 			Description string         `json:"description"`
 		}
-		_ = json.Unmarshal(raw, &p) // a parameter of which nothing is said
+		_ = rawjson.Decode(raw, &p) // a parameter of which nothing is said
 		out = append(out, parameter{Name: text.OneLine(name), Type: text.OneLine(strings.Trim(string(p.Type), `"`)),
 			Description: text.Visible(p.Description), Required: slices.Contains(s.Required, name)})
 	}
