@@ -84,7 +84,7 @@ func (c *Call) long(w Word, next []Word) int {
 	case role == 0:
 	case attached:
 		o.Value, o.HasValue = w.Tail(start+len(name)+1), true
-	case role == '?':
+	case onlyAttached(role):
 	case (role == '2' || role == '3') && len(next) > 1:
 		o.Value, o.HasValue, used = next[1], true, 2
 	case len(next) > 0:
@@ -153,7 +153,7 @@ func (c *Call) short(w Word, next []Word) int {
 			if strings.HasPrefix(o.Value.Text, "=") && role != 'v' && role != '?' {
 				o.Value = o.Value.Tail(1)
 			}
-		case role == '?':
+		case onlyAttached(role):
 		case len(next) > 0:
 			o.Value, o.HasValue, used = next[0], true, 1
 		}
@@ -214,8 +214,22 @@ func (c *Call) take(o Option, role byte) {
 		c.Unclear(perhapsNothing)
 	}
 	if o.HasValue {
+		if onlyAttached(role) && role != '?' {
+			role += 'a' - 'A'
+		}
 		c.Role(role, o.Value)
 	}
+}
+
+// onlyAttached reports whether a role is that of a value which is never the next word. Such a role of a file is a capital letter.
+func onlyAttached(role byte) bool { return role == '?' || role >= 'A' && role <= 'Z' }
+
+// Names reports whether the row names an option by its whole name, and the role of its value.
+func (r *Row) Names(option string) (role byte, named bool) {
+	if _, role, named = findOption(r.Options, option, false); !named {
+		_, role, named = findOption(r.Plain, option, false)
+	}
+	return role, named
 }
 
 // revoke takes an option without a value back: --dry-run=false, or --no-dry-run, behind --dry-run. Only whole names count, because a
@@ -250,7 +264,9 @@ func findOption(options, name string, mayBeShort bool) (canonical string, role b
 			i = end
 		}
 		if i, role = end+1, 0; end+1 < len(options) && options[end] == '=' {
-			i, role = end+3, options[end+1]
+			if i, role = end+3, options[end+1]; role == '?' && end+2 < len(options) && options[end+2] != ' ' {
+				i, role = end+4, options[end+2]-'a'+'A'
+			}
 		}
 		switch {
 		case same:

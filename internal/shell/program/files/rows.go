@@ -72,7 +72,7 @@ var Rows = []program.Row{
 	{Name: "md5sum", Plain: plainMd5sum, Operands: "r*"},
 	{Name: "mkdir", Plain: plainMkdir, Options: "m|mode=v", Operands: "w*"},
 	{Name: "mkfifo", Plain: plainMkfifo, Options: "m|mode=v", Operands: "w*"},
-	{Name: "mktemp", Plain: plainMktemp, Options: "p|tmpdir=w suffix=v d t", Operands: "v"},
+	{Name: "mktemp", Plain: plainMktemp, Options: "p=w tmpdir=?w suffix=v d t", Operands: "v"},
 	{Name: "mv", Plain: plainMv, Options: "t|target-directory=w S|suffix=v f|force", Handle: moveFiles},
 	{Name: "patch", Plain: plainPatch,
 		Options: "i|input=r o|output=w d|directory=k p|strip=v r|reject-file=w D|ifdef=v F|fuzz=v B|prefix=v z|suffix=v b|backup " +

@@ -3,7 +3,7 @@ package filter
 // The options of which a program only changes how it works or what it shows: see Plain of [program.Row]. They are those of the manuals
 // without what the rows name; what is missing in both asks.
 const (
-	plainReadelf = "A D I L S T V W X a c d e g h l n r s t u v H W all archive-index arch-specific ctf=v decompress demangle=? " +
+	plainReadelf = "A D I L S T V W X a c d e g h l n r s t u v H W all archive-index arch-specific ctf=? decompress demangle=? " +
 		"dyn-syms " +
 		"dynamic file-header got-contents headers help histogram lint lto-syms no-demangle no-recurse-limit notes program-headers " +
 		"relocs section-details section-groups section-headers sections segments silent-truncation symbols sym-base=v syms " +
@@ -84,7 +84,7 @@ const (
 	plainSed  = "debug follow-symlinks null-data posix sandbox separate silent unbuffered help version"
 	plainSeq  = "f=v s=v w equal-width format=v separator=v help version"
 	plainShuf = "r z repeat zero-terminated help version"
-	plainSort = "# b C=v c=v d f g h i M m n R r s T u V z check=v debug dictionary-order general-numeric-sort human-numeric-sort " +
+	plainSort = "# b C=v c=v d f g h i M m n R r s T u V z check=? debug dictionary-order general-numeric-sort human-numeric-sort " +
 		"ignore-case ignore-leading-blanks ignore-nonprinting merge month-sort numeric-sort random-sort reverse sort=v stable " +
 		"unique version-sort zero-terminated help version"
 	plainStrings = "a d e=v f h o s=v T=v t=v U V v w all data encoding=v include-all-whitespace output-separator=v print-file-name " +

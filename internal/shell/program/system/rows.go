@@ -319,7 +319,7 @@ var Rows = []program.Row{
 	{Name: "swapoff", Does: effect.Privilege},
 	{Name: "swapon", Plain: "bytes noheadings raw output-all v|verbose h|help V|version e|ifexists f|fixpgsz",
 		Options: "show=? s|summary a|all d|discard=? p=v", Does: effect.Privilege, Handle: swapon},
-	{Name: "sysctl", Plain: plainSysctl, Options: "w|write p|load=r f system a|all n|values e q|quiet N|names b x A X r|pattern=v",
+	{Name: "sysctl", Plain: plainSysctl, Options: "w|write p|load=?r f system a|all n|values e q|quiet N|names b x A X r|pattern=v",
 		Operands: "v*",
 		Handle:   sysctl},
 	{Name: "system_profiler", Plain: plainSystemProfiler, Options: "json xml detailLevel=v", Style: program.Single, Operands: "v*",

@@ -69,7 +69,7 @@ var Rows = []program.Row{
 	{Name: "watch", Plain: "b|beep C|no-color c|color d|differences=? e|errexit g|chgexit p|precise r|no-rerun t|no-title " +
 		"w|no-wrap h|help v|version", Style: program.First, Options: "n|interval=v q|equexit=v s|shotsdir=w x|exec", Parse: watch},
 	{Name: "xargs", Plain: plainXargs, Style: program.First,
-		Options: "a|arg-file=v d|delimiter=v E=v I|replace=v i=? L|max-lines=v n|max-args=v P|max-procs=v s|max-chars=v " +
+		Options: "a|arg-file=v d|delimiter=v E=v I=v i|replace=? L=v l|max-lines=? e|eof=? n|max-args=v P|max-procs=v s|max-chars=v " +
 			"process-slot-var=v 0|null r|no-run-if-empty t p J=v R=v S=v", Parse: xargs},
 	{Name: "zsh", Parse: shell},
 }
