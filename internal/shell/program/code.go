@@ -20,6 +20,22 @@ func (c *Call) Execute(w Word) {
 	}
 }
 
+// Path gives each name of a list with colons between them a role: a class path.
+func Path(c *Call, role byte, list Word) {
+	for from := 0; from <= len(list.Text); {
+		end := strings.IndexByte(list.Text[from:], ':')
+		if end < 0 {
+			end = len(list.Text) - from
+		}
+		one := list
+		one.Text = list.Text[from : from+end]
+		if one.Text != "" || list.Unknown {
+			c.Role(role, one)
+		}
+		from += end + 1
+	}
+}
+
 // within executes whatever lies in a folder: hooks, plugins, modules.
 func within(c *Call, folder Word) {
 	c.File(policy.Execute, folder)

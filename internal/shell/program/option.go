@@ -24,7 +24,7 @@ func (c *Call) Scan(args []Word) {
 		w := args[i]
 		switch {
 		case row.Listed && len(w.Text) > 1 && w.Text[0] == '@':
-			c.Role('x', w.Tail(1))
+			arguments(c, w)
 		case len(w.Text) < 2 || w.Text[0] != '-':
 			if w.Unquoted || w.Unknown && w.Text == "" {
 				c.maybeOption = true
@@ -37,7 +37,7 @@ func (c *Call) Scan(args []Word) {
 		case w.Text == "--" && !w.Unknown:
 			for _, rest := range args[i+1:] {
 				if row.Listed && strings.HasPrefix(rest.Text, "@") {
-					c.Role('x', rest.Tail(1))
+					arguments(c, rest)
 				}
 			}
 			c.Operands = append(c.Operands, args[i+1:]...)
@@ -48,6 +48,12 @@ func (c *Call) Scan(args []Word) {
 			i += c.short(w, args[i+1:])
 		}
 	}
+}
+
+// arguments takes a word that stands for the arguments in a file: @file.
+func arguments(c *Call, w Word) {
+	c.Role('x', w.Tail(1))
+	c.Unclear("which arguments the file has is not known")
 }
 
 // long reads --name, --name=value or --name value. It returns how many of the following words belong to the option.

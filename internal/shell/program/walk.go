@@ -137,7 +137,9 @@ func (w *Walk) MarkWrittenHere() {
 				break
 			}
 		}
-		if compiled.Of(p, w.Dir, func(at policy.Path) bool { return slices.Contains(written, at.Clean) }) {
+		if compiled.Of(p, w.Dir, func(at policy.Path) bool {
+			return slices.Contains(written, at.Clean) || at.Pattern && matchesAny(at.Clean, written)
+		}) {
 			continue
 		}
 		for _, at := range p.Paths {

@@ -11,6 +11,12 @@ var Rows = []program.Row{
 	{Name: "act", Does: effect.Container | effect.ProjectCode},
 	{Name: "ant", Here: "r", Does: effect.ProjectCode, Parse: program.RunProject},
 	{Name: "ar86", Operands: "v*"},
+	{Name: "as", Style: program.Single, Listed: true, Plain: "D f J K L|keep-locals M|mri R W|no-warn w X Z V v k g|gen-debug 32 64 x32 alternate " +
+		"compress-debug-sections=? nocompress-debug-sections dump-config debug-prefix-map=v defsym=v execstack noexecstack size-check=? " +
+		"elf-stt-common=? sectname-subst generate-missing-build-notes=? gsframe hash-size=? help target-help multibyte-handling=? nocpp " +
+		"no-pad-sections reduce-memory-overheads statistics strip-local-absolute traditional-format version warn fatal-warnings " +
+		"listing-lhs-width=v listing-lhs-width2=v listing-rhs-width=v listing-cont-lines=v", Options: "o=w MD=w I=r", Operands: "r*",
+		Parse: assemble},
 	{Name: "asdf", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network, Subs: []program.Row{
 		{Name: "current|where|which|version|info|help|shimversions", Plain: "h help no-header", Does: effect.Read},
 		{Name: "list", Plain: "h help", Rest: effect.Read, Subs: []program.Row{{Name: "all", Plain: "h help",
@@ -77,6 +83,7 @@ var Rows = []program.Row{
 			"contexts=v title=v show-contexts pretty-print q|quiet a|append keep h help branch include=v omit=v fail-under=v format=v",
 			Options: "d|directory=w o=w rcfile=x data-file=r", Operands: "g*", Here: "rw"},
 	}},
+	{Name: "cpp", Style: program.Single, Listed: true, Plain: plainGcc, Options: compilerOptions, Operands: "rw", Parse: compile},
 	{Name: "crystal", Plain: "h help V version v verbose", Subs: []program.Row{
 		{Name: "build|run|spec|docs", Plain: "h help release debug d static no-color progress s stats t time v verbose error-trace D=v " +
 			"define=v O=v e=v " +
@@ -116,10 +123,7 @@ var Rows = []program.Row{
 	{Name: "flake8", Plain: plainFlake8, Options: "config=x append-config=x max-line-length=v select=v ignore=v extend-ignore=v exclude=v " +
 		"output-file=w", Operands: "r*", Here: "r"},
 	{Name: "fnm", Same: "nvm"},
-	{Name: "gcc", Style: program.Single, Listed: true, Plain: plainGcc,
-		Options: "o=w I=? L=? l=? D=? U=? include=r imacros=r isystem=r iquote=r idirafter=r isysroot=r sysroot=r gcc-toolchain=e " +
-			"x|language=v T=x output=w MF=w MJ=w MT=v MQ=v wrapper=c specs=x fplugin=x fpass-plugin=x Xpreprocessor=v Xassembler=v B=e " +
-			"dumpdir=w dumpbase=v aux-info=w Xlinker=v Xclang=v serialize-diagnostics=w fuse-ld=x load=x", Operands: "r*", Parse: compile},
+	{Name: "gcc", Style: program.Single, Listed: true, Plain: plainGcc, Options: compilerOptions, Operands: "r*", Parse: compile},
 	{Name: "gem", Plain: "h help V version v verbose", Subs: []program.Row{
 		{Name: "list|search|info|env|environment|which|contents|specification|outdated",
 			Plain: "h help V verbose q quiet silent l local r remote b " +
@@ -130,6 +134,7 @@ var Rows = []program.Row{
 		{Name: "build", Plain: "h help V verbose q quiet strict force platform=v", Options: "o|output=w C=k", Operands: "r*", Here: "rw"},
 		{Name: "uninstall|cleanup", Does: effect.Install | effect.Delete},
 	}},
+	{Name: "gfortran", Same: "gcc"},
 	{Name: "gmake", Same: "make"},
 	{Name: "go", Style: program.Single, Plain: "h help", Options: "C=k", Subs: goCommands},
 	{Name: "gofmt", Style: program.Single, Plain: plainGofmt, Options: "w l d s r=v cpuprofile|memprofile|trace=w", Operands: "r*",
@@ -152,8 +157,8 @@ var Rows = []program.Row{
 		{Name: "publish", Does: effect.Publish | effect.Network},
 	}},
 	{Name: "isort", Plain: plainIsort, Options: "settings-path|settings-file|sp=r profile=v check diff", Operands: "f*", Here: "r"},
-	{Name: "javac", Style: program.Single, Listed: true, Plain: plainJavac, Options: "d=w h=w s=w cp|classpath|class-path=r " +
-		"sourcepath|source-path=r processorpath|processor-path=x processor-module-path=x processor=v p|module-path=r module-source-path=r " +
+	{Name: "javac", Style: program.Single, Listed: true, Plain: plainJavac, Options: "d=o h=o s=o cp|classpath|class-path=v " +
+		"sourcepath|source-path=r processorpath|processor-path=v processor-module-path=v processor=v p|module-path=r module-source-path=r " +
 		"upgrade-module-path=r patch-module=v bootclasspath|boot-class-path=r endorseddirs=r extdirs=r Xstdout=w", Operands: "r*",
 		Parse: javac},
 	{Name: "jest", Plain: plainJest, Options: jestOptions, Here: "rw", Parse: runNamed},
@@ -308,7 +313,7 @@ var Rows = []program.Row{
 			Options: "config=r select=v ignore=v exclude=v o|output-file=w target-version=v line-length=v cache-dir=w fix", Operands: "f*",
 			Here: "r"},
 	}},
-	{Name: "rustc", Listed: true, Plain: plainRustc, Options: "o=w out-dir=w L=r crate-type=v edition=v extern=r codegen|C=v target=v " +
+	{Name: "rustc", Listed: true, Plain: plainRustc, Options: "o=w out-dir=o L=v crate-type=v edition=v extern=v codegen|C=v target=v " +
 		"emit=v Z=v sysroot=e cfg=v print=v explain=v cap-lints=v", Operands: "r*", Here: "w", Handle: compileRust},
 	{Name: "rustfmt", Plain: plainRustfmt, Options: "edition=v config=v config-path=r check", Operands: "b*"},
 	{Name: "rustup", Plain: "h help V version v verbose", Subs: []program.Row{
@@ -350,7 +355,7 @@ var Rows = []program.Row{
 	{Name: "tox", Plain: "e=v m=v f=v r|recreate p|parallel=? parallel-no-spinner parallel-live o q|quiet v|verbose l|listenvs " +
 		"a|listenvs-all h help version showconfig notest n skip-pkg-install develop skip-missing-interpreters=? recreate-pkg provision=? " +
 		"colored=v hashseed=v skip-env=v k=v", Options: "c|conf=x workdir=w root=k result-json=w", Here: "rw", Parse: runNamed},
-	{Name: "tsc", Plain: plainTsc, Options: tscOptions, Operands: "g*", Here: "rw"},
+	{Name: "tsc", Listed: true, Plain: plainTsc, Options: tscOptions, Operands: "g*", Here: "rw"},
 	{Name: "turbo", Plain: plainTurbo, Options: turboOptions, Here: "rw", Parse: webTool},
 	{Name: "twine", Plain: "h help V version v verbose", Subs: []program.Row{
 		{Name: "check", Plain: "strict h help no-color", Operands: "r*"},

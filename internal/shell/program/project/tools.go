@@ -102,6 +102,15 @@ func javac(c *program.Call, args []program.Word) {
 			colon && program.Named("-g|-proc|-implicit|-Xlint|-Xdoclint|-Xdiags|-Xpkginfo|-Xprefer", name)
 	}))
 	c.Spread()
+	for _, o := range c.Options {
+		switch {
+		case program.Named("processorpath|processor-module-path", o.Name),
+			o.Name == "cp" && !program.ContainsText(args, "-proc:none"): // a processor may lie there
+			program.Path(c, 'x', o.Value)
+		case o.Name == "cp":
+			program.Path(c, 'r', o.Value)
+		}
+	}
 	for _, w := range args { // -J gives options to the machine that runs the compiler
 		if strings.HasPrefix(w.Text, "-J") && program.ContainsAny(w.Text, "agent", "XX:", "path", "@", "/") {
 			c.Unclear("an option of the compiler loads code")

@@ -28,7 +28,7 @@ var unnamedOptions = map[string]string{
 	"yarn workspace":                   "yarn reads them",
 	"act":                              "it asks always, because it runs containers",
 	"ar86":                             "it has none",
-	"zig cc|c++":                       "not done: those of clang",
+	"zig cc|c++":                       "clang reads them",
 	"ant":                              "not done",
 	"bazel":                            "not done",
 	"buck":                             "not done",
