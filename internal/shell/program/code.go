@@ -54,6 +54,8 @@ func (c *Call) RunFile(w Word) {
 		c.RunInput()
 	case strings.HasPrefix(w.Text, "/dev/fd/") || strings.HasPrefix(w.Text, "/proc/self/fd/"):
 		c.RunOutput(0)
+	case strings.Contains(w.Text, "://") && !strings.HasPrefix(w.Text, "file:") && c.Address(w):
+		c.Does |= effect.RemoteCode
 	default:
 		if strings.Contains(w.Text, "node_modules/") && IsAgentPackage(w.Text) {
 			c.Does |= effect.Agent
@@ -111,6 +113,9 @@ func RunProject(c *Call, args []Word) {
 	ExecuteSettings(c, args)
 	c.Finish()
 }
+
+// Launchers are scripts in projects that start the build tool of which they are named, with all their arguments.
+const Launchers = "gradlew|mvnw"
 
 // cargoSettings looks for settings of cargo, and options of the compiler behind it, that name a program.
 func cargoSettings(c *Call, args []Word) {

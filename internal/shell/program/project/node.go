@@ -119,6 +119,11 @@ func uvRun(c *program.Call, args []program.Word) {
 	switch {
 	case isModule:
 		words = append([]program.Word{program.Known("python"), program.Known("-m"), module}, words...)
+	case isScript && strings.Contains(script.Text, "://"):
+		c.Address(script)
+		c.Does |= effect.RemoteCode
+		c.Finish()
+		return
 	case isScript:
 		words = append([]program.Word{program.Known("python"), script}, words...)
 	case len(words) == 0:

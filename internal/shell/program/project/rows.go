@@ -95,8 +95,8 @@ var Rows = []program.Row{
 		Options: "test-dir=k R=v E=v j=? C=v O|output-log=w output-junit=w S|script=x " +
 			"SP|script-new-process=x", Operands: "g*", Here: "r", Does: effect.ProjectCode, Parse: ctest},
 	{Name: "deno", Plain: "q quiet L=v log-level=v h help V version", Alone: effect.InlineCode, Subs: []program.Row{
-		{Name: "run", Style: program.First, Plain: plainDeno, Options: denoOptions, Parse: runNamed},
-		{Name: "test|bench|serve|compile", Plain: plainDeno, Options: denoOptions, Parse: runNamed},
+		{Name: "run", Style: program.First, Plain: plainDeno, Options: denoOptions, Parse: deno},
+		{Name: "test|bench|serve|compile", Plain: plainDeno, Options: denoOptions, Parse: deno},
 		{Name: "eval|repl|jupyter", Does: effect.InlineCode},
 		{Name: "fmt|lint|check|doc|info|types|coverage", Plain: plainDeno, Options: "c|config=r import-map=r o|output=w", Operands: "b*",
 			Here: "r"},
@@ -148,6 +148,7 @@ var Rows = []program.Row{
 	}},
 	{Name: "gradle", Plain: plainGradle, Options: "I|init-script=x b|build-file=x c|settings-file=x p|project-dir=e g|gradle-user-home=e " +
 		"project-cache-dir=w include-build=x D|system-prop=v P|project-prop=v", Here: "rw", Parse: gradle},
+	{Name: "gradlew", Same: "gradle"},
 	{Name: "hatch", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network, Subs: []program.Row{
 		{Name: "run", Style: program.First, Plain: "h help", Parse: pdmRun},
 		{Name: "test|fmt|build|version|clean", Plain: "h help a all c cover check r randomize p parallel retries=v python=v i=v include=v " +
@@ -189,6 +190,7 @@ var Rows = []program.Row{
 	{Name: "mocha", Plain: plainMocha, Options: mochaOptions, Here: "rw", Parse: runNamed},
 	{Name: "mvn", Style: program.Single, Plain: plainMvn, Options: "f|file=x s|settings=x gs|global-settings=x is|install-settings=x " +
 		"t|toolchains=x gt|global-toolchains=x l|log-file=w", Here: "rw", Parse: maven},
+	{Name: "mvnw", Same: "mvn"},
 	{Name: "mypy", Plain: plainMypy, Options: "config-file=x cache-dir=w p|package=v m|module=v c|command=v python-version=v " +
 		"python-executable=x install-types junit-xml=w any-exprs-report=w cobertura-xml-report=w html-report=w linecount-report=w " +
 		"linecoverage-report=w lineprecision-report=w txt-report=w xml-report=w xslt-html-report=w xslt-txt-report=w " +
@@ -350,7 +352,7 @@ var Rows = []program.Row{
 	{Name: "swift", Plain: "h help version", Alone: effect.InlineCode, Subs: []program.Row{{Name: "build|test|run|package",
 		Plain: "c|configuration=v product=v " +
 			"target=v j|jobs=v v|verbose q|quiet filter=v skip=v parallel num-workers=v enable-code-coverage show-bin-path build-tests " +
-			"skip-build l list-tests static-swift-stdlib h help version arch=v", Options: "package-path=k scratch-path|build-path=w",
+			"skip-build l list-tests static-swift-stdlib h help version arch=v", Options: "package-path=e scratch-path|build-path=w",
 		Parse: runNamed}}},
 	{Name: "tox", Plain: "e=v m=v f=v r|recreate p|parallel=? parallel-no-spinner parallel-live o q|quiet v|verbose l|listenvs " +
 		"a|listenvs-all h help version showconfig notest n skip-pkg-install develop skip-missing-interpreters=? recreate-pkg provision=? " +

@@ -17,6 +17,17 @@ func runNamed(c *program.Call, args []program.Word) {
 	program.RunProject(c, args)
 }
 
+// deno handles deno run and its like: a program may be an address or a package of another machine.
+func deno(c *program.Call, args []program.Word) {
+	scanOwn(c, args)
+	for _, w := range c.Operands[:min(1, len(c.Operands))] {
+		if kind, _, _ := strings.Cut(w.Text, ":"); program.Named("npm|jsr|http|https|data|blob", strings.ToLower(kind)) {
+			c.Does |= effect.RemoteCode | effect.Network
+		}
+	}
+	program.RunProject(c, args)
+}
+
 // scanOwn reads the options of a program that runs the project's code. Code of the project that an option names is read only: such programs
 // run what agents write all day. Code from elsewhere is executed.
 func scanOwn(c *program.Call, args []program.Word) {
