@@ -124,3 +124,12 @@ const (
 		"exc-c14n encode=v noenc nodict nodefdtd nsclean auto dropdtd nowarning oldxml10 pedantic stats pretty=v walker stream " +
 		"chkregister sax sax1 quiet help version maxmem=v max-ampl=v"
 )
+
+// plainYq are the options of both programs with the name yq: that of Mike Farah, and that of Andrey Kislyuk, which takes those of jq too.
+const plainYq = "C|colors M|no-colors|monochrome-output e|exit-status j|tojson N|no-doc n|null-input r|unwrapScalar|raw-output v|verbose " +
+	"V|version h|help I|indent=v 0|nul-output header-preprocess=? csv-auto-parse=? csv-separator=v tsv-auto-parse=? properties-separator=v " +
+	"properties-array-brackets string-interpolation=? lua-globals lua-prefix=v lua-suffix=v lua-unquoted shell-key-separator=v " +
+	"xml-attribute-prefix=v xml-content-name=v xml-directive-name=v xml-keep-namespace=? xml-proc-inst-prefix=v xml-raw-token=? " +
+	"xml-skip-directives xml-skip-proc-inst xml-strict-mode security-disable-env-ops security-disable-file-ops " +
+	"yaml-fix-merge-anchor-to-spec y|yaml-output Y|yaml-roundtrip w|width=v x|xml-output c|compact-output a|ascii-output S|sort-keys tab " +
+	"raw-input R join-output args jsonargs explicit-start explicit-end grammar-version=v"

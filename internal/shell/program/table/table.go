@@ -91,3 +91,11 @@ func exact(name string) *program.Row {
 	}
 	return nil
 }
+
+// Families returns the rows of all families, for tests over all of them.
+func Families() (all [][]program.Row) {
+	for _, family := range families {
+		all = append(all, *family)
+	}
+	return all
+}
