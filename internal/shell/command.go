@@ -106,7 +106,7 @@ func (r *reader) Run(c *program.Call) {
 	row := table.Find(c.Part.Program)
 	if isPath && !program.SystemFolder(path.Dir(first.Text)) {
 		c.File(policy.Execute, first)
-		if !toolFolder(path.Dir(first.Text)) && (row == nil || !row.Ours && !row.Agent) {
+		if !toolFolder(path.Dir(first.Text)) && !program.Named(program.Launchers, c.Part.Program) && (row == nil || !row.Ours && !row.Agent) {
 			c.Does |= effect.ProjectCode
 			program.Targets(c, args)
 			c.Guess(args)

@@ -177,7 +177,7 @@ func (w *Written) Mark(f *policy.Facts) {
 // compiled reports whether what a part writes is compiled from files of the project that the session did not write.
 func (w *Written) compiled(f *policy.Facts, p *policy.Part) bool {
 	return slices.ContainsFunc(w.projects(f), func(folder string) bool {
-		return compiled.Of(p, folder, func(at policy.Path) bool { return w.has(f, &at) || w.below(at.Clean) })
+		return compiled.Of(p, folder, func(at policy.Path) bool { return w.has(f, &at) || w.matches(&at) || w.below(at.Clean) })
 	})
 }
 

@@ -18,7 +18,7 @@ func Of(p *policy.Part, folder string, written func(policy.Path) bool) bool {
 	for _, at := range p.Paths {
 		switch {
 		case at.Access == policy.Write:
-		case at.Access != policy.Read || at.Pattern || written(at),
+		case at.Access != policy.Read && at.Access != policy.Execute || at.Pattern && p.Program != "javac" || written(at),
 			!strings.HasPrefix(at.Clean+"/", folder+"/"), at.Resolved != "" && !strings.HasPrefix(at.Resolved+"/", folder+"/"):
 			return false
 		default:
@@ -35,7 +35,7 @@ func Compiles(p *policy.Part) bool {
 		return false
 	}
 	switch name, _, _ := strings.Cut(p.Program, "-"); name {
-	case "gcc", "cc", "g++", "c++", "clang", "clang++", "rustc":
+	case "gcc", "cc", "g++", "c++", "clang", "clang++", "rustc", "javac":
 		return true
 	case "go":
 		return len(p.Argv) > 1 && p.Argv[1] == "build"
@@ -50,7 +50,7 @@ func bringsCode(arg string) bool {
 		return false
 	}
 	switch arg {
-	case "-o", "-c", "-s", "-v", "-w", "-pipe", "-pthread", "-static", "-shared", "-race", "-trimpath", "-tags", "-lm", "-lpthread", "-ldl",
+	case "-o", "-c", "-s", "-v", "-w", "-pipe", "-pthread", "-static", "-shared", "-race", "-trimpath", "-tags", "-d", "-cp", "-lm", "-lpthread", "-ldl",
 		"-g", "-g3", "-ggdb":
 		return false
 	}

@@ -20,6 +20,22 @@ func (c *Call) Execute(w Word) {
 	}
 }
 
+// Path gives each name of a list with colons between them a role: a class path.
+func Path(c *Call, role byte, list Word) {
+	for from := 0; from <= len(list.Text); {
+		end := strings.IndexByte(list.Text[from:], ':')
+		if end < 0 {
+			end = len(list.Text) - from
+		}
+		one := list
+		one.Text = list.Text[from : from+end]
+		if one.Text != "" || list.Unknown {
+			c.Role(role, one)
+		}
+		from += end + 1
+	}
+}
+
 // within executes whatever lies in a folder: hooks, plugins, modules.
 func within(c *Call, folder Word) {
 	c.File(policy.Execute, folder)
@@ -38,6 +54,8 @@ func (c *Call) RunFile(w Word) {
 		c.RunInput()
 	case strings.HasPrefix(w.Text, "/dev/fd/") || strings.HasPrefix(w.Text, "/proc/self/fd/"):
 		c.RunOutput(0)
+	case strings.Contains(w.Text, "://") && !strings.HasPrefix(w.Text, "file:") && c.Address(w):
+		c.Does |= effect.RemoteCode
 	default:
 		if strings.Contains(w.Text, "node_modules/") && IsAgentPackage(w.Text) {
 			c.Does |= effect.Agent
@@ -95,6 +113,9 @@ func RunProject(c *Call, args []Word) {
 	ExecuteSettings(c, args)
 	c.Finish()
 }
+
+// Launchers are scripts in projects that start the build tool of which they are named, with all their arguments.
+const Launchers = "gradlew|mvnw"
 
 // cargoSettings looks for settings of cargo, and options of the compiler behind it, that name a program.
 func cargoSettings(c *Call, args []Word) {

@@ -24,7 +24,7 @@ func (c *Call) Scan(args []Word) {
 		w := args[i]
 		switch {
 		case row.Listed && len(w.Text) > 1 && w.Text[0] == '@':
-			c.Role('x', w.Tail(1))
+			arguments(c, w)
 		case len(w.Text) < 2 || w.Text[0] != '-':
 			if w.Unquoted || w.Unknown && w.Text == "" {
 				c.maybeOption = true
@@ -37,7 +37,7 @@ func (c *Call) Scan(args []Word) {
 		case w.Text == "--" && !w.Unknown:
 			for _, rest := range args[i+1:] {
 				if row.Listed && strings.HasPrefix(rest.Text, "@") {
-					c.Role('x', rest.Tail(1))
+					arguments(c, rest)
 				}
 			}
 			c.Operands = append(c.Operands, args[i+1:]...)
@@ -48,6 +48,12 @@ func (c *Call) Scan(args []Word) {
 			i += c.short(w, args[i+1:])
 		}
 	}
+}
+
+// arguments takes a word that stands for the arguments in a file: @file.
+func arguments(c *Call, w Word) {
+	c.Role('x', w.Tail(1))
+	c.Unclear("which arguments the file has is not known")
 }
 
 // long reads --name, --name=value or --name value. It returns how many of the following words belong to the option.
@@ -84,7 +90,7 @@ func (c *Call) long(w Word, next []Word) int {
 	case role == 0:
 	case attached:
 		o.Value, o.HasValue = w.Tail(start+len(name)+1), true
-	case role == '?':
+	case onlyAttached(role):
 	case (role == '2' || role == '3') && len(next) > 1:
 		o.Value, o.HasValue, used = next[1], true, 2
 	case len(next) > 0:
@@ -153,7 +159,7 @@ func (c *Call) short(w Word, next []Word) int {
 			if strings.HasPrefix(o.Value.Text, "=") && role != 'v' && role != '?' {
 				o.Value = o.Value.Tail(1)
 			}
-		case role == '?':
+		case onlyAttached(role):
 		case len(next) > 0:
 			o.Value, o.HasValue, used = next[0], true, 1
 		}
@@ -214,8 +220,22 @@ func (c *Call) take(o Option, role byte) {
 		c.Unclear(perhapsNothing)
 	}
 	if o.HasValue {
+		if onlyAttached(role) && role != '?' {
+			role += 'a' - 'A'
+		}
 		c.Role(role, o.Value)
 	}
+}
+
+// onlyAttached reports whether a role is that of a value which is never the next word. Such a role of a file is a capital letter.
+func onlyAttached(role byte) bool { return role == '?' || role >= 'A' && role <= 'Z' }
+
+// Names reports whether the row names an option by its whole name, and the role of its value.
+func (r *Row) Names(option string) (role byte, named bool) {
+	if _, role, named = findOption(r.Options, option, false); !named {
+		_, role, named = findOption(r.Plain, option, false)
+	}
+	return role, named
 }
 
 // revoke takes an option without a value back: --dry-run=false, or --no-dry-run, behind --dry-run. Only whole names count, because a
@@ -250,7 +270,9 @@ func findOption(options, name string, mayBeShort bool) (canonical string, role b
 			i = end
 		}
 		if i, role = end+1, 0; end+1 < len(options) && options[end] == '=' {
-			i, role = end+3, options[end+1]
+			if i, role = end+3, options[end+1]; role == '?' && end+2 < len(options) && options[end+2] != ' ' {
+				i, role = end+4, options[end+2]-'a'+'A'
+			}
 		}
 		switch {
 		case same:

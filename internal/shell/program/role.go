@@ -90,6 +90,11 @@ func (c *Call) Role(role byte, w Word) {
 		if w.Text != "-" || w.Unknown {
 			c.File(policy.Write, w)
 		}
+	case 'o':
+		c.File(policy.Write, w)
+		if !w.Unknown && w.Text != "." {
+			WriteSettings(c, w)
+		}
 	case 'd':
 		c.File(policy.Delete, w)
 	case 'x':

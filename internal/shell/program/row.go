@@ -15,11 +15,12 @@ import "mycelium/internal/shell/effect"
 //	f  formats it: reads and writes it, and of the whole working directory each file
 //	h  connects to it: a host or an address     c  runs it: a command line for a shell     k  works there: a folder
 //	u  reads it: a path or an address     g  reads and writes it if it looks like a path
-//	?  nothing: an option whose value, a text, can only be attached to it
+//	?  nothing: an option whose value, a text, can only be attached to it. ?w and the like: likewise, and the value has that role
 //	i  runs it: code in the interpreter's own language     s  runs it: a statement for a database
 //	2  nothing: two words that are text     3  reads the second word: a text, and a file
 //	l  looks at it: its name, kind, rights, size and times, and not what is in it
 //	t  makes it, empty, or sets its times
+//	o  writes files into it whose names the command does not say: a folder
 //	n  reads it: a list of the files on which it works, so that those are not known     e  executes what lies in it: a folder
 //
 // An option of a row with Plain that stands neither in Options nor in Plain makes the command unclear. Where Plain is empty, such an option

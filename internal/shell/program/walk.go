@@ -58,6 +58,7 @@ type Walk struct {
 	loose    []string // folders in which one of the links may lie under any name
 	folders  []string // working directories that are patterns
 	unpacked []unpacked
+	fetched  []unpacked
 }
 
 // Exceed records that the command does too much to be read as a whole.
@@ -130,11 +131,48 @@ func Arms(s string) bool {
 	return strings.Contains(s, "$(") || strings.IndexByte(s, '`') >= 0 || strings.Contains(s, "${ ") || strings.Contains(s, "${|")
 }
 
-// MarkWrittenHere marks the parts that execute a file which an earlier part of the same command wrote, but for [compiled.Of] ones.
+// Fetch records that the command brings files of another machine to a place: into a folder, or a file. The project declares none of them.
+func Fetch(c *Call, at Word) {
+	if at.Unknown || len(c.Walk.fetched) >= MaxWords {
+		return
+	}
+	for _, d := range c.State.Dirs {
+		c.Walk.fetched = append(c.Walk.fetched, unpacked{JoinPath(d, at.Text), len(c.Walk.Parts)})
+	}
+}
+
+// runsFetched reports whether a part runs code that an earlier part of the same command brought from another machine.
+func (w *Walk) runsFetched(i int) bool {
+	p := &w.Parts[i]
+	builds := slices.ContainsFunc(p.Effects, func(e string) bool {
+		return e == policy.EffectProjectCode || e == policy.EffectDeps || e == policy.EffectInstall
+	})
+	return slices.ContainsFunc(p.Paths, func(at policy.Path) bool {
+		return (builds || at.Access == policy.Execute) && slices.ContainsFunc(w.fetched, func(f unpacked) bool {
+			return f.part < i && (at.Clean == f.dir || strings.HasPrefix(at.Clean, f.dir+"/"))
+		})
+	})
+}
+
+// MarkWrittenHere marks the parts that execute a file which an earlier part of the same command wrote, but for [compiled.Of] ones, and
+// those that run what one fetched.
 func (w *Walk) MarkWrittenHere() {
-	var written []string
+	var written, downloaded []string
 	for i := range w.Parts {
 		p := &w.Parts[i]
+		remote := len(w.fetched) > 0 && w.runsFetched(i) || len(downloaded) > 0 && slices.ContainsFunc(p.Paths, func(at policy.Path) bool {
+			return at.Access == policy.Execute && slices.Contains(downloaded, at.Clean)
+		})
+		if remote && !slices.Contains(p.Effects, policy.EffectRemoteCode) {
+			p.Effects = append(p.Effects, policy.EffectRemoteCode)
+		}
+		if slices.Contains(p.Effects, policy.EffectNetwork) {
+			for _, at := range p.Paths {
+				if at.Access == policy.Write && at.Clean != "" && at.Clean != w.Dir {
+					downloaded = append(downloaded, at.Clean)
+				}
+			}
+		}
 		for _, at := range p.Paths {
 			if at.Access != policy.Execute || at.Clean == "" {
 				continue
@@ -144,7 +182,9 @@ func (w *Walk) MarkWrittenHere() {
 				break
 			}
 		}
-		if compiled.Of(p, w.Dir, func(at policy.Path) bool { return slices.Contains(written, at.Clean) }) {
+		if compiled.Of(p, w.Dir, func(at policy.Path) bool {
+			return slices.Contains(written, at.Clean) || at.Pattern && matchesAny(at.Clean, written)
+		}) {
 			continue
 		}
 		for _, at := range p.Paths {

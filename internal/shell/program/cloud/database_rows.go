@@ -3,7 +3,7 @@ package cloud
 // The options of clients of databases. Those that load a program, send files or change how statements are read stand in neither list.
 const (
 	mysqlOptions = "e|execute=s h|host=h u|user=v p|password=? P|port=v D|database=v defaults-file=x defaults-extra-file=x " +
-		"init-command=s tee=w pager=c login-path=v S|socket=v plugin-dir=e ssl-ca=r ssl-cert=r ssl-key=r ssl-capath=r ssl-crl=r " +
+		"init-command=s tee=w pager=?c login-path=v S|socket=v plugin-dir=e ssl-ca=r ssl-cert=r ssl-key=r ssl-capath=r ssl-crl=r " +
 		"ssl-crlpath=r server-public-key-path=r character-sets-dir=r protocol=v default-character-set=v N|skip-column-names B|batch " +
 		"t|table s|silent debug=? r|raw E|vertical X|xml H|html"
 	plainMysql = "abort-source-on-error auto-rehash auto-vertical-output binary-as-hex binary-mode column-names column-type-info " +

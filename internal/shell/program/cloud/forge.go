@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"path"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -25,10 +26,21 @@ func namesRepo(word string) bool {
 }
 
 // checkoutRequest handles pr checkout: another machine has the files.
-func checkoutRequest(c *program.Call) { c.Part.Trees = append(c.Part.Trees, policy.TreeUnknown) }
+func checkoutRequest(c *program.Call) {
+	c.Part.Trees = append(c.Part.Trees, policy.TreeUnknown)
+	program.Fetch(c, program.Known("."))
+}
 
 // cloneForge handles repo clone: behind two hyphens stand options of git clone.
 func cloneForge(c *program.Call) {
+	switch {
+	case len(c.Operands) > 1 && !strings.HasPrefix(c.Operands[1].Text, "-"):
+		program.Fetch(c, c.Operands[1])
+	case len(c.Operands) > 0:
+		at := c.Operands[0]
+		at.Text = strings.TrimSuffix(path.Base(at.Text), ".git")
+		program.Fetch(c, at)
+	}
 	for i, w := range c.Words {
 		if w.Text != "--" {
 			continue
@@ -44,10 +56,16 @@ func cloneForge(c *program.Call) {
 
 // download handles run download and release download: another machine says the names, unless they come into a folder of their own.
 func download(c *program.Call) {
-	if _, one := c.Value("O"); one {
+	if file, one := c.Value("O"); one {
+		program.Fetch(c, file)
 		return
 	}
 	dir, ok := c.Value("D")
+	if ok {
+		program.Fetch(c, dir)
+	} else {
+		program.Fetch(c, program.Known("."))
+	}
 	if !ok || strings.HasPrefix(dir.Text, ".") {
 		c.Unclear("another machine says which files it writes")
 	}

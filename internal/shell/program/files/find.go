@@ -83,12 +83,33 @@ func takeActions(c *program.Call, args, found []program.Word) {
 			}
 			runs = append(runs, program.Fill(args[i+1:min(end, len(args))], "{}", found, true, false))
 			i = end
+		default:
+			if name, ok := strings.CutPrefix(args[i].Text, "-"); ok && name != "" && !isTest(name) && (i == 0 || !hasValue(args[i-1].Text)) {
+				c.Unclear("what " + args[i].Text + " does is not known")
+			}
 		}
 	}
 	c.Finish()
 	for _, words := range runs {
 		c.RunBeside(words, at, program.Input{})
 	}
+}
+
+// isTest reports whether find has a test, an action or an option of that name. Sources: find(1) of findutils 4.9 and of macOS.
+func isTest(name string) bool {
+	return strings.HasPrefix(name, "newer") || strings.HasPrefix(name, "O") || program.Named("a|and|o|or|not|d|E|H|L|P|X|f|s|x|D|"+
+		"amin|anewer|atime|cmin|cnewer|ctime|context|daystart|delete|depth|empty|executable|false|files0-from|flags|fls|follow|fprint|"+
+		"fprint0|fprintf|fstype|gid|group|help|-help|ignore_readdir_race|ilname|iname|inum|ipath|iregex|iwholename|links|lname|ls|"+
+		"maxdepth|mindepth|mmin|mnewer|mount|mtime|name|nogroup|noignore_readdir_race|noleaf|nouser|nowarn|ok|okdir|exec|execdir|path|"+
+		"perm|print|print0|printf|prune|quit|readable|regex|regextype|samefile|size|sparse|true|type|uid|used|user|version|-version|"+
+		"warn|wholename|writable|xattr|xattrname|acl|xdev|xtype|Bmin|Bnewer|Btime", name)
+}
+
+// hasValue reports whether the word behind a test of find is its value, whatever it looks like.
+func hasValue(test string) bool {
+	return strings.HasPrefix(test, "-newer") || program.Named("-amin|-anewer|-atime|-cmin|-cnewer|-ctime|-context|-flags|-fstype|-gid|-group|"+
+		"-ilname|-iname|-inum|-ipath|-iregex|-iwholename|-links|-lname|-maxdepth|-mindepth|-mmin|-mnewer|-mtime|-name|-path|-perm|-printf|"+
+		"-regex|-regextype|-samefile|-size|-type|-uid|-used|-user|-wholename|-xtype|-Bmin|-Bnewer|-Btime|-fprintf", test)
 }
 
 // behind returns the words after the value of an option, as fd -x takes them.

@@ -150,7 +150,7 @@ func isRoot(owner string) bool {
 // dd has operands of the form if=FILE and of=FILE.
 func dd(c *program.Call) {
 	fillsWith(c)
-	for _, t := range c.Operands {
+	for _, t := range c.Words[1:] {
 		switch {
 		case strings.HasPrefix(t.Text, "if="):
 			c.Role('r', t.Tail(3))
@@ -162,6 +162,8 @@ func dd(c *program.Call) {
 			}
 		case t.Unknown:
 			c.Unclear("an argument of dd is not known")
+		case strings.HasPrefix(t.Text, "-"):
+			c.Unclear("what the option " + t.Text + " does is not known")
 		}
 	}
 }

@@ -97,7 +97,7 @@ var Rows = []program.Row{
 	{Name: "sync", Plain: plainSync, Operands: "r*"},
 	{Name: "tar", Plain: plainTar, Options: "f|file=v C|directory=k T|files-from=n X|exclude-from=r to-command=c checkpoint-action=v " +
 		"I|use-compress-program=c exclude=v strip-components=v transform|xform=v owner=v group=v mode=v mtime=v " +
-		"one-top-level=? index-file=w volno-file=w rmt-command=c g|listed-incremental=b F|info-script|new-volume-script=c " +
+		"one-top-level=?o index-file=w volno-file=w rmt-command=c g|listed-incremental=b F|info-script|new-volume-script=c " +
 		"rsh-command=c newer=v c|create x|extract|get t|list " +
 		"r|append u|update A|catenate delete remove-files z j J " +
 		"a|auto-compress P|absolute-names overwrite O|to-stdout " +

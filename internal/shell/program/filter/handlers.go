@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"slices"
 	"strings"
 
 	"mycelium/internal/policy"
@@ -174,13 +175,19 @@ func query(c *program.Call) {
 }
 
 // yqRow is yq behind the name of its subcommand.
-var yqRow = program.Row{Name: "yq", Options: "i|inplace f=v o=v p=v from-file=r s|split-exp=v arg=2 P|prettyPrint", Operands: "vr*",
+var yqRow = program.Row{Name: "yq", Options: "i|inplace f|front-matter=v o|output-format=v p|input-format=v from-file=r s|split-exp=v " +
+	"split-exp-file=r arg=2 argjson=2 slurpfile=3 rawfile=3 P|prettyPrint", Plain: plainYq, Operands: "vr*",
 	Instead: "i vb*", Handle: query}
 
 // yq takes the name of a subcommand before its program, which is no file: yq eval '.key' x.yaml.
 func yq(c *program.Call, args []program.Word) {
 	if len(args) > 0 && program.Named("eval|e|eval-all|ea", args[0].Text) {
 		args = args[1:]
+	}
+	if len(args) > 0 && slices.ContainsFunc(args, func(w program.Word) bool {
+		return strings.HasPrefix(w.Text, "-s") || strings.HasPrefix(w.Text, "--split")
+	}) {
+		c.Unclear("the names of the files that it writes are computed")
 	}
 	c.Apply(&yqRow, args)
 }

@@ -3,7 +3,7 @@ package filter
 // The options of which a program only changes how it works or what it shows: see Plain of [program.Row]. They are those of the manuals
 // without what the rows name; what is missing in both asks.
 const (
-	plainReadelf = "A D I L S T V W X a c d e g h l n r s t u v H W all archive-index arch-specific ctf=v decompress demangle=? " +
+	plainReadelf = "A D I L S T V W X a c d e g h l n r s t u v H W all archive-index arch-specific ctf=? decompress demangle=? " +
 		"dyn-syms " +
 		"dynamic file-header got-contents headers help histogram lint lto-syms no-demangle no-recurse-limit notes program-headers " +
 		"relocs section-details section-groups section-headers sections segments silent-truncation symbols sym-base=v syms " +
@@ -84,7 +84,7 @@ const (
 	plainSed  = "debug follow-symlinks null-data posix sandbox separate silent unbuffered help version"
 	plainSeq  = "f=v s=v w equal-width format=v separator=v help version"
 	plainShuf = "r z repeat zero-terminated help version"
-	plainSort = "# b C=v c=v d f g h i M m n R r s T u V z check=v debug dictionary-order general-numeric-sort human-numeric-sort " +
+	plainSort = "# b C=v c=v d f g h i M m n R r s T u V z check=? debug dictionary-order general-numeric-sort human-numeric-sort " +
 		"ignore-case ignore-leading-blanks ignore-nonprinting merge month-sort numeric-sort random-sort reverse sort=v stable " +
 		"unique version-sort zero-terminated help version"
 	plainStrings = "a d e=v f h o s=v T=v t=v U V v w all data encoding=v include-all-whitespace output-separator=v print-file-name " +
@@ -124,3 +124,12 @@ const (
 		"exc-c14n encode=v noenc nodict nodefdtd nsclean auto dropdtd nowarning oldxml10 pedantic stats pretty=v walker stream " +
 		"chkregister sax sax1 quiet help version maxmem=v max-ampl=v"
 )
+
+// plainYq are the options of both programs with the name yq: that of Mike Farah, and that of Andrey Kislyuk, which takes those of jq too.
+const plainYq = "C|colors M|no-colors|monochrome-output e|exit-status j|tojson N|no-doc n|null-input r|unwrapScalar|raw-output v|verbose " +
+	"V|version h|help I|indent=v 0|nul-output header-preprocess=? csv-auto-parse=? csv-separator=v tsv-auto-parse=? properties-separator=v " +
+	"properties-array-brackets string-interpolation=? lua-globals lua-prefix=v lua-suffix=v lua-unquoted shell-key-separator=v " +
+	"xml-attribute-prefix=v xml-content-name=v xml-directive-name=v xml-keep-namespace=? xml-proc-inst-prefix=v xml-raw-token=? " +
+	"xml-skip-directives xml-skip-proc-inst xml-strict-mode security-disable-env-ops security-disable-file-ops " +
+	"yaml-fix-merge-anchor-to-spec y|yaml-output Y|yaml-roundtrip w|width=v x|xml-output c|compact-output a|ascii-output S|sort-keys tab " +
+	"raw-input R join-output args jsonargs explicit-start explicit-end grammar-version=v"

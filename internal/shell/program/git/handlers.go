@@ -199,6 +199,13 @@ func tag(c *program.Call) {
 
 // clone handles clone: the repository, and the folder that it is cloned into.
 func clone(c *program.Call) {
+	if n := len(c.Operands); n > 0 {
+		at := c.Operands[min(1, n-1)]
+		if n == 1 {
+			at.Text = strings.TrimSuffix(at.Text[strings.LastIndexAny(at.Text, "/:")+1:], ".git")
+		}
+		program.Fetch(c, at)
+	}
 	for i, t := range c.Operands {
 		if i == 0 {
 			repository(c, t)

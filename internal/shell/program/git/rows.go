@@ -90,7 +90,7 @@ var commands = []program.Row{
 		{Name: "push", Plain: "d|debug q|quiet squash rejoin ignore-joins",
 			Options: "P|prefix=v f|force b|branch=v m|message=v onto=v annotate=v", Handle: push},
 	}},
-	{Name: "pull", Plain: plainGitPull, Options: "r|rebase=? upload-pack=c f|force s|strategy=v X=v S=? j=v depth=v", Here: "rw",
+	{Name: "pull", Plain: plainGitPull, Options: "r|rebase=? upload-pack=c f|force s|strategy=v X=v S=? j=? depth=v", Here: "rw",
 		Does: effect.Network | effect.Write, Handle: pull},
 	{Name: "fetch", Plain: plainGitFetch,
 		Options: "upload-pack=c f|force p|prune depth=v j=v refmap=v o=v all u|update-head-ok", Here: "rw",

@@ -162,6 +162,9 @@ func wholeTree(c *program.Call) {
 // modules handles what brings the files of submodules.
 func modules(c *program.Call) {
 	bringsOne(c, policy.TreeModules, program.Known(""))
+	if c.Has("remote") { // others than the project declares
+		program.Fetch(c, program.Known("."))
+	}
 	if c.Has("f") {
 		c.Does |= effect.History
 	}

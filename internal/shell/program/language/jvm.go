@@ -17,6 +17,11 @@ func java(c *program.Call, args []program.Word) {
 	}
 	c.Scan(slices.DeleteFunc(slices.Clone(args), func(w program.Word) bool { return javaOption(c, w) }))
 	c.Operands = append(c.Operands, rest...)
+	for _, o := range c.Options {
+		if program.Named("cp|p", o.Name) {
+			program.Path(c, 'x', o.Value)
+		}
+	}
 	if c.HasAny("jar", "m") {
 		c.Does |= effect.ProjectCode
 		c.Guess(c.Operands)
@@ -129,6 +134,35 @@ func powerShell(c *program.Call, args []program.Word) {
 		}
 	}
 	c.RunInput()
+	c.Finish()
+}
+
+// asClang handles zig cc, which is clang.
+func asClang(c *program.Call, args []program.Word) { c.Apply(c.Shell.Find("clang"), args) }
+
+// compileSwift handles swiftc. Options for the linker stand behind -Xlinker, one at a time.
+func compileSwift(c *program.Call, args []program.Word) {
+	linker := []program.Word{program.Known("ld")}
+	var named []program.Word
+	for i := 0; i < len(args); i++ {
+		w := args[i]
+		role, joined := c.Row.Names(w.Text[:min(2, len(w.Text))][min(1, len(w.Text)):])
+		_, known := c.Row.Names(strings.TrimLeft(strings.SplitN(w.Text, "=", 2)[0], "-"))
+		switch {
+		case w.Text == "-Xlinker" && i+1 < len(args):
+			i++
+			linker = append(linker, args[i])
+		case len(w.Text) > 2 && w.Text[0] == '-' && w.Text[1] != '-' && !known && joined && strings.IndexByte("IFLlDj", w.Text[1]) >= 0:
+			c.Role(role, w.Tail(2))
+		default:
+			named = append(named, w)
+		}
+	}
+	c.Scan(named)
+	c.Spread()
+	if len(linker) > 1 {
+		c.RunBeside(linker, c.State, program.Input{})
+	}
 	c.Finish()
 }
 

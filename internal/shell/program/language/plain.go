@@ -73,6 +73,25 @@ const plainLess = "# ? ~ a A b=v B c C d D=v e E f F g G h=v i I j=v J K L m M n
 const plainVim = "# b d D f g h l L M m N n O=? o=? p=? R v X y Z clean help literal nofork noplugin " +
 	"not-a-term ttyfail version"
 
+// optionsSwift are the options of swiftc that name files and programs. What hands options on is left out: -Xfrontend, -Xcc, -Xllvm.
+const optionsSwift = "o=w emit-module-path=w emit-module-interface-path=w emit-private-module-interface-path=w emit-objc-header-path=w " +
+	"emit-dependencies-path=w emit-reference-dependencies-path=w emit-loaded-module-trace-path=w emit-module-doc-path=w " +
+	"emit-module-source-info-path=w emit-tbd-path=w emit-const-values-path=w emit-abi-descriptor-path=w serialize-diagnostics-path=w " +
+	"save-optimization-record-path=w module-cache-path=o index-store-path=o index-unit-output-path=v stats-output-dir=o " +
+	"trace-stats-events import-objc-header=r I=r F=r Fsystem=r L=r sdk=r resource-dir=e sysroot=r working-directory=k vfsoverlay=x " +
+	"output-file-map=x load-plugin-executable=x load-plugin-library=x plugin-path=e external-plugin-path=e tools-directory=e " +
+	"use-ld=v ld-path=x B=e profile-use=?r profile-coverage-mapping profile-generate Xlinker=v"
+
+const plainSwift = "c S O Onone Osize Ounchecked g gnone gdwarf-types gline-tables-only j=v l=v v version help h parse typecheck " +
+	"dump-ast dump-parse print-ast emit-library emit-module emit-executable emit-object emit-assembly emit-ir emit-bc emit-sil emit-silgen " +
+	"emit-dependencies emit-objc-header emit-module-interface emit-imported-modules serialize-diagnostics save-temps static " +
+	"static-stdlib static-executable parse-as-library module-name=v module-link-name=v swift-version=v target=v target-cpu=v " +
+	"enable-testing enable-library-evolution wmo whole-module-optimization num-threads=v suppress-warnings warnings-as-errors " +
+	"no-warnings-as-errors continue-building-after-errors color-diagnostics no-color-diagnostics driver-print-jobs incremental " +
+	"enforce-exclusivity=? application-extension sanitize=? D=v framework=v strict-concurrency=? enable-upcoming-feature=v " +
+	"enable-experimental-feature=v enable-bare-slash-regex print-target-info diagnostic-style=v require-explicit-availability " +
+	"debug-time-function-bodies"
+
 const plainLd = "# A|architecture=v b|format=v d dc dp E|export-dynamic EB EL f|auxiliary=v F|filter=v g " +
 	"G|gpsize=v I=v M|print-map n|nmagic N|omagic O q|emit-relocs r|i|relocatable s|strip-all S|strip-debug t|trace " +
 	"u|undefined=v Ur v|version V w|no-warnings x|discard-all X|discard-locals y|trace-symbol=v Y=v z=v a=v " +

@@ -38,7 +38,7 @@ var Rows = []program.Row{
 		"main-is=v make static dynamic prof fforce-recomp fno-code j", Options: "e=i o=w odir=w hidir=w outputdir=w i=?", Operands: "r*"},
 	{Name: "groovy", Style: program.First, Plain: "v version h help n p l a", Options: "e=i", Parse: onJava},
 	{Name: "ipython", Same: "python"},
-	{Name: "java", Style: program.SingleFirst, Listed: true, Plain: plainJava, Options: "cp|classpath|class-path=x jar=x p|module-path=x " +
+	{Name: "java", Style: program.SingleFirst, Listed: true, Plain: plainJava, Options: "cp|classpath|class-path=v jar=x p|module-path=v " +
 		"patch-module=v upgrade-module-path=x m|module=v version|fullversion|full-version", Parse: java},
 	{Name: "julia", Style: program.First, Plain: plainJulia, Options: "e|eval=i E|print=i L|load=x project=? t|threads=v p|procs=v " +
 		"machine-file=r " +
@@ -90,7 +90,7 @@ var Rows = []program.Row{
 		"E|encoding|external-encoding|internal-encoding=v " +
 		"c w v|version", Parse: interpret},
 	{Name: "scala", Style: program.First, Plain: "version help h", Options: "e=i", Parse: onJava},
-	{Name: "swiftc", Same: "gcc"},
+	{Name: "swiftc", Style: program.Single, Listed: true, Plain: plainSwift, Options: optionsSwift, Operands: "r*", Parse: compileSwift},
 	{Name: "tclsh", Style: program.First, Plain: "h", Parse: interpret},
 	{Name: "ts-node", Style: program.First, Plain: plainTsNode, Options: "e|eval=i p|print=i r|require=x P|project=r C|compiler=x " +
 		"transpiler=x cwd=k scopeDir|scope-dir=r",
@@ -110,7 +110,7 @@ var Rows = []program.Row{
 			Parse: namedProject},
 		{Name: "fmt", Plain: "check ast-check stdin color=v exclude=v h help", Operands: "b*"},
 		{Name: "version|env|targets", Plain: "h help", Operands: "v*"},
-		{Name: "cc|c++", Operands: "r*"},
+		{Name: "cc|c++", Parse: asClang},
 	}},
 }
 

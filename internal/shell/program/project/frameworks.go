@@ -50,8 +50,12 @@ func sbt(c *program.Call, args []program.Word) {
 func gradle(c *program.Call, args []program.Word) {
 	scanOwn(c, args)
 	for _, o := range c.Options {
-		own := program.Named("D|P", o.Name) && strings.HasPrefix(o.Value.Text, "org.gradle.")
-		if own && program.ContainsAny(o.Value.Text, "/", "agent", "args") {
+		name, value, _ := strings.Cut(o.Value.Text, "=")
+		switch {
+		case !program.Named("D|P", o.Name):
+		case strings.HasSuffix(name, "roxyHost"), strings.HasPrefix(name, "gradle.user") || strings.HasPrefix(name, "gradle.home"),
+			strings.HasPrefix(name, "org.gradle.") && program.ContainsAny(value, "/", "agent", "args"),
+			strings.HasPrefix(name, "org.gradle.") && program.ContainsAny(name, "agent", "args"):
 			c.Unclear("a setting of gradle may say which code runs")
 		}
 	}
@@ -71,14 +75,61 @@ func maven(c *program.Call, args []program.Word) {
 			c.Unclear("which program the build runs with which arguments is not known")
 		case program.Named("-Dmaven.ext.class.path|-Dexec.mainClass|-javaagent", name) && strings.Contains(value, "/"):
 			c.Role('x', program.Word{Text: value, Unknown: w.Unknown})
-		case program.ContainsAny(w.Text, "release:perform", "release:prepare", "scm:checkin", "release:stage", "jib:build", "site-deploy"):
-			c.Does |= effect.Publish | effect.Network
-		case program.ContainsAny(w.Text, "dependency:get", "archetype:generate", "wrapper:wrapper"):
-			c.Does |= effect.Install | effect.Network
+		case program.Named("-Dmaven.repo.local|-Dmaven.multiModuleProjectDirectory|-Dmaven.home|-Dmaven.conf|-Dexec.classpath|"+
+			"-DadditionalClasspathElements|-Dmaven.user.conf|-Dmaven.settings", name) && program.ContainsAny("/.~", value[:min(1, len(value))]),
+			strings.HasPrefix(w.Text, "-D") && strings.HasSuffix(name, "roxyHost"):
+			c.Unclear("a setting of Maven may say which code runs")
 		}
+	}
+	for _, w := range c.Operands {
+		goal(c, w)
 	}
 	program.RunProject(c, args)
 }
+
+// goal handles one phase or goal of Maven: PHASE, PREFIX:GOAL, or GROUP:ARTIFACT[:VERSION]:GOAL, which names any plugin. A prefix is one that
+// the project declares, or of a plugin of Maven's own two groups.
+func goal(c *program.Call, w program.Word) {
+	text, _, _ := strings.Cut(w.Text, "@")
+	parts := strings.Split(text, ":")
+	last := parts[len(parts)-1]
+	switch {
+	case w.Unknown:
+		c.Unclear("which goal of Maven runs is not known")
+		return
+	case len(parts) == 1:
+		return
+	case len(parts) > 2 && !program.Named("org.apache.maven.plugins|org.codehaus.mojo", parts[0]):
+		c.Does |= effect.RemoteCode | effect.Network
+		return
+	case len(parts) > 2:
+		parts[0] = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSuffix(parts[1], "-plugin"), "maven-"), "-maven")
+	}
+	switch prefix := parts[0]; {
+	case prefix == "release" && program.Named("perform|prepare|stage", last), prefix == "scm" && last == "checkin", prefix == "jib",
+		prefix == "deploy", program.Named("site|nexus-staging|central-publishing", prefix) && last != "site":
+		c.Does |= effect.Publish | effect.Network
+	case prefix == "dependency" && program.Named("get|copy|unpack", last), program.Named("archetype|wrapper|install|jbang", prefix):
+		c.Does |= effect.Install | effect.Network
+	case prefix == "versions" && !strings.HasPrefix(last, "display-") && !strings.HasPrefix(last, "dependency-") && last != "help":
+		c.Does |= effect.Install
+	case program.Named("groovy|gmaven|gmavenplus|antrun|script|beanshell", prefix):
+		c.Does |= effect.InlineCode
+	case program.Named("sql|flyway|liquibase|hibernate", prefix):
+		c.Does |= effect.Database
+	case !program.Named(mavenPrefixes, prefix):
+		c.Does |= effect.Install | effect.Network
+	}
+}
+
+// mavenPrefixes are prefixes of plugins that builds, checks and tests have. Source: the lists of plugins of Apache Maven and MojoHaus, and
+// the documentation of the others.
+const mavenPrefixes = "acr|ant|antlr4|assembly|bnd|buildnumber|build-helper|changelog|changes|checkstyle|clean|clirr|compiler|dependency|" +
+	"dependency-check|detect|docbkx|doap|ear|eclipse|ejb|enforcer|failsafe|formatter|flatten|fmt|gpg|help|idea|invoker|jacoco|jar|jarsigner|" +
+	"javadoc|javacc|jaxb2|jdeprscan|jdeps|jlink|jmod|jxr|kotlin|ktlint|license|linkcheck|micronaut|modernizer|mn|native|openapi-generator|" +
+	"patch|pdf|pit|pitest|plugin|pmd|project-info-reports|properties|protobuf|quarkus|rar|remote-resources|resources|rewrite|scala|shade|" +
+	"site|sonar|sortpom|source|spotbugs|spotless|spring-boot|stage|surefire|surefire-report|taglist|templating|toolchain|" +
+	"toolchains|tidy|versions|war|xml|scm|release|exec|io.spring.javaformat|spring-javaformat|git-commit-id|findbugs|cobertura|animal-sniffer"
 
 // rails runs code and shows secrets with some of its commands.
 func rails(c *program.Call, args []program.Word) {

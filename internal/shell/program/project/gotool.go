@@ -30,6 +30,15 @@ func projectTools(c *program.Call, words []program.Word) {
 	c.Finish()
 }
 
+// workspace handles go work: modules from elsewhere become part of the builds.
+func workspace(c *program.Call) {
+	for _, w := range c.Operands {
+		if strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "..") {
+			c.Role('x', w)
+		}
+	}
+}
+
 // modEdit changes what go.mod declares with all options but those that only format or print it.
 func modEdit(c *program.Call) {
 	for _, w := range c.Words[min(3, len(c.Words)):] {

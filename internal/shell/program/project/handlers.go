@@ -55,10 +55,20 @@ const makeCommands = "SHELL|CC|CXX|MAKE|AR|AS|CPP|FC|LD|LEX|YACC|RM|TEX|PC|CO|GE
 // shellSigns have a meaning for a shell, which a recipe with the value runs.
 var shellSigns = []string{";", "|", "&", "`", "$(", ">", "<", "\n", "#"}
 
+// namesModule reports whether a word is the path of a package by the name of its module, which begins with the name of a machine.
+func namesModule(t program.Word) bool {
+	first, _, _ := strings.Cut(t.Text, "/")
+	return strings.Contains(strings.Trim(first, "."), ".") && !strings.HasSuffix(t.Text, ".go") && strings.Contains(t.Text, "/")
+}
+
 // goBuild handles go build and similar commands.
 func goBuild(c *program.Call) {
 	linkerOptions(c)
+	mod, _ := c.Value("mod")
 	for _, t := range c.Operands {
+		if namesModule(t) && (mod.Text == "mod" || mod.Unknown) { // go.mod need not declare it
+			c.Does |= effect.Install | effect.Network
+		}
 		if strings.Contains(t.Text, "@") {
 			c.Does |= effect.Network | effect.Upload
 		}
@@ -113,8 +123,11 @@ func goRun(c *program.Call) {
 		switch {
 		case t.Unknown:
 			c.Unclear("what go run runs is not known")
-		case i == 0 && strings.Contains(t.Text, "@"):
+		case i == 0 && (strings.Contains(t.Text, "@") || namesModule(t)):
 			c.Does |= effect.Install | effect.Network
+			if v, _ := c.Value("mod"); strings.Contains(t.Text, "@") || v.Text == "mod" || v.Unknown { // go.mod need not declare it
+				c.Does |= effect.RemoteCode
+			}
 			c.Guess(c.Operands[1:])
 			return
 		case i == 0 || strings.HasSuffix(t.Text, ".go"):

@@ -78,9 +78,12 @@ func explore(c *program.Call, args []program.Word) {
 
 // inWorkspace handles yarn workspace NAME: the rest is a command of yarn.
 func inWorkspace(c *program.Call, args []program.Word) {
-	if len(args) < 2 {
+	if len(args) == 0 {
 		c.Finish()
 		return
+	}
+	if strings.HasPrefix(args[0].Text, "-") || args[0].Unknown {
+		c.Unclear("what the option " + args[0].Text + " does is not known")
 	}
 	c.Apply(c.Shell.Find(c.Part.Program), args[1:])
 }
@@ -119,6 +122,11 @@ func uvRun(c *program.Call, args []program.Word) {
 	switch {
 	case isModule:
 		words = append([]program.Word{program.Known("python"), program.Known("-m"), module}, words...)
+	case isScript && strings.Contains(script.Text, "://"):
+		c.Address(script)
+		c.Does |= effect.RemoteCode
+		c.Finish()
+		return
 	case isScript:
 		words = append([]program.Word{program.Known("python"), script}, words...)
 	case len(words) == 0:

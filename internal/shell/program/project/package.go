@@ -30,7 +30,7 @@ func packageScript(c *program.Call, _ []program.Word) {
 			runPackage(c, words[i+1:])
 			return
 		case "create", "init", "innit":
-			if i+1 < len(words) && !strings.HasPrefix(words[i+1].Text, "-") {
+			if namesInitializer(words[i+1:]) {
 				c.Does |= effect.Install | effect.Network
 			}
 		}
@@ -50,6 +50,19 @@ func packageScript(c *program.Call, _ []program.Word) {
 	}
 	c.Guess(args)
 	c.Finish()
+}
+
+// namesInitializer reports whether the words behind npm init name a package, which is fetched and run.
+func namesInitializer(words []program.Word) bool {
+	for i := 0; i < len(words); i++ {
+		switch s := words[i].Text; {
+		case program.Named("-w|--workspace|--scope|-C|--prefix|--dir|--cwd|--filter", s):
+			i++
+		case !strings.HasPrefix(s, "-") || words[i].Unknown:
+			return true
+		}
+	}
+	return false
 }
 
 // elsewhere goes to the folder of the project that an option behind the subcommand names.
@@ -184,6 +197,9 @@ func install(c *program.Call) {
 		switch {
 		case c.Part.Program == "go" && strings.Contains(t.Text, "@"):
 			fresh = true
+		case strings.HasPrefix(t.Text, "./") && program.Named(".tgz|.gz|.whl|.zip|.bz2", path.Ext(t.Text)):
+			fresh = true
+			c.Role('r', t)
 		case t.Text == ".", strings.HasPrefix(t.Text, "./"), strings.HasPrefix(t.Text, ".["):
 			folder, _, _ := strings.Cut(t.Text, "[")
 			c.File(policy.Read, program.Word{Text: strings.TrimSuffix(folder, "/"), Unknown: t.Unknown})

@@ -85,7 +85,7 @@ var goCommands = []program.Row{
 	}},
 	{Name: "work", Plain: "h help V version v verbose", Subs: []program.Row{{Name: "init|use|sync|edit|vendor", Style: program.Single,
 		Plain:   "r v n x e fmt print json go=v",
-		Options: "o=w C=k", Operands: "g*", Here: "rw"}}},
+		Options: "o=w C=k", Operands: "g*", Here: "rw", Handle: workspace}}},
 	{Name: "get|install", Style: program.Single, Plain: "t tool " + plainGoBuild, Options: "u " + goOptions, Here: "rw", Does: effect.Network,
 		Handle: install},
 	{Name: "clean", Style: program.Single, Plain: plainGoBuild, Options: "modcache cache fuzzcache testcache " + goOptions,

@@ -55,7 +55,7 @@ const plainPhpunit = "filter=v testsuite=v exclude-testsuite=v group=v exclude-g
 	"columns=v teamcity strict-coverage repeat=v test-suffix=v h help version configuration logging extensions " +
 	"path-coverage coverage-filter=v"
 
-const dotnetOptions = "o|output=w p|property=v s|source=h project=r settings=x l|logger=v results-directory=w " +
+const dotnetOptions = "o|output=w p|property=v s|source=h project=x settings=x l|logger=v results-directory=w " +
 	"diag=w artifacts-path=w test-adapter-path=e lock-file-path=w configfile=x packages=w"
 
 const plainDotnet = "c|configuration=v f|framework=v r|runtime=v a|arch=v os=v v|verbosity=v e|environment=v " +

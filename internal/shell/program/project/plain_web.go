@@ -2,7 +2,7 @@ package project
 
 // The options of tools of JavaScript and TypeScript: those that name files or code, and the harmless ones of their manuals.
 
-const tscOptions = "p|project=x outDir=w outFile=w declarationDir=w tsBuildInfoFile=w rootDir=r rootDirs=r " +
+const tscOptions = "p|project=x outDir=o outFile=w declarationDir=o tsBuildInfoFile=w rootDir=r rootDirs=r " +
 	"baseUrl=r typeRoots=r generateCpuProfile=w generateTrace=w pprofDir=w target|t=v module|m=v b|build noEmit"
 
 const plainTsc = "d f h i v w all allowArbitraryExtensions allowImportingTsExtensions allowJs " +

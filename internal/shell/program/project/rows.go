@@ -11,6 +11,12 @@ var Rows = []program.Row{
 	{Name: "act", Does: effect.Container | effect.ProjectCode},
 	{Name: "ant", Here: "r", Does: effect.ProjectCode, Parse: program.RunProject},
 	{Name: "ar86", Operands: "v*"},
+	{Name: "as", Style: program.Single, Listed: true, Plain: "D f J K L|keep-locals M|mri R W|no-warn w X Z V v k g|gen-debug 32 64 x32 alternate " +
+		"compress-debug-sections=? nocompress-debug-sections dump-config debug-prefix-map=v defsym=v execstack noexecstack size-check=? " +
+		"elf-stt-common=? sectname-subst generate-missing-build-notes=? gsframe hash-size=? help target-help multibyte-handling=? nocpp " +
+		"no-pad-sections reduce-memory-overheads statistics strip-local-absolute traditional-format version warn fatal-warnings " +
+		"listing-lhs-width=v listing-lhs-width2=v listing-rhs-width=v listing-cont-lines=v", Options: "o=w MD=w I=r", Operands: "r*",
+		Parse: assemble},
 	{Name: "asdf", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network, Subs: []program.Row{
 		{Name: "current|where|which|version|info|help|shimversions", Plain: "h help no-header", Does: effect.Read},
 		{Name: "list", Plain: "h help", Rest: effect.Read, Subs: []program.Row{{Name: "all", Plain: "h help",
@@ -77,6 +83,7 @@ var Rows = []program.Row{
 			"contexts=v title=v show-contexts pretty-print q|quiet a|append keep h help branch include=v omit=v fail-under=v format=v",
 			Options: "d|directory=w o=w rcfile=x data-file=r", Operands: "g*", Here: "rw"},
 	}},
+	{Name: "cpp", Style: program.Single, Listed: true, Plain: plainGcc, Options: compilerOptions, Operands: "rw", Parse: compile},
 	{Name: "crystal", Plain: "h help V version v verbose", Subs: []program.Row{
 		{Name: "build|run|spec|docs", Plain: "h help release debug d static no-color progress s stats t time v verbose error-trace D=v " +
 			"define=v O=v e=v " +
@@ -88,8 +95,8 @@ var Rows = []program.Row{
 		Options: "test-dir=k R=v E=v j=? C=v O|output-log=w output-junit=w S|script=x " +
 			"SP|script-new-process=x", Operands: "g*", Here: "r", Does: effect.ProjectCode, Parse: ctest},
 	{Name: "deno", Plain: "q quiet L=v log-level=v h help V version", Alone: effect.InlineCode, Subs: []program.Row{
-		{Name: "run", Style: program.First, Plain: plainDeno, Options: denoOptions, Parse: runNamed},
-		{Name: "test|bench|serve|compile", Plain: plainDeno, Options: denoOptions, Parse: runNamed},
+		{Name: "run", Style: program.First, Plain: plainDeno, Options: denoOptions, Parse: deno},
+		{Name: "test|bench|serve|compile", Plain: plainDeno, Options: denoOptions, Parse: deno},
 		{Name: "eval|repl|jupyter", Does: effect.InlineCode},
 		{Name: "fmt|lint|check|doc|info|types|coverage", Plain: plainDeno, Options: "c|config=r import-map=r o|output=w", Operands: "b*",
 			Here: "r"},
@@ -116,10 +123,7 @@ var Rows = []program.Row{
 	{Name: "flake8", Plain: plainFlake8, Options: "config=x append-config=x max-line-length=v select=v ignore=v extend-ignore=v exclude=v " +
 		"output-file=w", Operands: "r*", Here: "r"},
 	{Name: "fnm", Same: "nvm"},
-	{Name: "gcc", Style: program.Single, Listed: true, Plain: plainGcc,
-		Options: "o=w I=? L=? l=? D=? U=? include=r imacros=r isystem=r iquote=r idirafter=r isysroot=r sysroot=r gcc-toolchain=e " +
-			"x|language=v T=x output=w MF=w MJ=w MT=v MQ=v wrapper=c specs=x fplugin=x fpass-plugin=x Xpreprocessor=v Xassembler=v B=e " +
-			"dumpdir=w dumpbase=v aux-info=w Xlinker=v Xclang=v serialize-diagnostics=w fuse-ld=x load=x", Operands: "r*", Parse: compile},
+	{Name: "gcc", Style: program.Single, Listed: true, Plain: plainGcc, Options: compilerOptions, Operands: "r*", Parse: compile},
 	{Name: "gem", Plain: "h help V version v verbose", Subs: []program.Row{
 		{Name: "list|search|info|env|environment|which|contents|specification|outdated",
 			Plain: "h help V verbose q quiet silent l local r remote b " +
@@ -130,6 +134,7 @@ var Rows = []program.Row{
 		{Name: "build", Plain: "h help V verbose q quiet strict force platform=v", Options: "o|output=w C=k", Operands: "r*", Here: "rw"},
 		{Name: "uninstall|cleanup", Does: effect.Install | effect.Delete},
 	}},
+	{Name: "gfortran", Same: "gcc"},
 	{Name: "gmake", Same: "make"},
 	{Name: "go", Style: program.Single, Plain: "h help", Options: "C=k", Subs: goCommands},
 	{Name: "gofmt", Style: program.Single, Plain: plainGofmt, Options: "w l d s r=v cpuprofile|memprofile|trace=w", Operands: "r*",
@@ -143,6 +148,7 @@ var Rows = []program.Row{
 	}},
 	{Name: "gradle", Plain: plainGradle, Options: "I|init-script=x b|build-file=x c|settings-file=x p|project-dir=e g|gradle-user-home=e " +
 		"project-cache-dir=w include-build=x D|system-prop=v P|project-prop=v", Here: "rw", Parse: gradle},
+	{Name: "gradlew", Same: "gradle"},
 	{Name: "hatch", Plain: "h help V version v verbose", Rest: effect.Install | effect.Network, Subs: []program.Row{
 		{Name: "run", Style: program.First, Plain: "h help", Parse: pdmRun},
 		{Name: "test|fmt|build|version|clean", Plain: "h help a all c cover check r randomize p parallel retries=v python=v i=v include=v " +
@@ -152,8 +158,8 @@ var Rows = []program.Row{
 		{Name: "publish", Does: effect.Publish | effect.Network},
 	}},
 	{Name: "isort", Plain: plainIsort, Options: "settings-path|settings-file|sp=r profile=v check diff", Operands: "f*", Here: "r"},
-	{Name: "javac", Style: program.Single, Listed: true, Plain: plainJavac, Options: "d=w h=w s=w cp|classpath|class-path=r " +
-		"sourcepath|source-path=r processorpath|processor-path=x processor-module-path=x processor=v p|module-path=r module-source-path=r " +
+	{Name: "javac", Style: program.Single, Listed: true, Plain: plainJavac, Options: "d=o h=o s=o cp|classpath|class-path=v " +
+		"sourcepath|source-path=r processorpath|processor-path=v processor-module-path=v processor=v p|module-path=r module-source-path=r " +
 		"upgrade-module-path=r patch-module=v bootclasspath|boot-class-path=r endorseddirs=r extdirs=r Xstdout=w", Operands: "r*",
 		Parse: javac},
 	{Name: "jest", Plain: plainJest, Options: jestOptions, Here: "rw", Parse: runNamed},
@@ -184,6 +190,7 @@ var Rows = []program.Row{
 	{Name: "mocha", Plain: plainMocha, Options: mochaOptions, Here: "rw", Parse: runNamed},
 	{Name: "mvn", Style: program.Single, Plain: plainMvn, Options: "f|file=x s|settings=x gs|global-settings=x is|install-settings=x " +
 		"t|toolchains=x gt|global-toolchains=x l|log-file=w", Here: "rw", Parse: maven},
+	{Name: "mvnw", Same: "mvn"},
 	{Name: "mypy", Plain: plainMypy, Options: "config-file=x cache-dir=w p|package=v m|module=v c|command=v python-version=v " +
 		"python-executable=x install-types junit-xml=w any-exprs-report=w cobertura-xml-report=w html-report=w linecount-report=w " +
 		"linecoverage-report=w lineprecision-report=w txt-report=w xml-report=w xslt-html-report=w xslt-txt-report=w " +
@@ -308,7 +315,7 @@ var Rows = []program.Row{
 			Options: "config=r select=v ignore=v exclude=v o|output-file=w target-version=v line-length=v cache-dir=w fix", Operands: "f*",
 			Here: "r"},
 	}},
-	{Name: "rustc", Listed: true, Plain: plainRustc, Options: "o=w out-dir=w L=r crate-type=v edition=v extern=r codegen|C=v target=v " +
+	{Name: "rustc", Listed: true, Plain: plainRustc, Options: "o=w out-dir=o L=v crate-type=v edition=v extern=v codegen|C=v target=v " +
 		"emit=v Z=v sysroot=e cfg=v print=v explain=v cap-lints=v", Operands: "r*", Here: "w", Handle: compileRust},
 	{Name: "rustfmt", Plain: plainRustfmt, Options: "edition=v config=v config-path=r check", Operands: "b*"},
 	{Name: "rustup", Plain: "h help V version v verbose", Subs: []program.Row{
@@ -345,12 +352,12 @@ var Rows = []program.Row{
 	{Name: "swift", Plain: "h help version", Alone: effect.InlineCode, Subs: []program.Row{{Name: "build|test|run|package",
 		Plain: "c|configuration=v product=v " +
 			"target=v j|jobs=v v|verbose q|quiet filter=v skip=v parallel num-workers=v enable-code-coverage show-bin-path build-tests " +
-			"skip-build l list-tests static-swift-stdlib h help version arch=v", Options: "package-path=k scratch-path|build-path=w",
+			"skip-build l list-tests static-swift-stdlib h help version arch=v", Options: "package-path=e scratch-path|build-path=w",
 		Parse: runNamed}}},
 	{Name: "tox", Plain: "e=v m=v f=v r|recreate p|parallel=? parallel-no-spinner parallel-live o q|quiet v|verbose l|listenvs " +
 		"a|listenvs-all h help version showconfig notest n skip-pkg-install develop skip-missing-interpreters=? recreate-pkg provision=? " +
 		"colored=v hashseed=v skip-env=v k=v", Options: "c|conf=x workdir=w root=k result-json=w", Here: "rw", Parse: runNamed},
-	{Name: "tsc", Plain: plainTsc, Options: tscOptions, Operands: "g*", Here: "rw"},
+	{Name: "tsc", Listed: true, Plain: plainTsc, Options: tscOptions, Operands: "g*", Here: "rw"},
 	{Name: "turbo", Plain: plainTurbo, Options: turboOptions, Here: "rw", Parse: webTool},
 	{Name: "twine", Plain: "h help V version v verbose", Subs: []program.Row{
 		{Name: "check", Plain: "strict h help no-color", Operands: "r*"},

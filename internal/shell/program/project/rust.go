@@ -91,6 +91,15 @@ func compileRust(c *program.Call) {
 			}
 		case o.Name == "print" && val != "":
 			c.Role('w', value)
+		case o.Name == "extern": // a macro in it runs in the compiler
+			if val != "" {
+				c.Role('x', value)
+			}
+		case o.Name == "L":
+			if val == "" {
+				value = o.Value
+			}
+			c.Role('e', value)
 		case o.Name == "Z":
 			unstable(c, key, value)
 		case o.Name != "codegen":
@@ -102,9 +111,23 @@ func compileRust(c *program.Call) {
 			c.Role('w', value)
 		case key == "profile-use":
 			c.Role('r', value)
+		case key == "llvm-args":
+			if program.ContainsAny(val, "/", "file", "output", "path", "dir", "load", "plugin", "remarks", "dump") {
+				c.Unclear("an option of the optimizer may write files or load code")
+			}
+		case o.Value.Unknown || !program.Named(codegen, key):
+			c.Unclear("what the option -C " + key + " does is not known")
 		}
 	}
 }
+
+// codegen are the options of rustc -C whose values are no files. Source: rustc 1.9x -C help.
+const codegen = "code-model|codegen-units|collapse-macro-debuginfo|control-flow-guard|debug-assertions|debuginfo|default-linker-libraries|" +
+	"dlltool|embed-bitcode|extra-filename|force-frame-pointers|force-unwind-tables|inline-threshold|instrument-coverage|" +
+	"link-dead-code|link-self-contained|linker-flavor|linker-plugin-lto|lto|metadata|no-prepopulate-passes|no-redzone|no-stack-check|" +
+	"no-vectorize-loops|no-vectorize-slp|opt-level|overflow-checks|panic|passes|prefer-dynamic|profile-generate|profile-use|" +
+	"relocation-model|relro-level|remark|rpath|save-temps|soft-float|split-debuginfo|strip|symbol-mangling-version|target-cpu|" +
+	"target-feature|ar|incremental|remark-dir"
 
 // linkArguments gives options to the compiler of C that links.
 func linkArguments(c *program.Call, options string) {

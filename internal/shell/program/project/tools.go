@@ -17,6 +17,17 @@ func runNamed(c *program.Call, args []program.Word) {
 	program.RunProject(c, args)
 }
 
+// deno handles deno run and its like: a program may be an address or a package of another machine.
+func deno(c *program.Call, args []program.Word) {
+	scanOwn(c, args)
+	for _, w := range c.Operands[:min(1, len(c.Operands))] {
+		if kind, _, _ := strings.Cut(w.Text, ":"); program.Named("npm|jsr|http|https|data|blob", strings.ToLower(kind)) {
+			c.Does |= effect.RemoteCode | effect.Network
+		}
+	}
+	program.RunProject(c, args)
+}
+
 // scanOwn reads the options of a program that runs the project's code. Code of the project that an option names is read only: such programs
 // run what agents write all day. Code from elsewhere is executed.
 func scanOwn(c *program.Call, args []program.Word) {
@@ -102,6 +113,15 @@ func javac(c *program.Call, args []program.Word) {
 			colon && program.Named("-g|-proc|-implicit|-Xlint|-Xdoclint|-Xdiags|-Xpkginfo|-Xprefer", name)
 	}))
 	c.Spread()
+	for _, o := range c.Options {
+		switch {
+		case program.Named("processorpath|processor-module-path", o.Name),
+			o.Name == "cp" && !program.ContainsText(args, "-proc:none"): // a processor may lie there
+			program.Path(c, 'x', o.Value)
+		case o.Name == "cp":
+			program.Path(c, 'r', o.Value)
+		}
+	}
 	for _, w := range args { // -J gives options to the machine that runs the compiler
 		if strings.HasPrefix(w.Text, "-J") && program.ContainsAny(w.Text, "agent", "XX:", "path", "@", "/") {
 			c.Unclear("an option of the compiler loads code")

@@ -223,7 +223,7 @@ var Rows = []program.Row{
 	{Name: "nft", Plain: "h|help v|version y S u|guid N p",
 		Options: "f|file=x D|define=v I|includepath=e a n j s t i|interactive c|check o", Handle: nftFile,
 		Rest: effect.Privilege,
-		Subs: []program.Row{{Name: "list", Does: effect.Read}}},
+		Subs: []program.Row{{Name: "list", Style: program.First, Plain: "a n s t j y u p N S T", Operands: "v*", Does: effect.Read}}},
 	{Name: "nmcli", Options: "t|terse p|pretty f|fields=v m|mode=v c|colors=v e|escape=v s|show-secrets w|wait=v a|ask o|overview " +
 		"g|get-values=v v|version", Plain: "h|help offline", Handle: networkSecrets, Subs: nmcliCommands},
 	{Name: "nproc", Plain: plainNproc, Operands: "v*"},
@@ -319,7 +319,7 @@ var Rows = []program.Row{
 	{Name: "swapoff", Does: effect.Privilege},
 	{Name: "swapon", Plain: "bytes noheadings raw output-all v|verbose h|help V|version e|ifexists f|fixpgsz",
 		Options: "show=? s|summary a|all d|discard=? p=v", Does: effect.Privilege, Handle: swapon},
-	{Name: "sysctl", Plain: plainSysctl, Options: "w|write p|load=r f system a|all n|values e q|quiet N|names b x A X r|pattern=v",
+	{Name: "sysctl", Plain: plainSysctl, Options: "w|write p|load=?r f system a|all n|values e q|quiet N|names b x A X r|pattern=v",
 		Operands: "v*",
 		Handle:   sysctl},
 	{Name: "system_profiler", Plain: plainSystemProfiler, Options: "json xml detailLevel=v", Style: program.Single, Operands: "v*",

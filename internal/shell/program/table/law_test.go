@@ -15,6 +15,7 @@ var unnamedOptions = map[string]string{
 		"commit-tree|hash-object|mktag|mktree|rerere|mergetool|difftool|gui|citool|stripspace|interpret-trailers|column|" +
 		"fmt-merge-msg|unpack-objects|index-pack|pack-objects|merge-file|merge-index": "their handler asks always",
 	"go tool compile|link|asm|cgo|dist|preprofile": "their handler names the options",
+	"yq":                               "its handler takes the row of one of two programs",
 	"npx":                              "its handler names the options before the package",
 	"bunx":                             "likewise",
 	"pnpx":                             "likewise",
@@ -28,7 +29,7 @@ var unnamedOptions = map[string]string{
 	"yarn workspace":                   "yarn reads them",
 	"act":                              "it asks always, because it runs containers",
 	"ar86":                             "it has none",
-	"zig cc|c++":                       "not done: those of clang",
+	"zig cc|c++":                       "clang reads them",
 	"ant":                              "not done",
 	"bazel":                            "not done",
 	"buck":                             "not done",

@@ -93,6 +93,50 @@ var otherwise = "base64 -i, du --time, rg --max-columns, stat -f, yamllint -f, z
 //go:embed testdata/left-out.txt
 var leftOut string
 
+// nextWord are options that [=X] marks in options.txt although the next word is their value. Programs that are written with clap, commander or
+// nopt take it if it is no option, as does git where it says that a last argument may be left out; the collector misreads others.
+const nextWord = "yarn list --depth, eslint --ext, eslint --flag, eslint --global, eslint --ignore-pattern, eslint --plugin, " +
+	"eslint --suppress-rule, mktemp -p, npm --browser, npm install --browser, npm run --browser, rustc -L, rustc -l, " +
+	"rustfmt --config-path, rustfmt --config, rustfmt --emit, node --print, node -p, script -T, " +
+	"git for-each-ref --contains, git for-each-ref --merged, git for-each-ref --no-contains, git for-each-ref --no-merged, " +
+	"git shortlog --format, journalctl -n, journalctl --lines, "
+
+// takesNextWord reports whether the next word may be the value of an option whose value may be left out.
+func takesNextWord(command, option string) bool {
+	return strings.HasPrefix(command, "cargo ") || strings.Contains(nextWord, command+" "+option+", ")
+}
+
+// onlyAttached are options whose value can only be attached: see the file.
+//
+//go:embed testdata/optional.txt
+var onlyAttached string
+
+// TestOptionalValuesAreAttached: an option whose value may be left out, and only attached, never takes the next word: that is an operand, and
+// for a wrapper it is the command.
+func TestOptionalValuesAreAttached(t *testing.T) {
+	some := 0
+	for line := range strings.Lines(onlyAttached) {
+		command, options, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if !ok || line[0] == '#' {
+			continue
+		}
+		row := rowOf(command)
+		if row == nil {
+			t.Errorf("%s has no row", command)
+			continue
+		}
+		for name := range strings.FieldsSeq(options) {
+			some++
+			if role, named := roleOf(row, strings.TrimLeft(name, "-")); named && role != "" && role[0] != '?' && !takesNextWord(command, name) {
+				t.Errorf("%s: %s takes a value only attached, the row gives it the next word", command, name)
+			}
+		}
+	}
+	if some < 350 {
+		t.Errorf("%d options are compared, want 350", some)
+	}
+}
+
 // TestRowsNameTheOptionsOfManuals: a row that names the options of its manual names all but those of left-out.txt, and it knows which of
 // them take a value. What the other rows do not name is logged.
 func TestRowsNameTheOptionsOfManuals(t *testing.T) {
@@ -125,6 +169,8 @@ func TestRowsNameTheOptionsOfManuals(t *testing.T) {
 				}
 			case mark == "" && role != "" && role != "?":
 				t.Errorf("%s: %s takes no value, the row gives it one", command, name)
+			case mark == "[=" && !takesNextWord(command, name) && role != "" && role[0] != '?':
+				t.Errorf("%s: %s takes a value only attached, the row gives it the next word", command, name)
 			case mark == "=" && role == "":
 				t.Errorf("%s: %s takes a value, the row gives it none", command, name)
 			}

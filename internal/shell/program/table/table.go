@@ -38,11 +38,37 @@ func Find(name string) *program.Row {
 			return row
 		}
 	}
-	if short := strings.TrimRight(name, "0123456789."); short != name && short != "" {
-		return exact(strings.TrimSuffix(short, "-"))
+	short := strings.TrimSuffix(strings.TrimRight(name, "0123456789."), "-")
+	if short == "" {
+		return nil
+	}
+	if row := exact(short); row != nil && short != name {
+		return row
+	}
+	return ofTarget(short)
+}
+
+// ofTarget returns the row of a tool that makes code for another machine, whose name begins with that: arm-none-eabi-gcc,
+// x86_64-linux-gnu-ld.bfd. The tools are those of gcc and binutils, and clang.
+func ofTarget(name string) *program.Row {
+	machine, _, _ := strings.Cut(name, "-")
+	if !program.Named(machines, strings.TrimRight(machine, "0123456789")) {
+		return nil
+	}
+	for i := strings.LastIndexByte(name, '-'); i > 0; i = strings.LastIndexByte(name[:i], '-') {
+		if tool := name[i+1:]; program.Named("gcc|g++|c++|cc|cpp|clang|clang++|gfortran|ld|as|ar|nm|objcopy|objdump|ranlib|readelf|size|"+
+			"strings|strip|addr2line|c++filt", tool) {
+			return exact(tool)
+		}
 	}
 	return nil
 }
+
+// machines are the first words of targets, without a number at their end. Source: config.sub of GNU config.
+const machines = "aarch|aarch64_be|aarch64|alpha|alphaev|amdgcn|arc|arm|armeb|armv|armv7a|armv7l|armv6l|armv5tel|avr|bfin|bpf|cris|csky|" +
+	"frv|hppa|i|ia|loongarch|m|m68k|mcore|microblaze|microblazeel|mips|mipsel|mips64el|mipsisa32r6el|mipsisa64r6el|mmix|mn|moxie|msp|" +
+	"nds32le|nds|nios|nvptx|or1k|powerpc|powerpc64le|powerpcle|ppc|ppc64le|riscv|rl|rx|s|s390x|sh|sh4eb|sh4|sparc|sparcv|tic6x|v|vax|" +
+	"visium|wasm|x|x86_64|x86_|xtensa|z8k|musl|llvm"
 
 // exact returns the row of that very name.
 func exact(name string) *program.Row {
@@ -64,4 +90,12 @@ func exact(name string) *program.Row {
 		}
 	}
 	return nil
+}
+
+// Families returns the rows of all families, for tests over all of them.
+func Families() (all [][]program.Row) {
+	for _, family := range families {
+		all = append(all, *family)
+	}
+	return all
 }

@@ -22,10 +22,20 @@ func xargs(c *program.Call, args []program.Word) {
 	}
 }
 
-// hole returns the placeholder for an argument: the value of -I, or {}.
+// hole returns the placeholder for an argument: the value of the last of -I and -i, or {}.
 func hole(c *program.Call) string {
-	if v, ok := c.Value("I"); ok && v.Text != "" {
-		return v.Text
+	for i := len(c.Options) - 1; i >= 0; i-- {
+		o := c.Options[i]
+		switch {
+		case o.Name != "I" && o.Name != "i":
+		case o.Value.Unknown:
+			c.Unclear("which text stands for an argument is not known")
+			return "{}"
+		case o.Value.Text != "":
+			return o.Value.Text
+		default:
+			return "{}"
+		}
 	}
 	return "{}"
 }
@@ -43,7 +53,7 @@ func xargsItems(c *program.Call, replaces bool) [][]program.Word {
 	items, known := splitItems(c, text, replaces)
 	size := len(items)
 	switch n, counts := c.Value("n"); {
-	case !known, len(items) > program.MaxWords, c.HasAny("L", "s", "E"):
+	case !known, len(items) > program.MaxWords, c.HasAny("L", "l", "s", "E", "e"):
 		return [][]program.Word{program.UnknownWords}
 	case replaces:
 		size = 1

@@ -7,7 +7,7 @@ const (
 	plainNice    = "# 20 help version"
 	plainNohup   = "help version"
 	plainTimeout = "v foreground preserve-status verbose help version"
-	plainXargs   = "e=? l=? o x eof=? exit interactive open-tty show-limits verbose help version"
+	plainXargs   = "o x exit interactive open-tty show-limits verbose help version"
 	plainStdbuf  = "help version"
 	// What runs, loads, reads or sends is left out: --filter, --limit, --pipe-part, --sqlworker, --sshloginfile, --tmux, --transferfile,
 	// --wrapper.

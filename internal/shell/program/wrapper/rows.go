@@ -14,7 +14,8 @@ var Rows = []program.Row{
 	{Name: "busybox", Plain: "list list-full help", Style: program.First, Parse: program.RunOperands},
 	{Name: "caffeinate", Style: program.First, Options: "t=v w=v", Plain: "d i m s u", Parse: program.RunOperands},
 	{Name: "capsh", Style: program.First, Parse: sudo},
-	{Name: "chrt", Style: program.First, Parse: behindFirst},
+	{Name: "chrt", Style: program.First, Options: "T|sched-runtime=v P|sched-period=v D|sched-deadline=v p|pid=v",
+		Plain: "a|all-tasks b|batch d|deadline e|ext f|fifo i|idle m|max o|other r|rr R|reset-on-fork v|verbose h|help V|version", Parse: behindFirst},
 	{Name: "dash", Parse: shell},
 	{Name: "doas", Style: program.First, Options: "u=v C=r", Parse: sudo},
 	{Name: "env", Plain: plainEnv, Style: program.First,
@@ -69,7 +70,7 @@ var Rows = []program.Row{
 	{Name: "watch", Plain: "b|beep C|no-color c|color d|differences=? e|errexit g|chgexit p|precise r|no-rerun t|no-title " +
 		"w|no-wrap h|help v|version", Style: program.First, Options: "n|interval=v q|equexit=v s|shotsdir=w x|exec", Parse: watch},
 	{Name: "xargs", Plain: plainXargs, Style: program.First,
-		Options: "a|arg-file=v d|delimiter=v E=v I|replace=v i=? L|max-lines=v n|max-args=v P|max-procs=v s|max-chars=v " +
+		Options: "a|arg-file=v d|delimiter=v E=v I=v i|replace=? L=v l|max-lines=? e|eof=? n|max-args=v P|max-procs=v s|max-chars=v " +
 			"process-slot-var=v 0|null r|no-run-if-empty t p J=v R=v S=v", Parse: xargs},
 	{Name: "zsh", Parse: shell},
 }

@@ -28,6 +28,9 @@ func shell(c *program.Call, args []program.Word) {
 		c.Finish()
 	case len(rest) > 0 && !o.stdin && !o.command:
 		c.RunFile(rest[0])
+		if name := path.Base(rest[0].Text); program.Named(program.Launchers, name) {
+			c.RunBeside(append([]program.Word{program.Known(name)}, rest[1:]...), c.State, program.Input{})
+		}
 		c.Guess(rest[1:])
 		c.Finish()
 	default:
