@@ -19,7 +19,7 @@ func TestInjections(t *testing.T) {
 	webtest.HoldsText(t, func(x string) map[string]string {
 		w := httptest.NewRecorder()
 		s.Fail(w, http.StatusNotFound, errors.New(x))
-		return map[string]string{"sign-in": webtest.Show(s, "sign-in", x, signInForm{Link: x, Problem: x}), "problem": w.Body.String()}
+		return map[string]string{"shell": webtest.Show(s, "shell", x, shellBody{Run: x}), "problem": w.Body.String()}
 	})
 }
 

@@ -28,7 +28,7 @@ type Passkey struct {
 
 // Shown is a device without what opens something: for people.
 func (d Device) Shown() Device {
-	d.Digest = ""
+	d.Key, d.Digest = nil, ""
 	if d.Push != nil {
 		d.Push = &Push{Created: d.Push.Created}
 	}

@@ -188,7 +188,7 @@ func (p *room) usable(host string) (out []device.Passkey, err error) {
 	return out, err
 }
 
-// needsProof reports whether a passkey may be added only with another one: a cookie alone must not be enough to get past the demand.
+// needsProof reports whether a passkey may be added only with another one: the key of a browser alone must not be enough to get past the demand.
 func (p *room) needsProof(d device.Device) (bool, error) {
 	on, err := p.devices.Demanded()
 	return on && p.Now().Sub(d.Created) > freshSignIn, err

@@ -184,7 +184,7 @@ func (p *room) prove(w http.ResponseWriter, r *http.Request, d device.Device) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// remove removes a passkey of this device. While a passkey is demanded it needs one: else a cookie alone would get past it.
+// remove removes a passkey of this device. While a passkey is demanded it needs one: else the key of the browser alone would get past it.
 func (p *room) remove(w http.ResponseWriter, r *http.Request, d device.Device) {
 	var said struct {
 		ID string `json:"id"`
