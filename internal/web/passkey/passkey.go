@@ -175,12 +175,12 @@ func partyOf(r *http.Request) (p party, ok bool) {
 	return party{host: host, origin: cmp.Or(r.Header.Get("Origin"), scheme+"://"+r.Host)}, err != nil
 }
 
-// usable are the passkeys of the user that are good at a host, of all devices.
-func (p *room) usable(host string) (out []device.Passkey, err error) {
+// usable are the passkeys of the user that are good at an address of the pages, of all devices.
+func (p *room) usable(origin string) (out []device.Passkey, err error) {
 	list, err := p.devices.List()
 	for _, d := range list {
 		for _, k := range d.Passkeys {
-			if k.Host == host {
+			if k.Origin == origin {
 				out = append(out, k)
 			}
 		}
