@@ -158,12 +158,17 @@
     document.body.replaceChildren(...page.body.childNodes);
     begin(was);
     htmx.process(document.body);
-    for (const s of scripts) { // a script that was parsed elsewhere does not run
+    document.body.inert = true; // a press before the scripts are there would be lost
+    await Promise.all(scripts.map((s) => { // a script that was parsed elsewhere does not run
       const own = document.createElement("script");
       own.src = s.getAttribute("src");
       own.async = false;
+      const there = arrived(own);
       document.head.append(own);
-    }
+      return there;
+    }));
+    document.body.inert = false;
+    document.dispatchEvent(new Event("pages:ready"));
     const at = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (at) {
       at.scrollIntoView();

@@ -146,6 +146,7 @@ function one(element) {
     send();
   });
   t.focus();
+  document.addEventListener("pages:ready", () => t.focus(), { once: true });
 }
 
 // wall is the page of all terminals.
