@@ -14,7 +14,7 @@ import (
 	"mycelium/internal/web/webtest/browser"
 )
 
-// TestPasskeyInBrowser: a passkey is added in a browser and demanded; then a critical call is not allowed with the cookie alone, and
+// TestPasskeyInBrowser: a passkey is added in a browser and demanded; then a critical call is not allowed with the key of a browser alone, and
 // is with the passkey.
 func TestPasskeyInBrowser(t *testing.T) {
 	t.Parallel()
@@ -25,8 +25,7 @@ func TestPasskeyInBrowser(t *testing.T) {
 	})
 	p.serve()
 	s := p.pushPages(webtest.NewPushService(t))
-	_, port, _ := strings.Cut(s.Note().Addr, ":")
-	b := browser.Open(t, "http://localhost:"+port)
+	b := browser.Open(t, s.Note().Base)
 	browser.Command(b, webauthn.Enable, webauthn.EnableParams{})
 	browser.Command(b, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{
 		Options: &webauthn.VirtualAuthenticatorOptions{
@@ -36,7 +35,7 @@ func TestPasskeyInBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.SignIn(strings.Replace(link, "127.0.0.1", "localhost", 1))
+	b.SignIn(link)
 	b.Visit("/device")
 	b.Click(`[data-passkey="new"]`)
 	b.Click(`[data-passkey="demand"]`)
@@ -53,7 +52,7 @@ func TestPasskeyInBrowser(t *testing.T) {
 	other := signedIn(t, s, p.state().Root)
 	said := other.post(form, url.Values{"digest": {r.Digest}, "answer": {"once"}, "sure": {"yes"}}, http.StatusForbidden)
 	if !strings.Contains(said, "you demand a passkey for it") {
-		t.Errorf("with the cookie alone:\n%s", said)
+		t.Errorf("with the key of a browser alone:\n%s", said)
 	}
 	b.Click(`.card button[value="once"]`)
 	b.Wait(".done")

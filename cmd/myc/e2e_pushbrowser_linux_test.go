@@ -76,7 +76,7 @@ func TestPushInBrowser(t *testing.T) {
 	p.serve()
 	service := webtest.NewPushService(t)
 	s, stop := p.servePages(service.Host)
-	b := browser.Open(t, "http://"+s.Note().Addr)
+	b := browser.Open(t, s.Note().Base)
 	b.Notifiable()
 	link, err := web.Link(p.state().Root, s.Note().Addr)
 	if err != nil {

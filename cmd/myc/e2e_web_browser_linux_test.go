@@ -61,11 +61,12 @@ func (p *project) pages() *pages {
 	p.t.Helper()
 	s := &pages{project: p}
 	s.addr, s.stop = p.served("127.0.0.1:0")
-	s.Browser = browser.Open(p.t, "http://"+s.addr)
 	link, err := web.Link(p.state().Root, s.addr)
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	base, _, _ := strings.Cut(link, "/sign-in")
+	s.Browser = browser.Open(p.t, base)
 	s.SignIn(link)
 	return s
 }

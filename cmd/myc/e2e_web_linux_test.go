@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"regexp"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"mycelium/internal/state"
 	"mycelium/internal/web"
 	"mycelium/internal/web/device"
+	"mycelium/internal/web/webtest"
 )
 
 // TestWeb: a call that waits stands in the inbox of a browser with what it would do and why; the answer there reaches the caller and is in
@@ -80,11 +80,11 @@ func TestWeb(t *testing.T) {
 	b.until(events, "node", "") // it goes on by itself
 	var devices []device.Device
 	p.decode(&devices, "web", "devices")
-	if len(devices) != 1 || devices[0].Digest != "" {
+	if len(devices) != 1 || devices[0].Key != nil {
 		t.Fatalf("devices: %+v", devices)
 	}
 	p.must("web", "devices", "revoke", devices[0].ID)
-	b.get("/inbox", http.StatusSeeOther)
+	b.get("/inbox", http.StatusUnauthorized)
 }
 
 // signIn is a browser that is signed in.
@@ -106,14 +106,9 @@ func signedInAt(t *testing.T, addr string, root state.Root) *signIn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &signIn{t, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-		"http://" + addr}
-	b.post("/sign-in", url.Values{"link": {link[strings.LastIndex(link, "=")+1:]}}, http.StatusSeeOther)
-	return b
+	base := "http://" + addr
+	c, _ := webtest.SignIn(t, base, link[strings.LastIndex(link, "=")+1:], nil)
+	return &signIn{t, c, base}
 }
 
 func (b *signIn) read(r *http.Response, err error, want int) string {

@@ -12,11 +12,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 
 	"mycelium/internal/config/pages"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/port"
 	"mycelium/internal/web/certificate"
+	"mycelium/internal/web/device"
 	"mycelium/internal/web/site"
 )
 
@@ -25,6 +28,7 @@ type access struct {
 	conf    pages.Section
 	beyond  bool                // other machines reach the address
 	cert    *certificate.Source // nil: no TLS
+	local   string              // the name of the pages for browsers of this machine: NAME.localhost
 	names   []string            // by which browsers may reach the server, besides those of loopback
 	proxies []netip.Prefix
 }
@@ -68,7 +72,10 @@ func accessOf(conf pages.Section, o site.Options) (a access, err error) {
 	if ip, err := netip.ParseAddr(host); a.beyond && (err != nil || !ip.IsUnspecified()) {
 		a.names = append(a.names, host)
 	}
-	a.names = append(a.names, conf.Hosts...)
+	if a.local, err = device.Open(o.Root, o.Now).Host(); err != nil {
+		return a, err
+	}
+	a.names = append(append(a.names, a.local), conf.Hosts...)
 	load := func() (tls.Certificate, error) { return certificate.Given(conf.Cert, conf.Key) }
 	switch conf.Cert {
 	case "":
@@ -105,9 +112,9 @@ func machineNames(host string) (out []string) {
 	return out
 }
 
-// listen opens the socket, with TLS if there is a certificate.
+// listen opens the sockets, with TLS if there is a certificate.
 func (a access) listen(ctx context.Context) (net.Listener, error) {
-	l, err := port.Listen(ctx, a.conf.Addr)
+	l, err := listenBoth(ctx, a.conf.Addr)
 	if err != nil {
 		return nil, failure.Hint(fmt.Errorf("web: %w", err),
 			"another program listens there, or the address is not of this machine; --addr HOST:PORT, DASHBOARD_PORT or web.addr chooses another one")
@@ -117,6 +124,87 @@ func (a access) listen(ctx context.Context) (net.Listener, error) {
 	}
 	return tls.NewListener(l, &tls.Config{GetCertificate: a.cert.Get, MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"h2", "http/1.1"}}), nil
+}
+
+// twoFamilies are two listeners as one. Its address is that of the first.
+type twoFamilies struct {
+	net.Listener
+	other    net.Listener
+	accepted chan accepted
+	closed   chan struct{}
+	once     sync.Once
+}
+
+type accepted struct {
+	c   net.Conn
+	err error
+}
+
+// listenBoth listens at an address. Where that is one of loopback in IPv4, it listens at the same port of ::1 too: browsers look for a name
+// below localhost at both, and a program that listens at the other one would be taken for the pages. (Where it is every address, Go listens
+// in both families.)
+func listenBoth(ctx context.Context, addr string) (net.Listener, error) {
+	host, number, err := net.SplitHostPort(addr)
+	ip, bad := netip.ParseAddr(host)
+	if err != nil || host != "localhost" && (bad != nil || !ip.Is4() || !ip.IsLoopback()) {
+		return port.Listen(ctx, addr)
+	}
+	if host == "localhost" {
+		addr = net.JoinHostPort("127.0.0.1", number)
+	}
+	const tries = 20 // a port that the system has chosen may be taken at ::1
+	for try := 1; ; try++ {
+		l, err := port.Listen(ctx, addr)
+		if err != nil {
+			return nil, err
+		}
+		_, chosen, _ := net.SplitHostPort(l.Addr().String())
+		other, err := port.Listen(ctx, net.JoinHostPort("::1", chosen))
+		switch {
+		case err == nil:
+			both := &twoFamilies{Listener: l, other: other, accepted: make(chan accepted), closed: make(chan struct{})}
+			go both.take(l)
+			go both.take(other)
+			return both, nil
+		case errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT): // this machine has no IPv6
+			return l, nil
+		}
+		_ = l.Close()
+		if number != "0" || try == tries {
+			return nil, err
+		}
+	}
+}
+
+// take hands on the connections of one of the listeners.
+func (l *twoFamilies) take(from net.Listener) {
+	for {
+		c, err := from.Accept()
+		select {
+		case l.accepted <- accepted{c, err}:
+		case <-l.closed:
+			if err == nil {
+				_ = c.Close()
+			}
+			return
+		}
+	}
+}
+
+// Accept returns the next connection of either listener.
+func (l *twoFamilies) Accept() (net.Conn, error) {
+	select {
+	case a := <-l.accepted:
+		return a.c, a.err
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close closes both.
+func (l *twoFamilies) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return errors.Join(l.Listener.Close(), l.other.Close())
 }
 
 // asked is how a request came: from whom, under which name of ours, and whether nobody on the way could read it.

@@ -1,23 +1,29 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/config/pages"
 	"mycelium/internal/state"
 	"mycelium/internal/web/certificate"
 	"mycelium/internal/web/served"
+	"mycelium/internal/web/signature"
 	"mycelium/internal/web/site"
+	"mycelium/internal/web/webtest"
 )
 
 // openServer opens a server as a section says.
@@ -34,39 +40,30 @@ func openServer(t *testing.T, conf pages.Section, o site.Options) *Server {
 	return s
 }
 
-// TestWebTLS: with a certificate of ours the server speaks TLS only, its cookie is sent over TLS only, the certificate is the one whose
+// TestWebTLS: with a certificate of ours the server speaks TLS only, requests are signed for the address with https, the certificate is the one whose
 // fingerprint the server tells, and it stays the same.
 func TestWebTLS(t *testing.T) {
 	t.Parallel()
 	s := openServer(t, pages.Section{Addr: "127.0.0.1:0", Cert: pages.OwnCertificate}, site.Options{})
 	go func() { _ = s.Run(t.Context()) }()
 	n := s.Note()
-	if n.Base != "https://"+s.Note().Addr || len(n.Fingerprint) != 64 || n.Phone != "" {
+	if n.Base != "https://"+s.local+":"+s.port || len(n.Fingerprint) != 64 || n.Phone != "" {
 		t.Errorf("the note is %+v", n)
 	}
-	b := browser(t)
-	b.Transport = &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, //nolint:gosec // the fingerprint is compared
+	through := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, s.Note().Addr) // names below localhost are for browsers to find
+	}, TLSClientConfig: &tls.Config{InsecureSkipVerify: true, //nolint:gosec // the fingerprint is compared
 		VerifyConnection: func(c tls.ConnectionState) error {
 			if got := certificate.Fingerprint(tls.Certificate{Certificate: [][]byte{c.PeerCertificates[0].Raw}}); got != n.Fingerprint {
 				return errors.New("another certificate: " + got)
 			}
-			return c.PeerCertificates[0].VerifyHostname("127.0.0.1")
+			return errors.Join(c.PeerCertificates[0].VerifyHostname("127.0.0.1"), c.PeerCertificates[0].VerifyHostname(s.local))
 		}}}
 	link, err := Link(s.site.Root, s.Note().Addr)
-	if err != nil || !strings.HasPrefix(link, n.Base+"/sign-in?link=") {
+	if err != nil || !strings.HasPrefix(link, n.Base+"/sign-in#link=") {
 		t.Fatal(link, err)
 	}
-	r, err := b.PostForm(n.Base+"/sign-in", url.Values{"link": {link[strings.LastIndex(link, "=")+1:]}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Body.Close()
-	if r.StatusCode != http.StatusSeeOther || len(r.Cookies()) != 1 {
-		t.Fatalf("sign-in: %d %v", r.StatusCode, r.Header)
-	}
-	if c := r.Cookies()[0]; !c.Secure || c.Name != "__Host-mycelium-pages-"+s.port || c.Path != "/" || c.Domain != "" {
-		t.Errorf("cookie %+v", c)
-	}
+	b, _ := webtest.SignIn(t, n.Base, link[strings.LastIndex(link, "=")+1:], through)
 	if r, err := b.Get(n.Base + "/inbox"); err != nil || r.StatusCode != http.StatusOK {
 		t.Errorf("signed in: %v %v", r, err)
 	}
@@ -90,7 +87,7 @@ func TestWebProxy(t *testing.T) {
 	t.Parallel()
 	s := openServer(t, pages.Section{Addr: "0.0.0.0:0", TrustedProxies: []string{"192.0.2.0/24", "198.51.100.7"},
 		Hosts: []string{"pages.example.org"}}, site.Options{})
-	if n := s.Note(); n.Phone != "https://pages.example.org" || n.Base != "http://127.0.0.1:"+s.port {
+	if n := s.Note(); n.Phone != "https://pages.example.org" || n.Base != "http://"+s.local+":"+s.port {
 		t.Errorf("the note is %+v", n)
 	}
 	type header = map[string]string
@@ -141,7 +138,7 @@ func TestWebProxy(t *testing.T) {
 }
 
 // TestWebPeers: whoever fails to sign in is locked out by its own address, which a proxy tells; others are not. Behind the proxy a form is
-// of the site that the browser sees, and the cookie goes over TLS only.
+// of the site that the browser sees, and what is signed is the address that the browser sees.
 func TestWebPeers(t *testing.T) {
 	t.Parallel()
 	var recorded []string
@@ -151,10 +148,14 @@ func TestWebPeers(t *testing.T) {
 			recorded = append(recorded, sign.Act+" from "+sign.Peer)
 			return nil
 		}})
+	private, public, err := signature.NewPrivate()
+	if err != nil {
+		t.Fatal(err)
+	}
 	post := func(peer, secret string) *http.Response {
-		r := httptest.NewRequest(http.MethodPost, "/sign-in", strings.NewReader(url.Values{"link": {secret}}.Encode()))
+		r := httptest.NewRequest(http.MethodPost, "/sign-in", signInOf(t, secret, public))
 		r.RemoteAddr, r.Host = "127.0.0.1:9", s.Note().Addr
-		for k, v := range map[string]string{"Content-Type": "application/x-www-form-urlencoded", "Origin": "https://pages.example.org",
+		for k, v := range map[string]string{"Content-Type": "application/json", "Origin": "https://pages.example.org",
 			"X-Forwarded-For": peer, "X-Forwarded-Proto": "https", "X-Forwarded-Host": "pages.example.org"} {
 			r.Header.Set(k, v)
 		}
@@ -176,8 +177,26 @@ func TestWebPeers(t *testing.T) {
 		t.Errorf("who is locked out has a good link: %d", r.StatusCode)
 	}
 	r := post("203.0.113.10", secret)
-	if r.StatusCode != http.StatusSeeOther || len(r.Cookies()) != 1 || !r.Cookies()[0].Secure {
-		t.Errorf("another one with a good link: %d %v", r.StatusCode, r.Cookies())
+	var got struct {
+		Device string `json:"device"`
+	}
+	if err := json.UnmarshalRead(r.Body, &got); err != nil || r.StatusCode != http.StatusOK {
+		t.Fatalf("another one with a good link: %d %v", r.StatusCode, err)
+	}
+	for origin, want := range map[string]int{"https://pages.example.org": 200, "http://pages.example.org": 401, "http://" + s.addr: 401} {
+		r := httptest.NewRequest(http.MethodGet, origin+"/inbox", nil)
+		if err := (signature.Key{Device: got.Device, Private: private}).Sign(r, s.checker.Run, nil, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		r.RemoteAddr, r.Host = "127.0.0.1:9", s.addr
+		for k, v := range map[string]string{"X-Forwarded-For": "203.0.113.10", "X-Forwarded-Proto": "https",
+			"X-Forwarded-Host": "pages.example.org"} {
+			r.Header.Set(k, v)
+		}
+		w := httptest.NewRecorder()
+		if s.Handler().ServeHTTP(w, r); w.Code != want {
+			t.Errorf("behind the proxy, signed for %s: %d, want %d", origin, w.Code, want)
+		}
 	}
 	if n := len(recorded); n != 6 || recorded[0] != "browser sign-in refused from 203.0.113.9" ||
 		recorded[5] != "browser sign-in from 203.0.113.10" {
@@ -185,7 +204,7 @@ func TestWebPeers(t *testing.T) {
 	}
 }
 
-// TestWebPairPage: the link of a QR code leads to the question whether to sign in, and looking at it does not use it up.
+// TestWebPairPage: the link of a QR code leads to the shell, which does not use it up.
 func TestWebPairPage(t *testing.T) {
 	t.Parallel()
 	s := testServer(t)
@@ -198,7 +217,7 @@ func TestWebPairPage(t *testing.T) {
 		r.Host = s.Note().Addr
 		w := httptest.NewRecorder()
 		s.Handler().ServeHTTP(w, r)
-		if text := w.Body.String(); w.Code != 200 || !strings.Contains(text, `value="`+secret+`"`) ||
+		if text := w.Body.String(); w.Code != 200 || strings.Contains(text, secret) ||
 			!strings.Contains(text, "Sign in this browser") {
 			t.Errorf("%d %s", w.Code, text)
 		}
@@ -214,13 +233,17 @@ func TestWebUnrecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := httptest.NewRequest(http.MethodPost, "/sign-in", strings.NewReader(url.Values{"link": {secret}}.Encode()))
+	_, public, err := signature.NewPrivate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, "/sign-in", signInOf(t, secret, public))
 	r.Host = s.Note().Addr
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	s.Handler().ServeHTTP(w, r)
 	body, _ := io.ReadAll(w.Body)
-	if list, err := s.devices.List(); w.Code != http.StatusServiceUnavailable || len(w.Result().Cookies()) > 0 || len(list) > 0 ||
+	if list, err := s.devices.List(); w.Code != http.StatusServiceUnavailable || len(list) > 0 ||
 		err != nil || !strings.Contains(string(body), "the log is damaged") {
 		t.Errorf("%d %v %v %s", w.Code, list, err, body)
 	}
@@ -244,7 +267,17 @@ func TestWebCannotListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if n, runs, err := served.Look(root); !runs || err != nil || n.Problem != "" || n.Base != "http://"+s.Note().Addr {
+	if n, runs, err := served.Look(root); !runs || err != nil || n.Problem != "" || n.Base != "http://"+s.local+":"+s.port {
 		t.Errorf("%+v %v %v", n, runs, err)
 	}
+}
+
+// signInOf is what a browser sends to sign in.
+func signInOf(t *testing.T, secret string, public []byte) *bytes.Reader {
+	t.Helper()
+	b, err := json.Marshal(map[string]any{"link": secret, "key": public})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.NewReader(b)
 }

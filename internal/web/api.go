@@ -44,7 +44,7 @@ func (s *Server) document(routes []site.Route) []site.Route {
 		}
 	}
 	asJSON := sync.OnceValues(func() ([]byte, error) {
-		return openapi.JSON(openapi.About{Version: s.site.Version, Cookie: s.cookieName(asked{secure: s.cert != nil})}, operations)
+		return openapi.JSON(openapi.About{Version: s.site.Version}, operations)
 	})
 	asYAML := sync.OnceValues(func() ([]byte, error) {
 		b, err := asJSON()

@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/web/openapi"
+	"mycelium/internal/web/signature"
 )
 
 // ask sends a request to a server as a browser that is signed in.
@@ -21,15 +23,20 @@ func ask(t *testing.T, s *Server, method, path, body string, header ...string) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, cookie, err := s.devices.SignIn(s.addr, secret, "a test")
+	private, public, err := signature.NewPrivate()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	r.Host = s.Note().Addr
-	r.AddCookie(s.cookie(asked{}, cookie, 60))
+	d, err := s.devices.SignIn(s.addr, secret, "a test", public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(method, "http://"+s.addr+path, strings.NewReader(body))
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
+	}
+	if err := (signature.Key{Device: d.ID, Private: private}).Sign(r, s.checker.Run, []byte(body), time.Now()); err != nil {
+		t.Fatal(err)
 	}
 	w := httptest.NewRecorder()
 	s.Handler().ServeHTTP(w, r)

@@ -18,7 +18,7 @@ func TestWebEmptyInABrowser(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- s.Run(t.Context()) }()
 	t.Cleanup(func() { <-served })
-	b := window.Open(t, "http://"+s.Note().Addr)
+	b := window.Open(t, s.Note().Base)
 	b.Visit("/inbox")
 	b.WaitText("h1", "Sign in")
 	b.Accessible()

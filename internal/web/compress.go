@@ -12,7 +12,7 @@ var compressible = [...]string{"text/html", "text/css", "text/javascript", "appl
 	"application/yaml", "application/manifest+json", "image/svg+xml"}
 
 // compressed compresses what next writes for clients that take gzip. A page that shows both a secret and a text of a stranger could tell
-// the secret by its length, but no other site can have a page made: the cookie is not sent with its requests.
+// the secret by its length, but no other site can have a page made: its requests are not signed.
 func compressed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Accept-Encoding")

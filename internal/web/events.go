@@ -19,7 +19,7 @@ const (
 // events streams what changes: "inbox PROJECT REQUEST", "work PROJECT", "node PROJECT", what the rooms publish, and "resync" where events
 // were lost. An event names what changed and shows nothing of it. The stream ends when its device is revoked. For programs, at
 // /api/events, it begins with "connected".
-func (s *Server) events(w http.ResponseWriter, r *http.Request, _ device.Device) {
+func (s *Server) events(w http.ResponseWriter, r *http.Request, d device.Device) {
 	defer s.watching()()
 	last := r.Header.Get("Last-Event-ID")
 	if last == "" {
@@ -56,8 +56,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, _ device.Device)
 		case e, open = <-reader.Events:
 		case <-alive.C:
 		}
-		switch _, err := s.who(r); {
-		case err != nil:
+		switch {
+		case !s.stillIn(d):
 			return // signed out, or revoked
 		case !open:
 			send(resync, s.site.Feed.Last())

@@ -1,14 +1,19 @@
 package web
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
+	"mycelium/internal/web/signature"
 	"mycelium/internal/web/site"
 )
 
@@ -49,6 +54,12 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 			http.Error(w, why, http.StatusForbidden)
 			return
 		}
+		if kind := r.Header.Get("Service-Worker"); kind != "" && r.URL.Path != "/sw.js" {
+			http.Error(w, "the worker of the pages is /sw.js, and there is no other", http.StatusForbidden)
+			return
+		}
+		w.Header().Set(signature.RunHeader, s.checker.Run)
+		s.forgetCookies(w, r)
 		if from.secure && r.TLS == nil { // what asks whether a form is of this site compares its origin with the name of the browser
 			r = r.Clone(r.Context())
 			r.Host = from.host
@@ -57,70 +68,118 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// cookieName is the name of the cookie. Cookies ignore ports, so the port is part of the name: other programs of this machine, and a
-// second server, have cookies of their own. Where nobody on the way can set cookies, the name begins with what keeps other names and
-// unsafe connections from setting it.
-func (s *Server) cookieName(from asked) string {
-	if from.secure {
-		return "__Host-mycelium-pages-" + s.port
+// forgetCookies has a browser forget the cookie that signed it in before there were keys. It is never read.
+func (s *Server) forgetCookies(w http.ResponseWriter, r *http.Request) {
+	for _, name := range []string{"mycelium-pages-" + s.port, "__Host-mycelium-pages-" + s.port} {
+		if _, err := r.Cookie(name); err == nil {
+			//nolint:gosec // it has no value
+			http.SetCookie(w, &http.Cookie{Name: name, Path: "/", MaxAge: -1, HttpOnly: true, Secure: strings.HasPrefix(name, "__Host-"),
+				SameSite: http.SameSiteStrictMode})
+		}
 	}
-	return "mycelium-pages-" + s.port
 }
 
-// signedIn refuses a request without the cookie of a device: a page leads to the sign-in, anything else is told 401.
+// maxBody bounds what a request sends, in bytes. Rooms have bounds of their own below it.
+const maxBody = 5 << 20
+
+// signedIn refuses a request that is not signed with the key of a device. Whoever goes to a page gets its shell, in which nothing of a
+// person stands; anything else is told 401.
 func (s *Server) signedIn(next site.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !signature.Signed(r) && navigates(r) {
+			s.shell(w, r)
+			return
+		}
 		d, err := s.who(r)
+		if err == nil {
+			err = signature.Body(w, r, maxBody)
+		}
+		var refused *signature.Refused
+		var tooLarge *http.MaxBytesError
 		switch {
 		case err == nil:
 			next(w, r, d)
-		case !errors.Is(err, device.ErrCookie):
+			return
+		case errors.As(err, &tooLarge):
+			http.Error(w, "the request is too large", http.StatusRequestEntityTooLarge)
+			return
+		case errors.As(err, &refused):
+			w.Header().Set(signature.RefusedHeader, refused.Why)
+		case !errors.Is(err, device.ErrOut):
 			s.site.Fail(w, http.StatusInternalServerError, err)
-		case r.Header.Get("HX-Request") != "": // a part of a page that is open: the whole page goes to the sign-in
-			w.Header().Set("HX-Redirect", "/sign-in")
-			http.Error(w, err.Error(), http.StatusUnauthorized)
-		case r.Method == http.MethodGet && !isAPI(r) && r.URL.Path != "/events":
-			http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
-		case isAPI(r):
-			site.Problem(w, http.StatusUnauthorized, text.Hinted(err, "myc web prints a link on a terminal"))
-		default:
-			http.Error(w, err.Error()+": myc web prints a link on a terminal", http.StatusUnauthorized)
+			return
 		}
+		switch {
+		case r.Header.Get("HX-Request") == "":
+		case refused != nil && refused.Why != "":
+			w.Header().Set("HX-Refresh", "true") // the page learns of which run the server is, and what time it has
+		default:
+			w.Header().Set("HX-Redirect", "/sign-in")
+		}
+		if isAPI(r) {
+			site.Problem(w, http.StatusUnauthorized, text.Hinted(err, "docs/pages.md says how programs sign; myc web request does it"))
+			return
+		}
+		http.Error(w, err.Error()+".", http.StatusUnauthorized)
 	})
 }
 
-// who is the device that sent a request.
+// navigates reports whether a browser goes to a page with a request.
+func navigates(r *http.Request) bool {
+	if r.Method != http.MethodGet || isAPI(r) {
+		return false
+	}
+	mode := r.Header.Get("Sec-Fetch-Mode")
+	return mode == "navigate" || mode == "" && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// who is the device that signed a request. What a page of another site has asked for is nobody's, whatever it is signed with.
 func (s *Server) who(r *http.Request) (device.Device, error) {
 	from, err := s.came(r)
 	if err != nil {
-		return device.Device{}, device.ErrCookie
+		return device.Device{}, err
 	}
-	found := r.CookiesNamed(s.cookieName(from))
-	if len(found) != 1 {
-		return device.Device{}, device.ErrCookie
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
+		return device.Device{}, errSite
 	}
-	return s.devices.Who(found[0].Value)
+	id, err := s.checker.Check(r, from.origin()+r.URL.RequestURI())
+	if err != nil {
+		return device.Device{}, err
+	}
+	d, err := s.devices.Find(id)
+	if err == nil {
+		err = s.devices.Saw(d)
+	}
+	return d, err
 }
 
-// signInForm is what the page of the sign-in shows.
-type signInForm struct {
-	Link    string // the secret, in a field of the form; "" if the address had none
-	Problem string
+// errSite means that a page of another site asked for something.
+var errSite = &signature.Refused{Text: "this request comes from another site"}
+
+// stillIn reports whether a device is signed in.
+func (s *Server) stillIn(d device.Device) bool {
+	now, err := s.devices.Find(d.ID)
+	return err == nil && bytes.Equal(now.Key, d.Key)
 }
 
-// signInPage asks whether to sign this browser in. It uses nothing up, so that a program which looks at links before a person opens them
-// does not.
-func (s *Server) signInPage(w http.ResponseWriter, r *http.Request) {
-	s.site.Write(w, http.StatusOK, "sign-in", site.Page{Title: "Sign in", Body: signInForm{Link: r.URL.Query().Get("link")}})
+// shellBody is what the shell of a page needs to sign.
+type shellBody struct {
+	Run string // of the server
+	Now int64  // its time, in milliseconds since 1970
 }
 
-// pairPage is the sign-in of a link that a phone read from a picture: the secret stands in capitals in the path, because a picture of
-// capitals is smaller. What follows it is the fingerprint of the certificate, for people and programs that compare it.
-func (s *Server) pairPage(w http.ResponseWriter, r *http.Request) {
-	secret, _, _ := strings.Cut(r.PathValue("link"), "/")
-	s.site.Write(w, http.StatusOK, "sign-in", site.Page{Title: "Sign in", Body: signInForm{Link: secret}})
+// shell sends what stands in every page before there is one. It shows nothing of a person: its scripts ask for the page with the key of the
+// browser, or sign it in. The secret of a link stands in the fragment or the path of the address, where the scripts find it; only they send
+// it, when a person presses the button, so that a program which looks at links does not use one up.
+func (s *Server) shell(w http.ResponseWriter, _ *http.Request) {
+	s.site.Write(w, http.StatusOK, "shell", site.Page{Title: "Sign in", Files: []string{"sign.js", "shell.js"},
+		Body: shellBody{Run: s.checker.Run, Now: s.site.Now().UnixMilli()}})
 }
 
+// maxSignIn bounds what a sign-in sends, in bytes.
+const maxSignIn = 4 << 10
+
+// signIn takes the public key of a browser for that of a device of the person, by a link.
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 	now := s.site.Now()
 	from, err := s.came(r)
@@ -130,39 +189,41 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 	if wait := s.attempts.Wait(from.peer, now); wait > 0 {
 		w.Header().Set("Retry-After", seconds(wait))
-		s.refuseSignIn(w, http.StatusTooManyRequests, "Too many sign-ins have failed. Wait "+seconds(wait)+" seconds, and use a new link then.")
+		http.Error(w, "Too many sign-ins have failed. Wait "+seconds(wait)+" seconds, and use a new link then.", http.StatusTooManyRequests)
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, site.MaxForm)
-	d, cookie, err := s.devices.SignIn(s.addr, r.PostFormValue("link"), browserOf(r.UserAgent()))
+	var said struct {
+		Link string `json:"link"`
+		Key  []byte `json:"key"`
+	}
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxSignIn))
+	if err == nil {
+		err = json.Unmarshal(b, &said, json.RejectUnknownMembers(true))
+	}
+	if err == nil {
+		_, err = signature.Public(said.Key)
+	}
+	if err != nil || r.Header.Get("Content-Type") != "application/json" { // no form of another site can send this
+		http.Error(w, "a sign-in sends a link and a public key, as JSON", http.StatusBadRequest)
+		return
+	}
+	d, err := s.devices.SignIn(s.addr, said.Link, browserOf(r.UserAgent()), said.Key)
 	switch {
 	case errors.Is(err, device.ErrLink):
 		s.attempts.Fail(from.peer, now)
 		_ = s.note(r, "browser sign-in refused", device.Device{}, from) // it is refused in any case
-		s.refuseSignIn(w, http.StatusForbidden, "This link is not good any more: a link is good once, and for one minute.")
+		http.Error(w, "This link is not good any more: a link is good once, and for one minute.", http.StatusForbidden)
 		return
 	case err != nil:
-		s.refuseSignIn(w, http.StatusInternalServerError, text.Visible(text.Describe(err)))
+		http.Error(w, text.Visible(text.Describe(err)), http.StatusInternalServerError)
 		return
 	}
 	if err := s.note(r, "browser sign-in", d, from); err != nil {
 		_ = s.devices.Revoke(d.ID) // what is not recorded is not done
-		s.refuseSignIn(w, http.StatusServiceUnavailable, text.Visible(text.Describe(err)))
+		http.Error(w, text.Visible(text.Describe(err)), http.StatusServiceUnavailable)
 		return
 	}
-	http.SetCookie(w, s.cookie(from, cookie, int(device.Life.Seconds())))
-	http.Redirect(w, r, "/inbox", http.StatusSeeOther)
-}
-
-func (s *Server) refuseSignIn(w http.ResponseWriter, status int, problem string) {
-	s.site.Write(w, status, "sign-in", site.Page{Title: "Sign in", Body: signInForm{Problem: problem}})
-}
-
-// cookie is the cookie of a device. It is Secure, unless the browser is on this machine and there is no TLS. seconds below 0 remove it.
-func (s *Server) cookie(from asked, value string, seconds int) *http.Cookie {
-	//nolint:gosec // without TLS there is no Secure, and then the browser is on this machine
-	return &http.Cookie{Name: s.cookieName(from), Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: from.secure,
-		SameSite: http.SameSiteStrictMode}
+	site.JSON(w, map[string]string{"device": d.ID})
 }
 
 func (s *Server) signOut(w http.ResponseWriter, r *http.Request, d device.Device) {
@@ -172,8 +233,7 @@ func (s *Server) signOut(w http.ResponseWriter, r *http.Request, d device.Device
 	}
 	from, _ := s.came(r)                       // guarded has asked it
 	_ = s.note(r, "browser sign-out", d, from) // signing out is always possible
-	http.SetCookie(w, s.cookie(from, "", -1))
-	http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
+	site.SeeOther(w, r, "/sign-in")
 }
 
 // browserOf returns what people call the browser that sends this User-Agent: "Firefox on Linux".

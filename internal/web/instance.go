@@ -1,7 +1,6 @@
 package web
 
 import (
-	"net/url"
 	"strings"
 
 	"mycelium/internal/state"
@@ -22,7 +21,7 @@ func Link(root state.Root, addr string) (string, error) {
 	if n, runs, err := served.Look(root); err == nil && runs && n.Addr == addr {
 		base = n.Base
 	}
-	return base + "/sign-in?link=" + url.QueryEscape(secret), nil
+	return base + "/sign-in#link=" + secret, nil
 }
 
 // PairLink returns an address that signs one browser of another machine in. It is good once, and for one minute. It has only characters for

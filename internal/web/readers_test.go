@@ -10,14 +10,26 @@ import (
 	"strings"
 	"testing"
 
-	"mycelium/internal/web/device"
+	"mycelium/internal/web/signature"
 )
 
 // TestWebSlowReaders: of 200 streams half are never read. The others get every event, nobody waits, and what the slow ones cost is bounded.
 func TestWebSlowReaders(t *testing.T) { // not parallel: it looks at the memory of the process
 	const readers, rounds, burst = 200, 8, 50
 	s := testServer(t)
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.events(w, r, device.Device{}) }))
+	link, err := s.devices.NewLink(s.Note().Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, public, err := signature.NewPrivate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := s.devices.SignIn(s.Note().Addr, link, "test", public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.events(w, r, d) }))
 	server.Config.ConnState = func(c net.Conn, state http.ConnState) {
 		if tcp, ok := c.(*net.TCPConn); ok && state == http.StateNew {
 			_ = tcp.SetWriteBuffer(4 << 10) // so that the kernel takes little for a reader that does not read
@@ -26,14 +38,6 @@ func TestWebSlowReaders(t *testing.T) { // not parallel: it looks at the memory 
 	server.Start()
 	defer server.Close()
 	defer s.end() // the streams end
-	link, err := s.devices.NewLink(s.Note().Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, cookie, err := s.devices.SignIn(s.Note().Addr, link, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
 	before := heap()
 	got := make(chan string, readers*burst)
 	for i := range readers {
@@ -43,7 +47,7 @@ func TestWebSlowReaders(t *testing.T) { // not parallel: it looks at the memory 
 		}
 		defer c.Close()
 		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
-		fmt.Fprintf(c, "GET /events HTTP/1.1\r\nHost: %s\r\nCookie: mycelium-pages-%s=%s\r\n\r\n", s.Note().Addr, s.port, cookie)
+		fmt.Fprintf(c, "GET /events HTTP/1.1\r\nHost: %s\r\n\r\n", s.Note().Addr)
 		lines := bufio.NewScanner(c)
 		for lines.Scan() && lines.Text() != ": events of the pages" {
 		}

@@ -32,6 +32,7 @@ import (
 	"mycelium/internal/web/rest"
 	"mycelium/internal/web/roles"
 	"mycelium/internal/web/served"
+	"mycelium/internal/web/signature"
 	"mycelium/internal/web/site"
 	"mycelium/internal/web/swarm"
 	"mycelium/internal/web/timeline"
@@ -79,6 +80,7 @@ type Server struct {
 	auto     bool // a daemon started it
 	devices  *device.Book
 	attempts device.Attempts
+	checker  signature.Checker
 	ended    context.Context // done when the server ends: streams end then
 	end      context.CancelFunc
 
@@ -117,10 +119,11 @@ func Open(ctx context.Context, conf pages.Section, o site.Options) (*Server, err
 		devices: device.Open(o.Root, shown.Now)}
 	_, s.port, _ = net.SplitHostPort(s.addr)
 	s.ended, s.end = context.WithCancel(context.Background())
-	shown.Ended, shown.StillIn = s.ended.Done(), func(r *http.Request) bool {
-		_, err := s.who(r)
-		return err == nil
-	}
+	shown.Ended, shown.StillIn = s.ended.Done(), s.stillIn
+	s.checker = signature.Checker{Run: signature.NewRun(), Now: shown.Now, Key: func(id string) ([]byte, error) {
+		d, err := s.devices.Find(id)
+		return d.Key, err
+	}}
 	if err := served.Write(o.Root, s.Note()); err != nil {
 		s.Close()
 		return nil, err
@@ -131,16 +134,19 @@ func Open(ctx context.Context, conf pages.Section, o site.Options) (*Server, err
 // Note is what the server says of itself to the commands of its user.
 func (s *Server) Note() served.Note {
 	n := served.Note{Addr: s.addr, Since: s.since, Auto: s.auto}
-	scheme, host := "http", "127.0.0.1"
+	scheme, host := "http", s.local
 	if s.cert != nil {
 		scheme, n.Fingerprint = "https", certificate.Fingerprint(s.cert.Now())
 	}
-	if ip, err := netip.ParseAddrPort(s.addr); err == nil && !ip.Addr().IsUnspecified() {
+	switch ip, err := netip.ParseAddrPort(s.addr); {
+	case err == nil && !ip.Addr().IsUnspecified() && !ip.Addr().IsLoopback():
 		host = ip.Addr().String()
+	case s.cert != nil && s.conf.Cert != pages.OwnCertificate: // a certificate of others has no name of ours
+		host = "127.0.0.1"
 	}
 	n.Base = scheme + "://" + net.JoinHostPort(host, s.port)
 	n.Phone = s.phone()
-	if s.cert == nil && s.beyond && host != "127.0.0.1" && n.Phone != "" { // an address of this machine to which only the proxy may come
+	if s.cert == nil && s.beyond && host != s.local && n.Phone != "" { // an address of this machine to which only the proxy may come
 		n.Base = n.Phone
 	}
 	return n
@@ -197,8 +203,8 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) Handler() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /assets/{name}", site.Asset)
-	m.HandleFunc("GET /sign-in", s.signInPage)
-	m.HandleFunc("GET /P/{link...}", s.pairPage)
+	m.HandleFunc("GET /sign-in", s.shell)
+	m.HandleFunc("GET /P/{link...}", s.shell) // the link of a picture: in its path, because a picture of capitals is smaller
 	m.HandleFunc("POST /sign-in", s.signIn)
 	m.Handle("POST /sign-out", s.signedIn(s.signOut))
 	m.Handle("GET /events", s.signedIn(s.events))

@@ -1,14 +1,14 @@
 // Package device keeps the browsers in which a person is signed in to the pages, and the links with which they sign in.
 //
-// Only digests of links and cookies are kept, in a file of the user's state: an agent that reads the file learns nothing that opens a
-// page.
+// Of a link the digest is kept, and of a browser the public key with which its requests are checked, in a file of the user's state: an
+// agent that reads the file learns nothing that opens a page.
 package device
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -26,6 +26,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
+	"mycelium/internal/web/signature"
 )
 
 // The times of links and devices.
@@ -38,11 +39,12 @@ const (
 	maxName    = 60 // characters
 )
 
-// Device is a browser in which a person is signed in.
+// Device is a browser, or a program, with which a person is signed in.
 type Device struct {
 	ID      string    `json:"id"`
 	Name    string    `json:"name"`             // what the browser says of itself, for people
-	Digest  string    `json:"digest,omitempty"` // of the secret in its cookie: SHA-256, hexadecimal
+	Key     []byte    `json:"key,omitempty"`    // its public key: PKIX, DER
+	Digest  string    `json:"digest,omitempty"` // of a cookie, in files of before there were keys: it signs nobody in
 	Created time.Time `json:"created"`
 	Seen    time.Time `json:"seen"` // last use, exact to an hour
 	Expires time.Time `json:"expires"`
@@ -60,6 +62,7 @@ type link struct {
 
 // kept is the content of the file.
 type kept struct {
+	Host    string   `json:"host,omitempty"` // the name of the pages on this machine, see [Book.Host]
 	Links   []link   `json:"links,omitempty"`
 	Devices []Device `json:"devices"`
 	Demand  bool     `json:"demand,omitzero"` // a critical answer needs a passkey
@@ -83,10 +86,10 @@ func Open(root state.Root, now func() time.Time) *Book {
 	return &Book{dir: root.Pages(), now: now}
 }
 
-// The errors of [Book.SignIn], [Book.Who] and [Book.Revoke].
+// The errors of [Book.SignIn], [Book.Find] and [Book.Revoke].
 var (
 	ErrLink    = errors.New("this link is not good any more: a link is good once, and for one minute")
-	ErrCookie  = errors.New("this browser is not signed in")
+	ErrOut     = errors.New("this browser is not signed in")
 	ErrUnknown = errors.New("no device has this id")
 )
 
@@ -104,6 +107,7 @@ func (b *Book) read() (k kept, err error) {
 		return kept{}, text.Hinted(fmt.Errorf("read the devices of the pages: %s: %w", b.file(), err),
 			"remove the file: then every browser signs in again")
 	}
+	k.Devices = slices.DeleteFunc(k.Devices, func(d Device) bool { return len(d.Key) == 0 })
 	return k, nil
 }
 
@@ -158,49 +162,69 @@ func (b *Book) NewLink(addr string) (secret string, err error) {
 	})
 }
 
-// SignIn uses up a link of the server at addr, and returns the new device with the value of its cookie. name is what the browser says of
-// itself. The error is ErrLink if the link is not good.
-func (b *Book) SignIn(addr, secret, name string) (d Device, cookie string, err error) {
+// SignIn uses up a link of the server at addr, and returns the new device, whose requests are signed with the private half of key (PKIX,
+// DER). name is what the browser says of itself. The error is ErrLink if the link is not good.
+func (b *Book) SignIn(addr, secret, name string, key []byte) (d Device, err error) {
 	err = b.change(func(k *kept) error {
 		at := slices.IndexFunc(k.Links, func(l link) bool { return l.Addr == addr && same(l.Digest, secret) })
 		if at < 0 {
 			return ErrLink
 		}
-		if len(k.Devices) >= maxDevices {
-			return text.Hinted(fmt.Errorf("%d devices are signed in, and no more may be", maxDevices), "myc web devices revoke ID makes room")
+		d, err = b.add(k, name, key)
+		if err == nil {
+			k.Links = slices.Delete(k.Links, at, at+1)
 		}
-		k.Links = slices.Delete(k.Links, at, at+1)
-		now, key := b.now().UTC(), newSecret()
-		d = Device{ID: newID(), Name: text.TruncateRunes(text.OneLine(name), maxName), Digest: digestOf(key), Created: now, Seen: now,
-			Expires: now.Add(Life)}
-		cookie = d.ID + "." + key
-		k.Devices = append(k.Devices, d)
-		return nil
+		return err
 	})
-	if err != nil {
-		return Device{}, "", err
-	}
-	return d, cookie, nil
+	return d, err
 }
 
-// Who returns the device that a cookie belongs to. The file is looked at each time, so that a device is out as soon as it is revoked. The
-// error is ErrCookie if the cookie is nobody's.
-func (b *Book) Who(cookie string) (Device, error) {
+// Add adds a device without a link, for a program of the person.
+func (b *Book) Add(name string, key []byte) (d Device, err error) {
+	err = b.change(func(k *kept) error {
+		d, err = b.add(k, name, key)
+		return err
+	})
+	return d, err
+}
+
+func (b *Book) add(k *kept, name string, key []byte) (Device, error) {
+	if _, err := signature.Public(key); err != nil {
+		return Device{}, err
+	}
+	if slices.ContainsFunc(k.Devices, func(d Device) bool { return bytes.Equal(d.Key, key) }) {
+		return Device{}, errors.New("this key is that of another device")
+	}
+	if len(k.Devices) >= maxDevices {
+		return Device{}, text.Hinted(fmt.Errorf("%d devices are signed in, and no more may be", maxDevices), "myc web devices revoke ID makes room")
+	}
+	now := b.now().UTC()
+	d := Device{ID: newID(), Name: text.TruncateRunes(text.OneLine(name), maxName), Key: key, Created: now, Seen: now, Expires: now.Add(Life)}
+	k.Devices = append(k.Devices, d)
+	return d, nil
+}
+
+// Find returns the device with an id. The file is looked at each time, so that a device is out as soon as it is revoked. The error is
+// ErrOut if there is none.
+func (b *Book) Find(id string) (Device, error) {
 	k, err := b.look()
 	if err != nil {
 		return Device{}, err
 	}
-	id, secret, _ := strings.Cut(cookie, ".")
-	at := slices.IndexFunc(k.Devices, func(d Device) bool { return d.ID == id && same(d.Digest, secret) })
+	at := slices.IndexFunc(k.Devices, func(d Device) bool { return d.ID == id })
+	if at < 0 || !b.now().Before(k.Devices[at].Expires) {
+		return Device{}, ErrOut
+	}
+	return k.Devices[at], nil
+}
+
+// Saw keeps that a device was used now.
+func (b *Book) Saw(d Device) error {
 	now := b.now()
-	if at < 0 || !now.Before(k.Devices[at].Expires) {
-		return Device{}, ErrCookie
-	}
-	d := k.Devices[at]
 	if now.Sub(d.Seen) < seenEvery {
-		return d, nil
+		return nil
 	}
-	return d, b.change(func(k *kept) error {
+	return b.change(func(k *kept) error {
 		for i := range k.Devices {
 			if k.Devices[i].ID == d.ID {
 				k.Devices[i].Seen = now.UTC()
@@ -208,6 +232,24 @@ func (b *Book) Who(cookie string) (Device, error) {
 		}
 		return nil
 	})
+}
+
+// Host returns the name under which browsers of this machine reach the pages, "myc-k3m9x2abcd.localhost". It is the same as long as the
+// file is there. It cannot be guessed, so a page of another program cannot lead a browser to it.
+func (b *Book) Host() (string, error) {
+	k, err := b.read()
+	if err != nil || k.Host != "" {
+		return k.Host, err
+	}
+	name := ""
+	err = b.change(func(k *kept) error {
+		if k.Host == "" {
+			k.Host = "myc-" + strings.ToLower(rand.Text()[:10]) + ".localhost"
+		}
+		name = k.Host
+		return nil
+	})
+	return name, err
 }
 
 // List returns the devices that are signed in, the oldest first.
@@ -227,12 +269,6 @@ func (b *Book) Revoke(id string) error {
 		}
 		return nil
 	})
-}
-
-func newSecret() string {
-	var b [32]byte
-	_, _ = rand.Read(b[:]) // it never fails: crypto/rand ends the program instead
-	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
 // newID returns a short id, for people: it names a device in records, and opens nothing.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mycelium/internal/state"
+	"mycelium/internal/web/signature"
 )
 
 // TestWhoSeesEveryChange: what another process changes in the file counts at once, whatever was read before.
@@ -19,19 +20,23 @@ func TestWhoSeesEveryChange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, cookie, err := server.SignIn("a:1", link, "x")
+		_, key, err := signature.NewPrivate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := server.SignIn("a:1", link, "x", key)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if who, err := server.Who(cookie); err != nil || who.ID != d.ID {
+			if who, err := server.Find(d.ID); err != nil || who.ID != d.ID {
 				t.Fatalf("signed in: %v %v", who, err)
 			}
 		}
 		if err := command.Revoke(d.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := server.Who(cookie); !errors.Is(err, ErrCookie) {
+		if _, err := server.Find(d.ID); !errors.Is(err, ErrOut) {
 			t.Fatalf("revoked by another process: %v", err)
 		}
 	}

@@ -18,9 +18,10 @@ type Push struct {
 
 // Passkey is a key that was made on a device, and with which a person proves that they are there.
 type Passkey struct {
-	ID      string    `json:"id"`   // the id of the credential, base64url
-	Host    string    `json:"host"` // the name of the pages at which it is good (its relying party)
-	Key     []byte    `json:"key"`  // its public key: PKIX, DER
+	ID      string    `json:"id"`     // the id of the credential, base64url
+	Host    string    `json:"host"`   // the name of the pages (its relying party)
+	Origin  string    `json:"origin"` // the address of the pages at which it is good, with scheme and port
+	Key     []byte    `json:"key"`    // its public key: PKIX, DER
 	Counter uint32    `json:"counter,omitzero"`
 	Created time.Time `json:"created"`
 	Used    time.Time `json:"used,omitzero"`
@@ -28,7 +29,7 @@ type Passkey struct {
 
 // Shown is a device without what opens something: for people.
 func (d Device) Shown() Device {
-	d.Digest = ""
+	d.Key, d.Digest = nil, ""
 	if d.Push != nil {
 		d.Push = &Push{Created: d.Push.Created}
 	}

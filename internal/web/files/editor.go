@@ -199,7 +199,7 @@ func (s room) save(w http.ResponseWriter, r *http.Request, d device.Device, e ed
 		s.Tell("saved by " + d.ID + ": " + text.OneLine(e.File) + " of " + site.Name(p))
 		if out.NotInForce == "" {
 			v := url.Values{"project": {e.Key}, "file": {e.File}, "saved": {"yes"}}
-			http.Redirect(w, r, "/edit?"+v.Encode(), http.StatusSeeOther)
+			site.SeeOther(w, r, "/edit?"+v.Encode())
 			return
 		}
 		e.Problem = "It is saved, and not in force: " + text.Visible(out.NotInForce)

@@ -188,5 +188,5 @@ func (s room) accept(w http.ResponseWriter, r *http.Request, d device.Device) {
 		return
 	}
 	s.Tell(done + " by " + d.ID + ": " + text.OneLine(item.Name) + " of " + site.Name(p))
-	http.Redirect(w, r, "/servers?"+url.Values{"project": {site.Key(p)}, done: {item.Name}}.Encode(), http.StatusSeeOther)
+	site.SeeOther(w, r, "/servers?"+url.Values{"project": {site.Key(p)}, done: {item.Name}}.Encode())
 }

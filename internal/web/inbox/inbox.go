@@ -242,7 +242,7 @@ func (s room) answer(w http.ResponseWriter, r *http.Request, d device.Device) {
 // answered shows the inbox after a decision: of a request, or of something else, in words.
 func (s room) answered(w http.ResponseWriter, r *http.Request, d device.Device, request, decided string) {
 	if r.Header.Get("HX-Request") == "" {
-		http.Redirect(w, r, "/inbox?"+url.Values{"done": {request}, "decided": {decided}}.Encode(), http.StatusSeeOther)
+		site.SeeOther(w, r, "/inbox?"+url.Values{"done": {request}, "decided": {decided}}.Encode())
 		return
 	}
 	in := s.waiting(r.Context())

@@ -29,7 +29,7 @@ type Operation struct {
 	Tag     string // the group in which people find it
 	Summary string // in a few words
 	About   string // what a caller must know besides; "": nothing
-	Open    bool   // it needs no cookie
+	Open    bool   // it needs no signature
 	Media   string // the media type of what is sent back; "": application/json
 
 	Params, Reply reflect.Type
@@ -41,7 +41,6 @@ func (o Operation) Pattern() string { return o.Method + " " + o.Path }
 // About is what a document says besides its operations.
 type About struct {
 	Version string // of the program
-	Cookie  string // the name of the cookie
 }
 
 // object is a part of the document.
@@ -85,14 +84,15 @@ func JSON(a About, operations []Operation) ([]byte, error) {
 	return json.Marshal(object{
 		"openapi": "3.1.1",
 		"info": object{"title": "Mycelium", "version": cmp.Or(a.Version, "unknown"),
-			"description": "What the pages of Mycelium show, for programs. It is served on this machine only, to a browser that is signed in."},
+			"description": "What the pages of Mycelium show, for programs. It is served to browsers and programs that are signed in."},
 		"servers":  []any{object{"url": "/", "description": "the page server itself"}},
 		"security": []any{object{"device": []string{}}},
 		"tags":     tagsOf(operations),
 		"paths":    paths,
 		"components": object{"schemas": s.parts,
-			"securitySchemes": object{"device": object{"type": "apiKey", "in": "cookie", "name": a.Cookie,
-				"description": "A browser that a person signed in with a link of myc web."}},
+			"securitySchemes": object{"device": object{"type": "apiKey", "in": "header", "name": "Signature",
+				"description": "Each request is signed with the key of a device, by HTTP Message Signatures (RFC 9421): docs/pages.md says " +
+					"how. myc web devices add makes a key for a program, and myc web request signs with it."}},
 			"responses": object{"Problem": object{"description": "What went wrong, and how to mend it.",
 				"content": object{problemType: object{"schema": problem}}}}},
 	}, json.Deterministic(true), jsontext.WithIndent("  "))

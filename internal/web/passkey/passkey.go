@@ -175,12 +175,12 @@ func partyOf(r *http.Request) (p party, ok bool) {
 	return party{host: host, origin: cmp.Or(r.Header.Get("Origin"), scheme+"://"+r.Host)}, err != nil
 }
 
-// usable are the passkeys of the user that are good at a host, of all devices.
-func (p *room) usable(host string) (out []device.Passkey, err error) {
+// usable are the passkeys of the user that are good at an address of the pages, of all devices.
+func (p *room) usable(origin string) (out []device.Passkey, err error) {
 	list, err := p.devices.List()
 	for _, d := range list {
 		for _, k := range d.Passkeys {
-			if k.Host == host {
+			if k.Origin == origin {
 				out = append(out, k)
 			}
 		}
@@ -188,7 +188,7 @@ func (p *room) usable(host string) (out []device.Passkey, err error) {
 	return out, err
 }
 
-// needsProof reports whether a passkey may be added only with another one: a cookie alone must not be enough to get past the demand.
+// needsProof reports whether a passkey may be added only with another one: the key of a browser alone must not be enough to get past the demand.
 func (p *room) needsProof(d device.Device) (bool, error) {
 	on, err := p.devices.Demanded()
 	return on && p.Now().Sub(d.Created) > freshSignIn, err

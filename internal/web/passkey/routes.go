@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -18,12 +17,11 @@ import (
 
 // own is what the page of a browser shows.
 type own struct {
-	Device    device.Device
-	Passkeys  []key
-	Named     bool   // the page came under a name, at which passkeys work
-	Localhost string // the address of this page under a name; "": it has one
-	Demanded  bool
-	Problem   string
+	Device   device.Device
+	Passkeys []key
+	Named    bool // the page came under a name, at which passkeys work
+	Demanded bool
+	Problem  string
 }
 
 // key is a passkey as the page shows it.
@@ -39,22 +37,12 @@ func (p *room) page(w http.ResponseWriter, r *http.Request, d device.Device) {
 	if o.Demanded, err = p.devices.Demanded(); err != nil {
 		o.Problem = text.Visible(text.Describe(err))
 	}
-	if _, o.Named = partyOf(r); !o.Named {
-		o.Localhost = "http://localhost:" + portOf(r.Host) + "/device"
-	}
+	_, o.Named = partyOf(r)
 	for _, k := range d.Passkeys {
-		o.Passkeys = append(o.Passkeys, key{k.ID, text.OneLine(k.Host), k.Created, k.Used})
+		o.Passkeys = append(o.Passkeys, key{k.ID, text.OneLine(k.Origin), k.Created, k.Used})
 	}
 	p.Show(w, r, http.StatusOK, "device", d, site.Page{Title: "This browser", Here: "/device",
 		Files: []string{"push.js", "passkey.js"}, Body: o})
-}
-
-func portOf(hostport string) string {
-	_, port, _ := strings.Cut(hostport, ":")
-	if at := strings.LastIndexByte(hostport, ':'); at >= 0 {
-		port = hostport[at+1:]
-	}
-	return port
 }
 
 // status tells a page whether critical answers need a passkey.
@@ -87,7 +75,7 @@ func (p *room) ask(w http.ResponseWriter, r *http.Request, d device.Device) {
 	}
 	at, ok := partyOf(r)
 	if !ok {
-		http.Error(w, "a passkey is bound to a name, and this page has a numeric address: open http://localhost:"+portOf(r.Host)+"/device",
+		http.Error(w, "a passkey is bound to a name, and this page has a numeric address: sign in by the address that myc web --print-url prints",
 			http.StatusConflict)
 		return
 	}
@@ -97,7 +85,7 @@ func (p *room) ask(w http.ResponseWriter, r *http.Request, d device.Device) {
 		http.Error(w, "there is no such act", http.StatusBadRequest)
 		return
 	}
-	keys, err := p.usable(at.host)
+	keys, err := p.usable(at.origin)
 	var proof bool
 	if err == nil {
 		proof, err = p.needsProof(d)
@@ -185,7 +173,7 @@ func (p *room) prove(w http.ResponseWriter, r *http.Request, d device.Device) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// remove removes a passkey of this device. While a passkey is demanded it needs one: else a cookie alone would get past it.
+// remove removes a passkey of this device. While a passkey is demanded it needs one: else the key of the browser alone would get past it.
 func (p *room) remove(w http.ResponseWriter, r *http.Request, d device.Device) {
 	var said struct {
 		ID string `json:"id"`

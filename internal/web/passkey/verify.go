@@ -110,7 +110,7 @@ func (p party) newKey(r response, challenge string) (k device.Passkey, err error
 	if n := int(binary.BigEndian.Uint16(s.rest[16:18])); n == 0 || len(s.rest) < 18+n || !bytes.Equal(s.rest[18:18+n], id) {
 		return k, errors.New("the id of the key is not that of the authenticator")
 	}
-	k = device.Passkey{ID: r.ID, Host: p.host, Counter: s.counter}
+	k = device.Passkey{ID: r.ID, Host: p.host, Origin: p.origin, Counter: s.counter}
 	if k.Key, err = decode(r.Key); err != nil {
 		return k, err
 	}
@@ -145,7 +145,7 @@ func (p party) proof(r response, challenge string, k device.Passkey) (counter ui
 		ok = ed25519.Verify(key, signed, signature)
 	}
 	switch {
-	case !ok || k.Host != p.host:
+	case !ok || k.Host != p.host || k.Origin != p.origin:
 		return 0, errors.New("it is not signed with this passkey")
 	case (s.counter > 0 || k.Counter > 0) && s.counter <= k.Counter:
 		return 0, errors.New("the passkey counts backwards, as a copy of it would: remove it, and add it anew")

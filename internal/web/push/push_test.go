@@ -19,6 +19,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/state"
 	"mycelium/internal/web/device"
+	"mycelium/internal/web/signature"
 	"mycelium/internal/web/site"
 	"mycelium/internal/web/webtest"
 )
@@ -61,7 +62,11 @@ func (w *world) signIn() device.Device {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	d, _, err := w.devices.SignIn("127.0.0.1:1", link, "Chrome on Linux")
+	_, public, err := signature.NewPrivate()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	d, err := w.devices.SignIn("127.0.0.1:1", link, "Chrome on Linux", public)
 	if err != nil {
 		w.t.Fatal(err)
 	}

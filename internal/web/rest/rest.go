@@ -46,7 +46,7 @@ func Room() site.Room {
 // room is the API of a site.
 type room struct{ *site.Site }
 
-// health says that the server runs. It tells nothing else, because it asks for no cookie.
+// health says that the server runs. It tells nothing else, because it asks for no signature.
 type health struct {
 	Status    string    `json:"status" of:"ok"`
 	Timestamp time.Time `json:"timestamp"`

@@ -348,7 +348,7 @@ func (s room) save(w http.ResponseWriter, r *http.Request, d device.Device, p st
 		return
 	}
 	s.Tell("the role " + text.OneLine(e.Preview.id) + " of " + site.Name(p) + " was saved by " + d.ID)
-	http.Redirect(w, r, "/roles/"+url.PathEscape(e.Preview.id)+"?done=saved&project="+url.QueryEscape(site.Key(p)), http.StatusSeeOther)
+	site.SeeOther(w, r, "/roles/"+url.PathEscape(e.Preview.id)+"?done=saved&project="+url.QueryEscape(site.Key(p)))
 }
 
 // refused says why nothing was saved, and keeps what the person wrote.

@@ -80,7 +80,7 @@ func (s room) remove(w http.ResponseWriter, r *http.Request, d device.Device) {
 		return
 	}
 	s.Tell("the role " + shown.ID + " of " + site.Name(p) + " was deleted by " + d.ID)
-	http.Redirect(w, r, "/roles?deleted="+url.QueryEscape(r.PathValue("id"))+"&project="+url.QueryEscape(site.Key(p)), http.StatusSeeOther)
+	site.SeeOther(w, r, "/roles?deleted="+url.QueryEscape(r.PathValue("id"))+"&project="+url.QueryEscape(site.Key(p)))
 }
 
 // delete deletes a role whose file has this digest.
@@ -174,5 +174,5 @@ func (s room) restore(w http.ResponseWriter, r *http.Request, d device.Device) {
 		s.showHistory(w, r, failure.Of(err).Kind.HTTP(), d, p, "Nothing was restored. "+text.Visible(text.Describe(err)))
 		return
 	}
-	http.Redirect(w, r, shown.Address+"?done=restored&project="+url.QueryEscape(site.Key(p)), http.StatusSeeOther)
+	site.SeeOther(w, r, shown.Address+"?done=restored&project="+url.QueryEscape(site.Key(p)))
 }

@@ -100,6 +100,25 @@ func (s *Site) Fail(w http.ResponseWriter, status int, err error) {
 	s.Write(w, status, "problem", Page{Title: http.StatusText(status), Body: text.Visible(text.Describe(err))})
 }
 
+// The headers by which a page sends a form by a script, and learns which page comes after it.
+const (
+	formHeader     = "Page-Form"
+	locationHeader = "Page-Location"
+)
+
+// IsForm reports whether a page sent a form by a script, and wants to know which page comes after it.
+func IsForm(r *http.Request) bool { return r.Header.Get(formHeader) != "" }
+
+// SeeOther answers a form with the page that comes after it.
+func SeeOther(w http.ResponseWriter, r *http.Request, to string) {
+	if IsForm(r) { // a script that followed a redirect would send the next request unsigned
+		w.Header().Set(locationHeader, to)
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
 // JSON sends a value.
 func JSON(w http.ResponseWriter, v any) {
 	b, err := json.Marshal(v, json.Deterministic(true))

@@ -43,12 +43,12 @@ type Options struct {
 type Site struct {
 	Options
 	Feed *feed.Feed // what changes, for the pages that are open
-	// Demands refuses an answer to a request that needs more than a cookie; nil: none does. [Ask] calls it before each.
+	// Demands refuses an answer to a request that needs more than the key of a device; nil: none does. [Ask] calls it before each.
 	Demands func(ctx context.Context, p state.Paths, a api.Answer) error
 	// Ended is closed when the server ends: streams end then. nil: it does not end.
 	Ended <-chan struct{}
-	// StillIn reports whether the device that sent a request is signed in. A stream asks now and then.
-	StillIn func(r *http.Request) bool
+	// StillIn reports whether a device is signed in. A stream asks now and then.
+	StillIn func(d device.Device) bool
 	nav     []Link
 	pages   *template.Template
 }
@@ -88,7 +88,7 @@ func New(o Options, rooms []Room) (*Site, error) {
 	if o.Tell == nil {
 		o.Tell = func(string) {}
 	}
-	s := &Site{Options: o, Feed: feed.New(), StillIn: func(*http.Request) bool { return true }}
+	s := &Site{Options: o, Feed: feed.New(), StillIn: func(device.Device) bool { return true }}
 	files := []fs.FS{frame}
 	for _, r := range rooms {
 		s.nav = append(s.nav, r.Nav...)

@@ -19,7 +19,7 @@ func (s *room) acting(w http.ResponseWriter, r *http.Request, d device.Device,
 	show func(http.ResponseWriter, *http.Request, int, device.Device, string), act func(o *opened, of *book.Session) (to string, err error)) {
 	s.with(w, r, d.ID, func(o *opened, of *book.Session) {
 		to, err := act(o, of)
-		script := r.Header.Get("Sec-Fetch-Dest") == "empty" || r.Header.Get("X-Script") != ""
+		script := r.Header.Get("X-Script") != ""
 		switch {
 		case err != nil && script:
 			http.Error(w, text.Visible(text.Describe(err)), failure.Of(err).Kind.HTTP())
@@ -28,7 +28,7 @@ func (s *room) acting(w http.ResponseWriter, r *http.Request, d device.Device,
 		case script:
 			w.WriteHeader(http.StatusNoContent)
 		default:
-			http.Redirect(w, r, to, http.StatusSeeOther)
+			site.SeeOther(w, r, to)
 		}
 	})
 }

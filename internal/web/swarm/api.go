@@ -186,13 +186,13 @@ func (s *room) apiStats(r *http.Request, o *opened, of *book.Session) (any, erro
 
 // apiOutput streams the output of the worker of a feature, or of a reviewer.
 func (s *room) apiOutput(name func(r *http.Request) string) site.Handler {
-	return func(w http.ResponseWriter, r *http.Request, _ device.Device) {
+	return func(w http.ResponseWriter, r *http.Request, d device.Device) {
 		s.asked(w, r, func(o *opened, of *book.Session) {
 			if _, err := ops.Last(of, name(r)); err != nil {
 				refuse(w, failure.New(failure.NotFound, err, ""))
 				return
 			}
-			s.run(w, r, o, of, name(r), apiEvery)
+			s.run(w, r, d, o, of, name(r), apiEvery)
 		})
 	}
 }

@@ -188,19 +188,19 @@ type stream struct {
 }
 
 // outputs streams the output of one worker.
-func (s *room) outputs(w http.ResponseWriter, r *http.Request, _ device.Device) {
+func (s *room) outputs(w http.ResponseWriter, r *http.Request, d device.Device) {
 	s.with(w, r, "", func(o *opened, of *book.Session) {
 		if _, err := ops.Last(of, r.PathValue("worker")); err != nil {
 			s.Fail(w, http.StatusNotFound, err)
 			return
 		}
-		s.run(w, r, o, of, r.PathValue("worker"), closeEvery)
+		s.run(w, r, d, o, of, r.PathValue("worker"), closeEvery)
 	})
 }
 
 // wallOutputs streams the output of all workers at work.
-func (s *room) wallOutputs(w http.ResponseWriter, r *http.Request, _ device.Device) {
-	s.with(w, r, "", func(o *opened, of *book.Session) { s.run(w, r, o, of, "", wallEvery) })
+func (s *room) wallOutputs(w http.ResponseWriter, r *http.Request, d device.Device) {
+	s.with(w, r, "", func(o *opened, of *book.Session) { s.run(w, r, d, o, of, "", wallEvery) })
 }
 
 // The times of a stream of output; see those of the events.
@@ -210,7 +210,7 @@ const (
 )
 
 // run streams output until the reader goes, or its device is revoked: of one worker, or of all at work. every is how often it is looked.
-func (s *room) run(w http.ResponseWriter, r *http.Request, o *opened, of *book.Session, only string, every time.Duration) {
+func (s *room) run(w http.ResponseWriter, r *http.Request, d device.Device, o *opened, of *book.Session, only string, every time.Duration) {
 	control := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
@@ -250,7 +250,7 @@ func (s *room) run(w http.ResponseWriter, r *http.Request, o *opened, of *book.S
 			return
 		case <-look.C:
 		case <-alive.C:
-			ok = s.StillIn(r) && write("event: heartbeat\ndata: {}\n\n")
+			ok = s.StillIn(d) && write("event: heartbeat\ndata: {}\n\n")
 		}
 	}
 }

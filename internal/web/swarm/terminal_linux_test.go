@@ -2,11 +2,11 @@ package swarm_test
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,6 +27,7 @@ import (
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/tmux"
 	"mycelium/internal/web"
+	"mycelium/internal/web/signature"
 	"mycelium/internal/web/site"
 	"mycelium/internal/web/webtest"
 )
@@ -99,7 +100,7 @@ func newWorld(t *testing.T, scripts ...string) world {
 	return world{"/swarm/" + site.Key(p), signedIn(t, pages, p.Root)}
 }
 
-// signedIn is a server in front of the pages that adds the cookie of a device to each request.
+// signedIn is a server in front of the pages that signs each request with the key of a device.
 func signedIn(t *testing.T, pages *web.Server, root state.Root) *httptest.Server {
 	t.Helper()
 	served := make(chan error, 1)
@@ -108,22 +109,28 @@ func signedIn(t *testing.T, pages *web.Server, root state.Root) *httptest.Server
 	if err != nil {
 		t.Fatal(err)
 	}
-	jar, err := cookiejar.New(nil)
+	base := "http://" + pages.Note().Addr
+	_, key := webtest.SignIn(t, base, link[strings.LastIndex(link, "=")+1:], nil)
+	r, err := http.Get(base + "/health")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	r, err := c.PostForm("http://"+pages.Note().Addr+"/sign-in", url.Values{"link": {link[strings.LastIndex(link, "=")+1:]}})
-	if err != nil || len(r.Cookies()) != 1 {
-		t.Fatal(r, err)
-	}
 	_ = r.Body.Close()
-	cookie, handler := r.Cookies()[0], pages.Handler()
+	run, handler := r.Header.Get(signature.RunHeader), pages.Handler()
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Host = pages.Note().Addr
-		r.Header.Del("Origin")
-		r.AddCookie(cookie)
-		handler.ServeHTTP(w, r)
+		signed := r.Clone(r.Context())
+		signed.Host, signed.URL.Scheme = pages.Note().Addr, "http"
+		signed.Header.Del("Origin")
+		signed.Header.Del("Sec-Fetch-Site")
+		body, err := io.ReadAll(r.Body)
+		if err == nil {
+			err = key.Sign(signed, run, body, time.Now())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		signed.Body = io.NopCloser(bytes.NewReader(body))
+		handler.ServeHTTP(w, signed)
 	}))
 	t.Cleanup(front.Close)
 	return front

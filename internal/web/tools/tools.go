@@ -178,7 +178,7 @@ func (s room) sync(w http.ResponseWriter, r *http.Request, d device.Device) {
 		s.show(w, r, http.StatusOK, d, out)
 		return
 	}
-	http.Redirect(w, r, "/tools?synced&project="+url.QueryEscape(site.Key(p)), http.StatusSeeOther)
+	site.SeeOther(w, r, "/tools?synced&project="+url.QueryEscape(site.Key(p)))
 }
 
 // syncProject asks the servers of a project and writes the index, as myc tools sync does.

@@ -95,7 +95,7 @@ func needOf(c *cobra.Command, args []string) project.Need {
 		}
 		return project.MayHave
 	case "", "help", "demo", "init", "version", "completion", "man", "keeper", "audit", "policy", "config", "config mcp",
-		"web", "web devices", "web devices revoke":
+		"web", "web devices", "web devices revoke", "web devices add", "web request":
 		return project.NeedsFolder
 	case "sandbox", "sandbox exec", "sandbox profiles", "sandbox capabilities",
 		"hook status", "hook check", "skill templates", "mcp login", "mcp logout", "stop", "mcp stop":

@@ -17,7 +17,7 @@ import (
 
 func (a *app) devicesCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "devices", Short: "List the browsers that are signed in to the pages", Example: "  myc web devices --json", Args: base.NoArgs,
+		Use: "devices", Short: "List the browsers and programs that are signed in to the pages", Example: "  myc web devices --json", Args: base.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.devices() },
 	}
 	c.AddCommand(&cobra.Command{
@@ -26,6 +26,7 @@ func (a *app) devicesCmd() *cobra.Command {
 		Args: base.ArgRange(1, 1, "the id of one device"),
 		RunE: func(c *cobra.Command, args []string) error { return a.revoke(c.Context(), args[0]) },
 	})
+	c.AddCommand(a.addCmd())
 	return c
 }
 
@@ -58,7 +59,7 @@ func (a *app) devices() error {
 	return nil
 }
 
-// shown are the devices without what the server keeps of their cookies.
+// shown are the devices without their keys.
 func shown(list []device.Device) []device.Device {
 	out := []device.Device{}
 	for _, d := range list {

@@ -26,6 +26,8 @@ const (
 	actServe   = "open the pages"
 	actDevices = "look at the browsers that are signed in"
 	actRevoke  = "sign a browser out"
+	actAdd     = "make a key for a program, with which it acts for you"
+	actRequest = "send a request to the pages in your name"
 )
 
 type options struct {
@@ -64,7 +66,7 @@ func Command(b *base.App) *cobra.Command {
 		_ = f.MarkHidden(name)
 	}
 	c.MarkFlagsMutuallyExclusive("print-url", "auto", "pair")
-	c.AddCommand(a.devicesCmd())
+	c.AddCommand(a.devicesCmd(), a.requestCmd())
 	return c
 }
 

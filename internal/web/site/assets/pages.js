@@ -1,10 +1,10 @@
-// What a page does besides what its HTML does: times in the reader's zone, what is left, whether the page is up to date, and keys. Every
-// page can be read and every question answered without it. It writes text only, never HTML.
+// What a page does besides what its HTML does: times in the reader's zone, what is left, whether the page is up to date, and keys. It writes
+// text only, never HTML.
 "use strict";
 
 // times writes every time in the zone of the reader, and in a card how much of it is left. The exact time stays in the title. What it writes
 // is as wide as what the server wrote, so that nothing moves.
-function times() {
+function times(page = document) {
   const two = (n) => String(n).padStart(2, "0");
   const clock = (at) => two(at.getHours()) + ":" + two(at.getMinutes());
   const day = (at) => at.getFullYear() + "-" + two(at.getMonth() + 1) + "-" + two(at.getDate());
@@ -12,7 +12,7 @@ function times() {
     t.firstChild.data = text;
     t.querySelector(".zone").hidden = true; // for browsers whose style sheets do not know that scripts run
   };
-  for (const t of document.querySelectorAll("time[datetime]")) {
+  for (const t of page.querySelectorAll("time[datetime]")) {
     const at = new Date(t.dateTime);
     if (t.closest(".left")) {
       const left = Math.max(0, Math.round((at - Date.now()) / 1000));
@@ -35,7 +35,7 @@ function connected(yes) {
 
 // Cards that come or go move the others. A press that was meant for the card that stood here must not reach the one that came.
 const settle = 700; // milliseconds
-const main = document.getElementById("main");
+let main;
 let settled;
 let order = "";
 function layout() {
@@ -87,7 +87,7 @@ document.addEventListener("keydown", (e) => {
 
 // sent is the main part as the server sent it. A part that comes again as it was changes nothing: it would take away what somebody is
 // about to press.
-let sent = main.innerHTML.trim();
+let sent = "";
 document.addEventListener("htmx:beforeSwap", (e) => {
   if (e.detail.target !== main) {
     return;
@@ -100,7 +100,7 @@ document.addEventListener("htmx:beforeSwap", (e) => {
   sent = now;
 });
 
-document.addEventListener("htmx:afterSwap", times); // before it is drawn, so that nothing moves
+document.addEventListener("htmx:afterSwap", () => times()); // before it is drawn, so that nothing moves
 document.addEventListener("htmx:afterSettle", () => { layout(); times(); });
 document.addEventListener("htmx:sseOpen", () => connected(true));
 document.addEventListener("htmx:sseError", () => connected(false));
@@ -108,6 +108,14 @@ document.addEventListener("htmx:sendError", () => connected(false));
 if ("serviceWorker" in navigator) { // it shows notifications, and says when the pages cannot be reached
   navigator.serviceWorker.register("/sw.js").catch(() => {});
 }
-layout();
-times();
-setInterval(times, 1000);
+
+// begin is called for each page that is shown. was is its main part as the server sent it.
+function begin(was) {
+  main = document.getElementById("main");
+  sent = was;
+  order = "";
+  layout();
+  times();
+}
+begin(document.getElementById("main").innerHTML.trim());
+setInterval(() => times(), 1000);

@@ -2,6 +2,8 @@
 // no page and nothing that a page shows: only what says that it is offline.
 "use strict";
 
+importScripts("/assets/sign.js");
+
 const kept = "mycelium-offline-1";
 const offline = "/assets/offline.html";
 const files = [offline, "/assets/pages.css", "/assets/icon.svg"];
@@ -21,7 +23,7 @@ self.addEventListener("activate", (e) => {
   })());
 });
 
-// Only what is read goes through here: a form goes to the server as the browser sends it.
+// What pages ask for goes to the server as they send it: the worker signs nothing for a page, and nothing that another site leads to.
 self.addEventListener("fetch", (e) => {
   const at = new URL(e.request.url);
   if (e.request.method !== "GET" || at.origin !== self.location.origin) {
@@ -72,7 +74,7 @@ self.addEventListener("push", (e) => {
 async function answer(ticket, said, tag) {
   let problem = "The pages cannot be reached. Open the inbox when they can.";
   try {
-    const r = await fetch("/push/answer", { method: "POST", credentials: "same-origin",
+    const r = await ownKey.fetch("/push/answer", { method: "POST",
       headers: { "Content-Type": "application/json" }, body: JSON.stringify({ ticket: ticket, answer: said }) });
     if (r.ok) {
       return;

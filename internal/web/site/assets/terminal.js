@@ -129,7 +129,7 @@ function one(element) {
     const now = waiting.slice(0, 1000);
     waiting = waiting.slice(now.length);
     try {
-      const r = await fetch(keys.action, { method: "POST", body: new URLSearchParams({ keys: now }), redirect: "error" });
+      const r = await fetch(keys.action, { method: "POST", body: new URLSearchParams({ keys: now }), headers: { "X-Script": "yes" } });
       if (!r.ok) {
         waiting = "";
         say(await r.text());
@@ -146,6 +146,7 @@ function one(element) {
     send();
   });
   t.focus();
+  document.addEventListener("pages:ready", () => t.focus(), { once: true });
 }
 
 // wall is the page of all terminals.

@@ -21,7 +21,7 @@ import (
 // patience is how long a page may take until it shows what a test waits for. It ends a test that would hang.
 const patience = 2 * time.Minute
 
-// Browser is a window in which nobody is signed in yet, with its own cookies.
+// Browser is a window in which nobody is signed in yet, with its own storage.
 type Browser struct {
 	t    *testing.T
 	ctx  context.Context
@@ -164,7 +164,7 @@ func (b *Browser) Visit(path string) {
 func (b *Browser) SignIn(link string) {
 	b.t.Helper()
 	b.Visit(link)
-	b.Click("main form button")
+	b.Click("#shell [data-part=link] button")
 	b.Wait(`nav a[href="/inbox"]`)
 }
 

@@ -40,7 +40,7 @@ func (b *Browser) hear(event any) {
 		if string(e.RequestID) == string(e.LoaderID) { // the page itself; what the one before it asked for may never be said to have ended
 			b.page, b.bytes, b.open = e.LoaderID, 0, map[network.RequestID]string{}
 		}
-		if e.LoaderID == b.page && e.Type != network.ResourceTypeEventSource {
+		if e.LoaderID == b.page && e.Type != network.ResourceTypeEventSource && e.Request.Headers["Accept"] != "text/event-stream" {
 			b.open[e.RequestID] = e.Request.URL
 		}
 	case *network.EventLoadingFinished:
