@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/agent"
 	"mycelium/internal/agent/slash"
 	"mycelium/internal/approval"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/text"
 )
 
@@ -85,7 +86,7 @@ func newShown(t *testing.T, width, height int) *shown {
 			Skills: agent.Skills{Role: "developer", Active: []string{"common"}}}, nil
 	}
 	o.Approvals.Now = func() time.Time { return s.at }
-	o.Approvals.Settle = func(_ context.Context, id string, a approval.Answer) (approval.Request, error) {
+	o.Approvals.Settle = func(_ context.Context, id string, a approval.Answer, _ sign.Sign) (approval.Request, error) {
 		s.answers = append(s.answers, a)
 		return approval.Request{ID: id, Session: "s-1", State: approval.Allowed, Answer: &a, Tool: "files__write_file"}, nil
 	}
