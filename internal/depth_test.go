@@ -21,11 +21,11 @@ part   : internal/gateway/mcpserver internal/node internal/node/defdiff internal
 part   : internal/run internal/scan internal/skill internal/rpc internal/config/toolindex internal/agent/screen internal/yamlfile internal/model
 own    : internal/agent/journal internal/audit internal/audit/index internal/backend/pin internal/config/accept internal/config/profiles
 own    : internal/config/save internal/daemon internal/gate/session internal/hook/door internal/keeper internal/memory internal/node/agentshell
-own    : internal/node/client internal/node/failure internal/node/relocate internal/node/sandboxed internal/node/ungoverned internal/run/book
+own    : internal/node/chat internal/node/client internal/node/failure internal/node/relocate internal/node/sandboxed internal/node/ungoverned internal/run/book
 own    : internal/sandbox internal/sandbox/jail internal/sandbox/quarantine internal/state internal/swarm/book internal/swarm/notices
 own    : internal/swarm/material internal/swarm/worker internal/transcript internal/web/device internal/web/push internal/web/served
 own    : internal/agent/slash cmd/myc/internal/agents cmd/myc/internal/approvals cmd/myc/internal/base cmd/myc/internal/demo cmd/myc/internal/engine
-own    : cmd/myc/internal/modes cmd/myc/internal/policy cmd/myc/internal/repl cmd/myc/internal/serve cmd/myc/internal/tools
+own    : cmd/myc/internal/modes cmd/myc/internal/policy cmd/myc/internal/repl cmd/myc/internal/tools
 person : internal/code internal/config/fromclaude internal/config/settings internal/hook/install internal/memory/exchange internal/node/talks
 person : internal/policy/box internal/swarm/plan
 model  : internal/approval/judge internal/agent/structured internal/swarm/proposal

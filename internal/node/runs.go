@@ -93,7 +93,7 @@ func (n *Node) answerHook(ctx context.Context, r hook.Request) (hook.Reply, erro
 		},
 	})
 	if ending {
-		return reply, failure.New(failure.Unavailable, errors.New("the daemon ended while somebody was asked"), "")
+		return reply, failure.New(failure.Ending, errors.New("the daemon ended while somebody was asked"), "")
 	}
 	return reply, nil
 }

@@ -76,7 +76,7 @@ func (t *Tools) Call(ctx context.Context, c daemon.Caller, p api.CallParams) (ap
 	var denied *gate.DeniedError
 	switch {
 	case errors.As(err, &denied) && denied.Ending:
-		return api.CallReply{}, failure.New(failure.Unavailable, denied, "")
+		return api.CallReply{}, failure.New(failure.Ending, denied, "")
 	case errors.As(err, &denied):
 		return api.CallReply{Error: deniedCall(p.Tool, denied).Raw(), Denied: true}, nil
 	case err != nil:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/signature"
@@ -198,7 +199,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxSignIn))
 	if err == nil {
-		err = json.Unmarshal(b, &said, json.RejectUnknownMembers(true))
+		err = rawjson.Decode(b, &said, json.RejectUnknownMembers(true))
 	}
 	if err == nil {
 		_, err = signature.Public(said.Key)

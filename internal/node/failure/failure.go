@@ -27,7 +27,8 @@ const (
 	NotFound                // what was named does not exist
 	NoRole                  // the role or skill does not exist here, or may not be taken
 	Conflict                // too late: the thing named has changed
-	Unavailable             // the node is ending
+	Unavailable             // it cannot be done now: the log takes no record, nothing is served
+	Ending                  // the node ended before the call ran: the next one has its request
 )
 
 // codes are the codes of a kind on each surface. Exit codes are the same for all commands (docs/reference). Each kind has its own
@@ -41,7 +42,8 @@ var codes = [...]struct{ exit, rpc, http int }{
 	NotFound:    {1, -32053, http.StatusNotFound},
 	NoRole:      {1, -32051, http.StatusBadRequest},
 	Conflict:    {1, -32052, http.StatusConflict},
-	Unavailable: {1, rpc.CodeEnding, http.StatusServiceUnavailable},
+	Unavailable: {1, -32056, http.StatusServiceUnavailable},
+	Ending:      {1, rpc.CodeEnding, http.StatusServiceUnavailable},
 }
 
 // Exit is the exit code of a command that fails in this way.

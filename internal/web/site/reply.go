@@ -22,7 +22,7 @@ func codeOf(err error) string {
 		return "CONFLICT"
 	case failure.Denied:
 		return "FORBIDDEN"
-	case failure.Unavailable:
+	case failure.Unavailable, failure.Ending:
 		return "UNAVAILABLE"
 	case failure.Other:
 	}

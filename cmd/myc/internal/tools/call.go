@@ -81,14 +81,14 @@ func (a *app) call(ctx context.Context, p api.CallParams) error {
 	}
 	for {
 		err := a.callOnce(ctx, p)
-		if failure.Of(err).Kind != failure.Unavailable || ctx.Err() != nil {
+		if failure.Of(err).Kind != failure.Ending || ctx.Err() != nil {
 			return err
 		}
 		// The daemon ended while the call waited for an approval: the next one has its request.
 	}
 }
 
-// callOnce calls a tool. The failure is Unavailable if the daemon ended before the call ran.
+// callOnce calls a tool. The failure is Ending if the daemon ended before the call ran.
 func (a *app) callOnce(ctx context.Context, p api.CallParams) error {
 	c, err := a.Connect(ctx)
 	if err != nil {
