@@ -17,9 +17,9 @@ import (
 // count is the same on every machine; `go run ./bench -only start` times it. The limits are what the program of November 2026
 // does (267 packages, 7,110 allocations, 1,011,000 bytes; Go 1.26), rounded up by less than a tenth.
 const (
-	initPackages = 290
+	initPackages    = 290
 	initAllocations = 7_700
-	initBytes = 1_100_000
+	initBytes       = 1_100_000
 )
 
 // program is the `myc` that a test starts: the program as users build it, or with RACE_PROGRAM=1 (`make soak`) this test binary, which has
