@@ -40,7 +40,8 @@ func answersTheDialog(t *testing.T, door agentDoor) {
 	f := newPhone(t, "", map[string]string{
 		"skills/hands/SKILL.yaml": "name: hands\ndescription: Own tools.\nallowedRoles: [developer]\nallowedTools: [agent__Bash]\n",
 		"rules.yaml": "version: 1\nrules:\n" +
-			"  - {name: careful, action: ask, tool: Bash, args: {command: [{glob: 'touch *'}]}, reason: files are asked for}\n",
+			"  - {name: careful, action: ask, tool: Bash, args: {command: [{glob: 'touch *'}]}, reason: files are asked for}\n" +
+			"  - {name: free, action: allow, tool: Bash, args: {command: [{literal: 'true'}]}}\n",
 	})
 	f.write("mycelium.yaml", strings.Replace(f.read("mycelium.yaml"), "approval: {", "approval: {mode: local, ", 1))
 	f.must("trust", "--yes")
@@ -95,10 +96,10 @@ func answersTheDialog(t *testing.T, door agentDoor) {
 	f.serve() // what is kept survives a restart
 	f.reply(f.message("touch later.txt"), "no", "nothing was typed")
 	a.key("1")
-	f.message("1 more thing, please")
 	a.shows("Do you want to proceed?", "touch last.txt")
 	a.key("1")
-	a.shows("❯ 1 more thing, please", "❯ yes") // as prompts; the third one is kept, because the next command asks
+	f.message("1 more thing, please")
+	a.shows("❯ 1 more thing, please", "❯ yes", "❯ 2") // as prompts, in their order
 	if !exists(f.project, "last.txt") {
 		t.Error("the last command did not run")
 	}
