@@ -73,7 +73,7 @@ func TestStopKillsTheDaemonOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = other.Process.Kill(); _ = other.Wait() })
-	info := p.state().DaemonInfo()
+	info := p.state().DaemonLock() // written in place, because the lock is on it
 	right, err := os.ReadFile(info)
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestStopKillsTheDaemonOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.kill(pid, syscall.SIGSTOP)
-	if _, said, err := p.run("stop", "-f"); err == nil || !strings.Contains(said, "is not this project's daemon") {
+	if _, said, err := p.run("stop", "-f"); err == nil || !strings.Contains(said, "does not name the process that holds it") {
 		t.Errorf("%v: %s", err, said)
 	}
 	if err := other.Process.Signal(syscall.Signal(0)); err != nil {
