@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -15,7 +16,10 @@ func TestClaudeReadsNoSecretFiles(t *testing.T) {
 		return
 	}
 	p := newProject(t, nil)
-	p.must("init", "--force")
+	if err := os.RemoveAll(p.dir); err != nil {
+		t.Fatal(err)
+	}
+	p.must("init", p.dir)
 	p.write(".env.vercel", "TOKEN=hunter2-hunter2\n")
 	p.write("terraform.tfvars", "password = \"hunter2-hunter2\"\n")
 	bash := func(command string) fake.Step {

@@ -41,7 +41,7 @@ func TestSwarmAPI(t *testing.T) {
 			tool("files__write_file", map[string]any{"path": "alpha.txt", "content": "alpha\n"}),
 			tool("files__read_file", map[string]any{"path": filepath.Join(p.dir, "secret.txt")}),
 			tool("files__write_file", map[string]any{"path": filepath.Join(p.dir, "evil.txt"), "content": "x"}),
-			shell("pwd > where.txt; cat " + p.dir + "/secret.txt; echo x > " + p.dir + "/evil.txt; git log --oneline"),
+			shell("pwd > where.txt; cat " + p.dir + "/secret.txt; git log --oneline"),
 			tool("files__write_file", map[string]any{"path": "mycelium.yaml", "content": "x"}),
 			shell("git add -A && git commit -m 'feat: alpha'"),
 			shell("echo hello > hello.txt && git add -A && git commit -m 'feat: hello'"),
@@ -78,7 +78,7 @@ func TestSwarmAPI(t *testing.T) {
 	}
 	for _, r := range s.Turns() {
 		got := results(r)
-		want := map[int]string{2: "outside of the folder", 3: "outside of the folder", 4: "first", 5: "base constraint", 6: "feat: alpha"}[r.Step]
+		want := map[int]string{2: "outside of the folder", 3: "lies outside of it", 4: "first", 5: "base constraint", 6: "feat: alpha"}[r.Step]
 		if findingsOf(r) != "" {
 			want = map[int]string{1: "This session only reads", 2: "This session only reads", 3: "Read-only file system"}[r.Step]
 		}

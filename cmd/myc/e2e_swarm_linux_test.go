@@ -33,7 +33,8 @@ func swarmWorldWith(t *testing.T, tools string) *project {
 		"mycelium.yaml": "session: {defaultRole: guest, roles: [guest, developer], agentRole: developer}\n",
 		"skills/coding/SKILL.yaml": "name: coding\ndescription: Writes code.\nallowedRoles: [developer]\n" +
 			"allowedTools: [" + tools + ", \"mycelium-swarm__*\"]\n",
-		"README.md": "# Things\n\nIt is about alpha.\n\ntoken: ghp_" + strings.Repeat("a1B2", 9) + "\n",
+		"README.md":      "# Things\n\nIt is about alpha.\n",
+		"docs/tokens.md": "# Alpha\n\ntoken: ghp_" + strings.Repeat("a1B2", 9) + "\n",
 		"rules.yaml": "version: 1\nrules:\n" +
 			"  - {name: no-touch, action: deny, tool: Bash, args: {command: ['touch denied.txt']}, reason: nothing is touched here}\n" +
 			"  - {name: work, action: allow, tool: 'agent__*'}\n",

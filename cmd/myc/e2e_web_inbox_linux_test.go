@@ -417,7 +417,7 @@ func TestWebInboxTake(t *testing.T) {
 		}
 		return out
 	}
-	contains(t, b.get("/inbox", http.StatusOK), "Take it into main", "Keep it out", "made.txt", "+1 -0", "made by an agent",
+	contains(t, b.get("/inbox", http.StatusOK), "Take it into main", "Keep it out", "made.txt", "&#43;1 -0", "made by an agent",
 		"This moves your branch main to what agents have made. I have read the difference.", "The difference: 1 file")
 	contains(t, b.post(at, form(api.TakeOver), http.StatusBadRequest), "lacks the second sign")
 	if now := strings.TrimSpace(p.git("rev-parse", "main")); now != base {

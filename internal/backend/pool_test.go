@@ -22,7 +22,7 @@ func names(c Catalog) (list []string) {
 	return list
 }
 
-var sdkNames = []string{"s__echo", "s__elicit", "s__elicit-url", "s__grow", "s__hang", "s__hung", "s__log", "s__progress", "s__roots",
+var sdkNames = []string{"s__echo", "s__elicit", "s__elicit-secret", "s__elicit-url", "s__grow", "s__hang", "s__hung", "s__log", "s__progress", "s__roots",
 	"s__sample", "s__subscribed", "s__touch", "s__file:///r", "s__greet", "template s__file:///{x}"}
 
 func TestSDKServerOverStdio(t *testing.T) {

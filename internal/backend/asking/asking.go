@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/idna"
@@ -32,6 +33,9 @@ type Asker struct {
 // members stay as they are. The error refuses the question: a form of a server that is not trusted asks for a secret, or an address
 // is not one of a web page.
 func (a Asker) Question(method string, params []byte) ([]byte, *rpc.Error) {
+	if !slices.Contains([]string{"elicitation/create", "sampling/createMessage", "roots/list"}, method) {
+		return params, nil // no client shows it to a person as the protocol says
+	}
 	if params == nil {
 		params = []byte("{}")
 	}
@@ -140,6 +144,28 @@ func quoted(words string) string {
 	return "\n> " + strings.ReplaceAll(words, "\n", "\n> ")
 }
 
+// withoutWarnings leaves out the clauses of a description that tell a person not to type something: "do not enter your phone number, PIN".
+// A clause that turns round ("do not enter your name but your PIN") stays.
+func withoutWarnings(s string) string {
+	var kept []string
+	for _, clause := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(".;:()!?\n", r) }) {
+		words := strings.Fields(strings.ToLower(clause))
+		if len(words) > 0 && words[0] == "please" {
+			words = words[1:]
+		}
+		start := strings.Join(words[:min(len(words), 3)], " ")
+		warns := slices.ContainsFunc([]string{"enter", "type", "provide", "include", "share", "give", "send", "write", "use"}, func(verb string) bool {
+			return start == "do not "+verb || strings.HasPrefix(start+" ", "don't "+verb+" ") || strings.HasPrefix(start+" ", "never "+verb+" ")
+		})
+		if !warns || slices.ContainsFunc([]string{"but", "instead", "only", "except", "unless", "until", "just"}, func(turn string) bool {
+			return slices.Contains(words, turn)
+		}) {
+			kept = append(kept, clause)
+		}
+	}
+	return strings.Join(kept, ". ")
+}
+
 // asksForSecret returns in which part of a form a person is asked for a secret; "" if in none. In a box to tick and in a list to choose from
 // nobody types a secret.
 func asksForSecret(message string, schema []byte) string {
@@ -161,7 +187,7 @@ func asksForSecret(message string, schema []byte) string {
 		}
 		typed = true
 		number := kind == "number" || kind == "integer"
-		said := []string{name, rawjson.TextAt(field, "title"), rawjson.TextAt(field, "description")}
+		said := []string{name, rawjson.TextAt(field, "title"), withoutWarnings(rawjson.TextAt(field, "description"))}
 		if kind != "string" && !number { // no field that the protocol knows: any text in it may be shown
 			said = append(said, string(field))
 		}

@@ -81,6 +81,7 @@
           return;
         }
         this.readyState = 0;
+        ownKey.ended();
         this.#tell("error");
         await new Promise((done) => setTimeout(done, this.#retry));
       }

@@ -89,5 +89,6 @@
   }
 
   self.ownKey = { device: device, sign: sign, fetch: ask, signIn: signIn, forget: () => store("readwrite", (s) => s.delete("device")),
+    ended: () => { server.run = ""; }, // of a server that has gone: the next one is asked for its run first
     began: (run, now) => { server.run = run; server.ahead = now - Date.now(); } };
 }
