@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -16,10 +15,7 @@ func TestClaudeReadsNoSecretFiles(t *testing.T) {
 		return
 	}
 	p := newProject(t, nil)
-	if err := os.RemoveAll(p.dir); err != nil {
-		t.Fatal(err)
-	}
-	p.must("init", p.dir)
+	p.must("init")
 	p.write(".env.vercel", "TOKEN=hunter2-hunter2\n")
 	p.write("terraform.tfvars", "password = \"hunter2-hunter2\"\n")
 	bash := func(command string) fake.Step {

@@ -44,6 +44,7 @@ func maskPart(p *policy.Part) {
 	for i := range p.Paths {
 		path := &p.Paths[i]
 		path.Raw, path.Clean, path.Resolved = credential.Mask(path.Raw), credential.Mask(path.Clean), credential.Mask(path.Resolved)
+		path.Only, path.Content = policy.Only(credential.Mask(string(path.Only))), policy.Content(credential.Mask(string(path.Content)))
 		path.Except = maskedTexts(path.Except)
 	}
 	p.Moves = slices.Clone(p.Moves)

@@ -179,6 +179,8 @@ func appendPath(dst []byte, p policy.Path) []byte {
 	if p.Pattern {
 		dst = append(dst, `,"pattern":true`...)
 	}
+	dst = appendMember(dst, "only", credential.Mask(string(p.Only)), maxName)
+	dst = appendMember(dst, "content", credential.Mask(string(p.Content)), maxName)
 	return appendTexts(dst, "except", p.Except)
 }
 

@@ -7,12 +7,12 @@ import "cmp"
 var (
 	temporary = []string{"/tmp/**", "/private/tmp/**", "/var/folders/?*/?*/?*/**", "/private/var/folders/?*/?*/?*/**"}
 	writable  = append([]string{"./**"}, temporary...)
-	erasable  = []string{"./?*/**", "/tmp/?*/**", "/private/tmp/?*/**", "/var/folders/?*/?*/?*/?*/**",
-		"/private/var/folders/?*/?*/?*/?*/**"}
+	cleanable = []string{"/tmp/?*/**", "/private/tmp/?*/**", "/var/folders/?*/?*/?*/?*/**", "/private/var/folders/?*/?*/?*/?*/**"}
+	erasable  = append([]string{"./?*/**"}, cleanable...)
 )
 
 // ceiling holds compiled patterns of paths, by what a call does to the path.
-type ceiling struct{ written, erased, temporary []pathMatcher }
+type ceiling struct{ written, erased, temporary, cleaned []pathMatcher }
 
 func (pl places) ceiling() (c ceiling) {
 	compile := func(globs []string) (list []pathMatcher) {
@@ -23,7 +23,7 @@ func (pl places) ceiling() (c ceiling) {
 		}
 		return list
 	}
-	return ceiling{compile(writable), compile(erasable), compile(temporary)}
+	return ceiling{compile(writable), compile(erasable), compile(temporary), compile(cleanable)}
 }
 
 // outside returns the first path that a part changes outside the folders of the ceiling, or "". Access that is not known counts as a

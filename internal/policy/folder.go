@@ -59,7 +59,11 @@ func (p *Policy) beyond(folder string, part *Part, temporary bool) string {
 
 // temporary reports whether a path lies in the folders for temporary files, in every form.
 func (p *Policy) temporary(at *Path) bool {
-	return slices.ContainsFunc(p.ceiling.temporary, func(m pathMatcher) bool { return m.allForms(&places{}, at) })
+	folders := p.ceiling.cleaned // the folder for temporary files itself is nobody's to delete
+	if at.Access == Write {
+		folders = p.ceiling.temporary
+	}
+	return slices.ContainsFunc(folders, func(m pathMatcher) bool { return m.allForms(&places{}, at) })
 }
 
 // ours reports whether a path may be the project's folder or lie below it. A project may lie among temporary files.

@@ -77,9 +77,14 @@ var fieldKinds = map[string]fieldKind{
 // addRules compiles the rules and sorts them: rules that hide, then deny, ask and allow rules, each in file order.
 func (c *compiler) addRules() {
 	seen := map[string]bool{}
-	all := slices.Concat(c.src.Rules, c.roleRules(), c.secretRules())
-	for i := range all {
-		src := &all[i]
+	ours := append(c.roleRules(), c.secretRules()...)
+	for i := range len(c.src.Rules) + len(ours) {
+		var src *Rule // of a rule of the source itself, because callers of CompiledRules find theirs by its address
+		if i < len(c.src.Rules) {
+			src = &c.src.Rules[i]
+		} else {
+			src = &ours[i-len(c.src.Rules)]
+		}
 		r := c.compileRule(src, i)
 		if seen[r.name] {
 			c.ruleProblem(src, r.name, "a rule of this name exists already", "give each rule its own name", true)

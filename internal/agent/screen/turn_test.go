@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/agent/ink"
 	"mycelium/internal/agent/slash"
 	"mycelium/internal/approval"
+	"mycelium/internal/policy"
 	"mycelium/internal/text"
 	"mycelium/internal/transcript"
 )
@@ -184,7 +185,7 @@ func TestCancel(t *testing.T) {
 func TestApproval(t *testing.T) {
 	s := newShown(t, 80, 24)
 	r := approval.Request{ID: "k3m9", Kind: approval.Call, State: approval.Pending, Session: "s-1", Tool: "files__write_file", Digest: "d",
-		Args: []byte(`{"path":"out.md"}`), Reason: "Writing asks."}
+		Risk: policy.Medium, Args: []byte(`{"path":"out.md"}`), Reason: "Writing asks."}
 	other := r
 	other.ID, other.Session = "k4", "s-2"
 	s.take(other)
@@ -229,7 +230,7 @@ func TestApproval(t *testing.T) {
 func TestNoAnswer(t *testing.T) {
 	ask := func(s *shown, id string) approval.Request {
 		r := approval.Request{ID: id, Kind: approval.Call, State: approval.Pending, Session: "s-1", Tool: "files__write_file", Digest: id,
-			Args: []byte(`{"path":"out.md"}`)}
+			Risk: policy.Medium, Args: []byte(`{"path":"out.md"}`)}
 		s.take(r)
 		s.at = s.at.Add(unseen)
 		return r
@@ -376,7 +377,7 @@ func TestLooks(t *testing.T) {
 	s.press("go", "enter")
 	s.has("✗ files__edit_file notes.md  denied: Secrets stay.")
 	s.take(approval.Request{ID: "k3m9", Kind: approval.Call, State: approval.Pending, Session: "s-1", Tool: "files__write_file",
-		Digest: "d", Args: []byte(`{"path":"out.md"}`), Reason: "Writing asks."})
+		Digest: "d", Risk: policy.Medium, Args: []byte(`{"path":"out.md"}`), Reason: "Writing asks."})
 	s.at = s.at.Add(unseen)
 	s.press("ctrl+o")
 	s.has("│ - mushrooms", `│ + きのこ\u202e`, "asked because: Writing asks.")

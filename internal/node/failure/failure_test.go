@@ -12,7 +12,7 @@ import (
 // TestKinds: every kind has all its codes, and a client finds kind, text and hint again.
 func TestKinds(t *testing.T) {
 	seen := map[int]Kind{}
-	for k := Other; k <= Unavailable; k++ {
+	for k := Other; k <= Ending; k++ {
 		c := codes[k]
 		if c.exit == 0 || c.rpc == 0 || c.http < 400 {
 			t.Errorf("kind %d has no codes: %+v", k, c)
@@ -27,7 +27,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("kind %d came back as %d %q %q", k, got.Kind, got, text.HintOf(got))
 		}
 	}
-	if len(codes) != int(Unavailable)+1 {
+	if len(codes) != int(Ending)+1 {
 		t.Errorf("%d kinds have codes", len(codes))
 	}
 	lacks := sign.OfCall().Check(sign.None)

@@ -42,13 +42,15 @@ func (a *app) addCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return a.addDevice(c.Context(), args[0], file) },
 	}
 	c.Flags().StringVar(&file, "key", "", "file to write the key into; there must be none")
-	_ = c.MarkFlagRequired("key")
 	return c
 }
 
 func (a *app) addDevice(ctx context.Context, name, file string) error {
 	if err := a.NeedPerson(actAdd); err != nil {
 		return err
+	}
+	if file == "" {
+		return failure.Usagef("web devices add: --key names the file to write the key into")
 	}
 	root, err := a.root()
 	if err != nil {
@@ -105,7 +107,7 @@ func keyOf(file string) (k signature.Key, err error) {
 func (a *app) requestCmd() *cobra.Command {
 	var file, data string
 	c := &cobra.Command{
-		Use: "request [METHOD] PATH", Short: "Send a request to the API of the pages, signed with a key",
+		Use: "request PATH | METHOD PATH", Short: "Send a request to the API of the pages, signed with a key",
 		Example: "  myc web request --key ~/.config/backup/mycelium.pem /api/approvals\n" +
 			"  myc web request --key KEY POST /api/approvals/PROJECT/ID --data '{\"allow\":false,\"digest\":\"…\"}'",
 		Long: "Sign a request with the key of myc web devices add, send it to the pages that are served on this machine, and print the answer.",
@@ -120,13 +122,15 @@ func (a *app) requestCmd() *cobra.Command {
 	}
 	c.Flags().StringVar(&file, "key", "", "file with the key")
 	c.Flags().StringVar(&data, "data", "", "what is sent, as JSON")
-	_ = c.MarkFlagRequired("key")
 	return c
 }
 
 func (a *app) request(ctx context.Context, file, method, path, data string) error {
 	if err := a.NeedPerson(actRequest); err != nil {
 		return err
+	}
+	if file == "" {
+		return failure.Usagef("web request: --key names the file with the key")
 	}
 	root, err := a.root()
 	if err != nil {
