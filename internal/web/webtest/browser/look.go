@@ -40,7 +40,7 @@ func (b *Browser) hear(event any) {
 		if string(e.RequestID) == string(e.LoaderID) { // the page itself; what the one before it asked for may never be said to have ended
 			b.page, b.bytes, b.open = e.LoaderID, 0, map[network.RequestID]string{}
 		}
-		if e.LoaderID == b.page && e.Type != network.ResourceTypeEventSource && e.Request.Headers["Accept"] != "text/event-stream" {
+		if e.LoaderID == b.page && e.Type != network.ResourceTypeEventSource && !streams(e.Request.Headers) {
 			b.open[e.RequestID] = e.Request.URL
 		}
 	case *network.EventLoadingFinished:
@@ -55,6 +55,16 @@ func (b *Browser) hear(event any) {
 	}
 	close(b.changed)
 	b.changed = make(chan struct{})
+}
+
+// streams reports whether a request asks for a stream of events, which does not end. A script writes the names of headers in small letters.
+func streams(headers network.Headers) bool {
+	for name, value := range headers {
+		if strings.EqualFold(name, "Accept") {
+			return value == "text/event-stream"
+		}
+	}
+	return false
 }
 
 // said is what was written to the console.
