@@ -109,15 +109,27 @@ func TestDaemonDiesWhileACallWaits(t *testing.T) {
 	p.must("audit", "verify")
 }
 
-// A daemon that is stopped in order lets its callers go, and keeps what they asked.
+// A call goes on waiting for the same request when its daemon is stopped in order, and when the next one replaces the call as the owner.
 func TestDaemonStopsWhileACallWaits(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, asking(nil))
 	p.serve()
 	s := p.mint("--role", "guest")
-	b := p.start(s.Token, "call", "--ask", "wait", "files__list_directory", "--args", `{"path":"."}`)
+	call := []string{"call", "--ask", "wait", "files__list_directory", "--args", `{"path":"."}`}
+	b := p.start(s.Token, call...)
 	r := p.waiting(1, 1)[0]
 	p.must("stop")
+	p.serve()
+	if again := p.waiting(1, 1)[0]; again.ID != r.ID {
+		t.Errorf("%+v", again)
+	}
+	p.must("approvals", "approve", r.ID)
+	if err := <-b.ended; err != nil || !strings.Contains(b.out.String(), "notes.md") {
+		t.Errorf("%v\n%s%s", err, b.out.String(), b.err.String())
+	}
+	b = p.start(s.Token, call...)
+	r = p.waiting(1, 1)[0]
+	p.kill(p.status().Daemon.PID, syscall.SIGKILL)
 	if err := <-b.ended; err == nil || b.out.String() != "" {
 		t.Fatalf("it ran: %v %s", err, b.out.String())
 	}
