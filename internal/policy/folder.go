@@ -68,7 +68,7 @@ func (p *Policy) temporary(at *Path) bool {
 
 // ours reports whether a path may be the project's folder or lie below it. A project may lie among temporary files.
 func (p *Policy) ours(at *Path) bool {
-	dir := p.places.dir
+	dir := p.dir
 	for _, form := range []string{at.Clean, at.Resolved} {
 		if form == dir || strings.HasPrefix(form, dir+"/") {
 			return true

@@ -222,9 +222,9 @@ func (b *builder) value(name string) ([]program.Word, bool) {
 	own, ok := b.st.Own(name)
 	switch {
 	case name == "PWD" && len(b.st.Dirs) == 1 && !b.st.Lost:
-		own.Text, ok = b.st.Dirs[0], true
+		own.Text = b.st.Dirs[0]
 	case name == "HOME" && b.r.Home != "":
-		own.Text, ok = b.r.Home, true
+		own.Text = b.r.Home
 	case !ok:
 		return nil, false
 	}

@@ -126,7 +126,7 @@ func (r *reader) Script(text string, st program.State, in program.Input) (ok, fa
 	}
 	texts, numbers := assignedHere(file)
 	for _, name := range append(texts, numbers...) {
-		if vals, ok := st.Lookup(name); ok && !(slices.Contains(numbers, name) && program.IsNumber(vals)) {
+		if vals, ok := st.Lookup(name); ok && (!slices.Contains(numbers, name) || !program.IsNumber(vals)) {
 			st = st.With(name, program.UnknownWords...) // the text is evaluated by a command that knows the variable already
 		}
 	}

@@ -163,7 +163,7 @@ func isKeyword(s string) bool {
 		ch := s[i]
 		letter := ch >= 'a' && ch <= 'z' || ch >= 'A' && ch <= 'Z'
 		digit := ch >= '0' && ch <= '9'
-		if !letter && !digit && strings.IndexByte("+-_,:=%", ch) < 0 && !(ch == '.' && i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9') {
+		if !letter && !digit && strings.IndexByte("+-_,:=%", ch) < 0 && (ch != '.' || i+1 >= len(s) || s[i+1] < '0' || s[i+1] > '9') {
 			return false
 		}
 	}
