@@ -81,11 +81,11 @@ func openPlain(path string) (*os.File, int64, error) {
 }
 
 // HasResult reports whether the last part of a transcript has the result of a call, by the agent's id of it.
-func (t Transcript) HasResult(toolUse string) bool {
-	if t == "" || toolUse == "" {
+func (path Transcript) HasResult(toolUse string) bool {
+	if path == "" || toolUse == "" {
 		return false
 	}
-	lines, err := tail(string(t))
+	lines, err := tail(string(path))
 	return err == nil && bytes.Contains(lines, []byte(`"tool_use_id":`+string(rawjson.Quote(toolUse))))
 }
 

@@ -45,7 +45,7 @@ func guard() (started bool, err error) {
 	if isKind(recordFD, unix.S_IFREG) {
 		files[recordFD] = recordFD
 	}
-	pid, err := syscall.ForkExec(exe, os.Args, &syscall.ProcAttr{
+	pid, err := syscall.ForkExec(exe, os.Args, &syscall.ProcAttr{ // #nosec G702 -- our own program with its own arguments
 		Dir: "/", Env: append(os.Environ(), guardedVar+"=1"), Files: files, Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
 	_ = alive.Close()

@@ -197,7 +197,7 @@ func (c *Chats) AnswerThere(ctx context.Context, id string, a approval.Answer, s
 	kept, err := c.Send(ctx, s, a.Text)
 	switch {
 	case err != nil:
-		return option + ", but the words could not be sent: " + err.Error(), nil
+		return option + ", but the words could not be sent: " + err.Error(), nil //nolint:nilerr // the question is answered, and the person is told of the error
 	case kept != "":
 		return option + "; the words are kept for it: " + kept, nil
 	}

@@ -68,8 +68,8 @@ func NewPrivate() (*ecdsa.PrivateKey, []byte, error) {
 
 // Public reads the public key of a device. The error says that it is of another kind.
 func Public(der []byte) (*ecdsa.PublicKey, error) {
-	any, err := x509.ParsePKIXPublicKey(der)
-	if key, ok := any.(*ecdsa.PublicKey); err == nil && ok && key.Curve == elliptic.P256() {
+	public, err := x509.ParsePKIXPublicKey(der)
+	if key, ok := public.(*ecdsa.PublicKey); err == nil && ok && key.Curve == elliptic.P256() {
 		return key, nil
 	}
 	return nil, errors.New("the public key is no ECDSA key on the curve P-256, in the form SubjectPublicKeyInfo")
