@@ -66,7 +66,7 @@ func TestUnnamedPathIsUnclear(t *testing.T) {
 			walk(name+" ", first+" ", row.Subs)
 		}
 	}
-	for _, family := range table.Families() {
+	for family := range table.Families() {
 		walk("", "", family)
 	}
 	for name := range trusted {

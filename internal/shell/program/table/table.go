@@ -2,6 +2,7 @@
 package table
 
 import (
+	"iter"
 	"strings"
 
 	"mycelium/internal/shell/program"
@@ -72,8 +73,7 @@ const machines = "aarch|aarch64_be|aarch64|alpha|alphaev|amdgcn|arc|arm|armeb|ar
 
 // exact returns the row of that very name.
 func exact(name string) *program.Row {
-	for _, family := range families {
-		rows := *family
+	for rows := range Families() {
 		low, high := 0, len(rows)
 		for low < high {
 			if middle := (low + high) / 2; rows[middle].Name < name {
@@ -92,10 +92,13 @@ func exact(name string) *program.Row {
 	return nil
 }
 
-// Families returns the rows of all families, for tests over all of them.
-func Families() (all [][]program.Row) {
-	for _, family := range families {
-		all = append(all, *family)
+// Families yields the rows of each family, sorted by name.
+func Families() iter.Seq[[]program.Row] {
+	return func(yield func([]program.Row) bool) {
+		for _, family := range families {
+			if !yield(*family) {
+				return
+			}
+		}
 	}
-	return all
 }
