@@ -264,16 +264,19 @@ func agentAsks(t *testing.T, p *project, door agentDoor) {
 			go func() {
 				r := p.next(last)
 				last, asked = r.ID, append(asked, r)
-				p.must(append([]string{"approvals", answer[0], r.ID}, answer[1:]...)...)
+				if _, stderr, err := p.run(append([]string{"approvals", answer[0], r.ID}, answer[1:]...)...); err != nil {
+					t.Errorf("approvals %s: %v\n%s", answer[0], err, stderr)
+					_, _, _ = p.run("approvals", "deny", r.ID) // so that the agent does not wait for its whole time
+				}
 			}()
 			return bashStep(command)
 		}}
 	}
 	told := p.shellRun(t, door,
-		bashStep("sh fetch.sh"), answering("sh fetch.sh", "approve", "--for", "session"), bashStep("sh fetch.sh"),
-		bashStep("sh read.sh"), answering("sh read.sh", "approve"), bashStep("sh read.sh"), answering("sh read.sh", "deny"),
+		bashStep("sh fetch.sh"), answering("sh fetch.sh", "approve", "--for", "session", "--sure"), bashStep("sh fetch.sh"),
+		bashStep("sh read.sh"), answering("sh read.sh", "approve", "--sure"), bashStep("sh read.sh"), answering("sh read.sh", "deny"),
 		bashStep("sh key.sh"), bashStep("sh key.sh"),
-		answering("git push -q origin HEAD:main", "approve"),
+		answering("git push -q origin HEAD:main", "approve", "--sure"),
 	)
 	for i, want := range []string{
 		"lacked in the sandbox project: host registry.example.invalid:80. Run the same command again to ask a person",

@@ -15,8 +15,9 @@ import (
 // Kind says why a process owns the project. It decides who gives way to whom.
 type Kind string
 
-// The kinds of owners; "" for an owner of an earlier version, which does not say. A command owns the project until its own work is done. A daemon that starts goes before every command that comes
-// later, and waits for the command that is the owner. A served daemon asks an automatic one, or a command, to leave.
+// The kinds of owners; "" for an owner of an earlier version, which does not say. A command owns the project until its own work is done. A
+// daemon that starts goes before every command that comes later, and waits for the command that is the owner. A served daemon asks an
+// automatic one, or a command, to leave.
 const (
 	Command   Kind = "command"   // no daemon ran when it began
 	Automatic Kind = "automatic" // a client has started it: it ends when it is idle
@@ -134,7 +135,8 @@ func (o *Owner) takeLock(ctx context.Context, c Claim) (*atomicfile.Lock, error)
 		}
 		owner, err := o.find(ctx)
 		switch {
-		case errors.Is(err, ErrNotRunning): // it starts or ends
+		case errors.Is(err, ErrNotRunning), c.Kind.daemon() && errors.Is(err, context.DeadlineExceeded) && !stays(o.paths):
+			// It starts or ends, or the machine is busy.
 			if readNote(o.paths.Lock).Leaving {
 				since = time.Now()
 			}
@@ -167,6 +169,12 @@ func (o *Owner) takeLock(ctx context.Context, c Claim) (*atomicfile.Lock, error)
 	}
 }
 
+// stays reports whether the owner says of itself that it leaves for nobody.
+func stays(p Paths) bool {
+	n := readNote(p.Lock)
+	return !n.Leaving && (n.Kind == Served || n.Kind == Alone)
+}
+
 // waits reports whether a daemon waits for the lock.
 func waits(p Paths) bool {
 	held, err := atomicfile.Locked(p.Next)
@@ -187,8 +195,6 @@ func (o *Owner) find(ctx context.Context) (found, error) {
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return found{}, ctx.Err()
-	case errors.Is(err, context.DeadlineExceeded): // it may not be answering yet
-		return found{}, ErrOwned
 	case errors.Is(err, ErrNotRunning):
 		return found{}, ErrNotRunning
 	case err != nil:

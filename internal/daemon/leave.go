@@ -36,8 +36,8 @@ func (o *Owner) Leave() error {
 	return err
 }
 
-// drain takes no connection any more, and returns when the last connection is closed, or ctx is done. A connection on which nothing was asked for a
-// while is closed, unless it is one of this process: a command that owns the project ends it.
+// drain takes no connection any more, and returns when the last connection is closed, or ctx is done. A connection on which nothing was
+// asked for a while is closed, unless it is one of this process: a command that owns the project ends it.
 func (v *serving) drain(ctx context.Context) {
 	v.mu.Lock()
 	v.full = true

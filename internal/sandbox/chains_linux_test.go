@@ -334,7 +334,8 @@ func (w *world) background(script string) (end func(), err error) {
 
 // verdict compares what governs with what did before, and does outside what the person and the next session would do.
 func (w *world) verdict(c chain, before map[string]string, refused error) (said []string) {
-	if wanted := slices.Contains(c.Words, "refused"); (refused != nil) != wanted {
+	wanted := slices.Contains(c.Words, "refused")
+	if wanted != (refused != nil) && !(slices.Contains(c.Words, "gone") && isGone(refused)) {
 		said = append(said, fmt.Sprintf("refused: %v, and it says\n%s", refused, w.output.String()))
 	}
 	if strings.Contains(w.output.String(), chainSecret) {
@@ -372,6 +373,12 @@ func (w *world) verdict(c chain, before map[string]string, refused error) (said 
 		said = append(said, fmt.Sprintf("private copies are left: %v %v", left, err))
 	}
 	return said
+}
+
+// isGone reports whether a wall was not built because a path had been taken away since it was planned.
+func isGone(err error) bool {
+	stage, ok := errors.AsType[*jail.StageError](err)
+	return ok && stage.Layer == jail.Mount && stage.Errno == int(syscall.ENOENT)
 }
 
 // useGit is what a person does with git in every folder that git takes for a repository.

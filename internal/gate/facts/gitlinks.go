@@ -1,13 +1,11 @@
 package facts
 
 import (
-	"context"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"mycelium/internal/policy"
-	"mycelium/internal/worktree/git"
 )
 
 // maxAsked bounds the names of one part about which git is asked.
@@ -48,10 +46,10 @@ func (t *trees) links(part *policy.Part, before *made) {
 	if len(t.from) == 0 || len(part.Paths) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
-	defer cancel()
+	g, done := t.ask(part, "")
+	defer done()
 	for _, r := range t.from {
-		g := gitIn{ctx, git.Git{Dir: r.dir, Home: t.at.Home, Most: gitOutput}}
+		g.Dir = r.dir
 		root, ok := g.line("rev-parse", "--show-toplevel")
 		if !ok {
 			continue

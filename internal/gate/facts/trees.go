@@ -14,9 +14,9 @@ import (
 
 // Bounds of what git is asked for one call.
 const (
-	gitTime    = 3 * time.Second
-	gitOutput  = 4 << 20 // bytes
-	manyCommit = "5000"  // revisions of a history
+	gitTime    = 10 * time.Second // git answers in milliseconds, and on a machine with much other work in seconds
+	gitOutput  = 4 << 20          // bytes
+	manyCommit = "5000"           // revisions of a history
 )
 
 // trees completes the facts of git commands that put other files into the working tree (W12): git says which files those are. Files with
@@ -33,6 +33,8 @@ type trees struct {
 	heads []string
 	lost  bool
 
+	silent bool // git did not answer once, and is asked no more
+
 	from []revisions // what commands before may have put into the working tree
 }
 
@@ -45,12 +47,12 @@ func (t *trees) complete(part *policy.Part) {
 	if len(part.Trees) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
-	defer cancel()
-	g := gitIn{ctx, git.Git{Dir: t.at.Dir, Home: t.at.Home, Most: gitOutput}}
+	dir := t.at.Dir
 	if part.Dir != "" {
-		g.Dir = part.Dir
+		dir = part.Dir
 	}
+	g, done := t.ask(part, dir)
+	defer done()
 	var added []string
 	for _, tree := range part.Trees {
 		kind, rest, _ := strings.Cut(tree, " ")
@@ -78,6 +80,22 @@ func (t *trees) complete(part *policy.Part) {
 	}
 	if len(added) > 0 {
 		t.takeIn(g, part, added)
+	}
+}
+
+// ask returns git in a folder, for the questions that a part needs. done ends them. It makes the part unclear if git gave no answer to one of
+// them: a git that was stopped has not said that there is no such commit.
+func (t *trees) ask(part *policy.Part, dir string) (g gitIn, done func()) {
+	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
+	if t.silent {
+		cancel()
+	}
+	g = gitIn{ctx, git.Git{Dir: dir, Home: t.at.Home, Most: gitOutput}, &t.silent}
+	return g, func() {
+		cancel()
+		if t.silent {
+			unclear(part, "git did not answer, so it is not known which files the command changes")
+		}
 	}
 }
 
@@ -308,6 +326,7 @@ func governing() (specs []string) {
 type gitIn struct {
 	ctx context.Context //nolint:containedctx // one value for the questions of one call
 	git.Git
+	silent *bool // set if git did not start, was stopped because its time was over, or printed too much
 }
 
 // withoutFilters returns git with the filters of the repository switched off.
@@ -327,6 +346,7 @@ func (g gitIn) withoutFilters() gitIn {
 // run returns what git prints. ok is false if it fails, takes too long or prints too much.
 func (g gitIn) run(args ...string) (out []byte, ok bool) {
 	out, err := g.Run(g.ctx, args...)
+	*g.silent = *g.silent || git.Code(err) < 0
 	return out, err == nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"mycelium/internal/policy"
 )
 
@@ -153,6 +155,17 @@ func TestGitThatMovesHead(t *testing.T) {
 		"git pull --rebase", "gh run download 12", "gh release download v1 -D .claude")
 	wants(t, dir, policy.Allow, "git reset --soft HEAD && git stash", "git reset a.go && git stash", "git worktree add nothing",
 		"git reset a.go b.go", "gh release download v1 -D dist")
+}
+
+// TestGitThatDoesNotAnswer: a git that hangs has not said that there is no such commit, so the call asks.
+func TestGitThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	dir := repositoryWith(t)
+	// git waits here for a writer that never comes, when it looks for a branch that has no file of its own.
+	if err := unix.Mkfifo(filepath.Join(dir, ".git/packed-refs"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, dir, policy.Ask, "git stash pop")
 }
 
 // TestGitThatBringsContents: submodules and LFS bring files of which git knows only the names.

@@ -30,7 +30,7 @@ func (l Lack) String() string {
 }
 
 // patience bounds the time that python3 has to say which modules it finds. It answers in 10 to 100 ms.
-const patience = 10 * time.Second
+const patience = 30 * time.Second
 
 // finder prints the modules among its arguments that python3 does not find. It imports none of them.
 const finder = `import sys, importlib.util as u
