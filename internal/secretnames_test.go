@@ -17,7 +17,6 @@ var listsNames = map[string]string{
 	"internal/policy/secretfile": "the table",
 	"internal/code":              "what governs package managers",
 	"internal/hook/install":      "the agents' own files of credentials, which installing leaves alone",
-	"internal/scan":              "words of people about secrets: see TestSecretPlaces there",
 }
 
 // TestFilesWithSecretsHaveOneTable: no file of the program but the table lists names of files with secrets. Two of them in one file are a list.

@@ -1,6 +1,10 @@
 package scan
 
-import "strings"
+import (
+	"strings"
+
+	"mycelium/internal/policy/secretfile"
+)
 
 // prose looks for orders to the model in a text.
 func (t *passage) prose() {
@@ -197,11 +201,21 @@ func (t *passage) first(s *sentence) {
 	}
 }
 
-// secretPlaces are files and stores of secrets.
-var secretPlaces = []string{"~/.ssh", "id_rsa", "id_ed25519", ".ssh/", "ssh key", "~/.aws", ".aws/credentials", "~/.netrc", ".netrc",
-	"~/.kube", "kube/config", "mcp.json", ".env", "env file", "~/.config", "~/.gnupg", "~/.docker", "bash_history",
-	"zsh_history", "/etc/passwd", "/etc/shadow", "browser history", "private key", "keychain", "~/.npmrc", "~/.pypirc", "~/.git-credentials",
-	"wallet.dat", "seed phrase", "~/.claude", "claude_desktop_config", "~/.codex"}
+// secretPlaces are words for files and stores of secrets: the names of the one table, and what people say otherwise.
+var secretPlaces = append([]string{"~/.ssh", ".ssh/", "ssh key", "~/.aws", "~/.kube", "kube/config", "mcp.json", "env file", "~/.config",
+	"~/.gnupg", "~/.docker", "bash_history", "zsh_history", "/etc/passwd", "/etc/shadow", "browser history", "private key", "keychain",
+	"wallet.dat", "seed phrase", "~/.claude", "claude_desktop_config", "~/.codex"}, secretNames()...)
+
+// secretNames returns the names of the table that stand for a secret wherever they are written: they have no star but at the end.
+func secretNames() (names []string) {
+	for _, f := range secretfile.Files {
+		name := strings.TrimSuffix(f.Path, "*")
+		if f.Grade == secretfile.Named && !strings.Contains(name, "*") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 func sensitive(line string) (string, bool) {
 	p, ok := containsAny(line, secretPlaces...)
