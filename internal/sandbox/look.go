@@ -31,20 +31,22 @@ const (
 // folder. It never follows a link, and it opens each folder from the one above, so that a command that runs at the same time cannot lead
 // it elsewhere.
 type look struct {
-	ctx    context.Context //nolint:containedctx // of one call
-	forms  forms
-	roots  []string
-	git    string
-	home   string
-	scan   string          // a folder for copies that git reads
-	after  bool            // the command has ended: nothing may hide from the look any more
-	closed map[string]bool // folders that could not be read before the command either
-	counts int
-	reader folder.Reader
-	folded []byte          // the name that is looked at; kept for its memory
-	given  map[string]bool // paths that the command was given by name
-	index  gitIndex
-	out    Guarded
+	ctx     context.Context //nolint:containedctx // of one call
+	forms   forms
+	roots   []string
+	git     string
+	home    string
+	scan    string          // a folder for copies that git reads
+	after   bool            // the command has ended: nothing may hide from the look any more
+	closed  map[string]bool // folders that could not be read before the command either
+	counts  int
+	reader  folder.Reader
+	folded  []byte          // the name that is looked at; kept for its memory
+	given   map[string]bool // paths that the command was given by name
+	index   gitIndex
+	tracked []tracked
+	all     bool // every file has secrets, by the folder that it lies in
+	out     Guarded
 }
 
 // look looks for what is guarded. before is nil before the command. After it, a folder that its owner closed meanwhile is opened again, and
@@ -63,6 +65,7 @@ func (c *Command) look(ctx context.Context, before *Guarded) (*Guarded, error) {
 			return nil, fmt.Errorf("look for what governs agents in %s: %w", root, err)
 		}
 	}
+	l.committed()
 	l.out.sort()
 	return &l.out, nil
 }
@@ -151,7 +154,7 @@ func (l *look) read(r *os.Root) (out []entry, err error) {
 			return fmt.Errorf("there are more than %d files: the sandbox cannot tell in time which of them govern agents", mostEntries)
 		}
 		l.folded = paths.Fold(l.folded[:0], name)
-		if mode&(fs.ModeDir|fs.ModeSymlink|fs.ModeSocket) != 0 || gitParts[string(l.folded)] || l.forms.last[string(l.folded)] ||
+		if l.all || mode&(fs.ModeDir|fs.ModeSymlink|fs.ModeSocket) != 0 || gitParts[string(l.folded)] || l.forms.last[string(l.folded)] ||
 			len(l.forms.ends[string(l.folded)]) > 0 || !l.after && secretfile.Known(l.folded) {
 			out = append(out, entry{name, string(l.folded), mode})
 		}
@@ -166,14 +169,24 @@ func (l *look) read(r *os.Root) (out []entry, err error) {
 // entry looks at one name.
 func (l *look) entry(r *os.Root, path string, e entry, level int) error {
 	if b, ok := l.forms.of(path, e.folded); ok {
-		l.record(path, b.ChangeOnly)
-		if b.ChangeOnly {
+		switch {
+		case b.ChangeOnly:
+			l.record(path, true)
 			l.links(r, path, e)
+		case !secretfile.Known([]byte(e.folded)) || !l.track(path, true):
+			l.record(path, false)
 		}
 		return nil
 	}
-	if !l.after && l.secret(path, e) {
-		l.out.Secrets = append(l.out.Secrets, path)
+	switch secret := !l.after && l.secret(path, e); {
+	case secret && e.mode.IsDir() && l.index.below(path): // git would take an empty folder for files that were removed
+		was := l.all
+		l.all = true
+		defer func() { l.all = was }()
+	case secret:
+		if !l.track(path, false) {
+			l.out.Secrets = append(l.out.Secrets, path)
+		}
 		return nil
 	}
 	if e.mode&fs.ModeSymlink != 0 {

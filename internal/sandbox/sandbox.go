@@ -68,6 +68,9 @@ const Folder = inside + "/files"
 type Worktree struct {
 	Own    string // absolute: its own part of the repository
 	Common string // absolute: what all working trees share
+	// Branches is the folder of branches of which the command may move one, such as "swarm". Every other ref, the stash and what else the
+	// working trees share but the objects stay as they are. "" is no bound.
+	Branches string
 }
 
 // Result says how a command ended.

@@ -35,6 +35,9 @@ const (
 // Root is the folder of a user in which the program keeps its state.
 type Root string
 
+// Trees returns the folder beside the state with the working trees of workers, by project.
+func (r Root) Trees() string { return string(r) + "-trees" }
+
 // OfPerson returns the folder for a command of a person: what `state:` in the person's mycelium.yaml names, else [UsualOfPerson].
 func OfPerson(getenv func(string) string) (Root, error) {
 	home := getenv("HOME")

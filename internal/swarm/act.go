@@ -23,7 +23,7 @@ func (d *Driver) start(ctx context.Context, seen *book.Session) error {
 	if len(d.ready(seen)) == 0 {
 		return nil
 	}
-	base, err := d.Ground.Tip(ctx)
+	base, err := d.tip(ctx, seen)
 	if err != nil {
 		return err
 	}

@@ -119,12 +119,16 @@ func (d *Driver) step(ctx context.Context) (over bool, err error) {
 		return false, err
 	}
 	busy := d.underWay() // before anything is read: what ends meanwhile is looked at next time, as it is then
-	if err := d.failed(); err != nil {
-		return false, err
-	}
+	failed := d.failed()
 	s, err := d.Book.Read(ctx, d.id)
 	if err != nil || !s.Open() {
-		return true, err
+		return true, errors.Join(failed, err)
+	}
+	if failed != nil {
+		if !busy[landJob] {
+			err = d.putBack(ctx, s) // it may have failed because the branch is gone
+		}
+		return false, errors.Join(failed, err)
 	}
 	d.settings = s.Settings
 	if s.Landing != nil && !busy[landJob] {
@@ -196,6 +200,31 @@ func (d *Driver) watch() (stop func()) {
 	return func() { _ = eyes.Close() }
 }
 
+// tip is the commit on which the next work stands: what has landed last.
+func (d *Driver) tip(ctx context.Context, s *book.Session) (ground.Commit, error) {
+	if tip := s.Tip(); tip != "" {
+		return tip, nil
+	}
+	return d.Ground.Tip(ctx) // of a version that did not record it
+}
+
+// putBack puts the branch of the session back where something other than the merge queue has moved it. Nothing lands meanwhile.
+func (d *Driver) putBack(ctx context.Context, s *book.Session) error {
+	tip := s.Tip()
+	if tip == "" || s.Landing != nil {
+		return nil
+	}
+	kept, err := d.Ground.Restore(ctx, tip)
+	if err != nil || kept == "" {
+		return err
+	}
+	_, err = d.change(ctx, func(*book.Session) ([]book.Event, error) {
+		return []book.Event{{Kind: "session", Text: fmt.Sprintf("something other than the merge queue had moved %s: it is back at %.12s, and %s"+
+			" keeps what was there", d.Ground.Branch(), tip, kept)}}, nil
+	})
+	return err
+}
+
 // change is a change of the session by this driver.
 func (d *Driver) change(ctx context.Context, f func(*book.Session) ([]book.Event, error)) (*book.Session, error) {
 	return d.Book.Change(ctx, d.id, d.Holder, f)
@@ -232,7 +261,10 @@ func (d *Driver) finish(ctx context.Context, seen *book.Session) (over bool, err
 	if !d.idle() || !rests(seen) || seen.State == book.Reviewing && reviewing(seen) {
 		return false, nil
 	}
-	tip, err := d.Ground.Tip(ctx)
+	if err := d.putBack(ctx, seen); err != nil {
+		return false, err
+	}
+	tip, err := d.tip(ctx, seen)
 	if err != nil {
 		return false, err
 	}

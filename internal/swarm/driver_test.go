@@ -91,6 +91,7 @@ func begin(t *testing.T, s *book.Session) *fixture {
 		f.base, _, err = f.Ground.Head(t.Context())
 	}
 	if err == nil {
+		s.Base, s.Branch = string(f.base), f.Ground.Branch()
 		err = f.Ground.Begin(t.Context(), f.base)
 	}
 	if err == nil {
@@ -401,7 +402,7 @@ func TestLandingIsRecovered(t *testing.T) {
 	}{
 		"it took place": {"1", func(f *fixture, to ground.Commit) error { return f.Ground.Land(f.Context(), f.base, to) }},
 		"it did not":    {"1", func(*fixture, ground.Commit) error { return nil }},
-		"the branch is elsewhere": {"2", func(f *fixture, _ ground.Commit) error {
+		"the branch is elsewhere": {"1", func(f *fixture, _ ground.Commit) error {
 			tree := f.git(f.top, "rev-parse", string(f.base)+"^{tree}")
 			other := f.git(f.top, "commit-tree", tree, "-p", string(f.base), "-m", "by somebody else")
 			f.git(f.top, "update-ref", "refs/heads/swarm/s", other)
@@ -440,6 +441,33 @@ func TestLandingIsRecovered(t *testing.T) {
 				t.Errorf("working trees are left: %v %v", left, err)
 			}
 		})
+	}
+}
+
+// What a worker does to the branch of the session counts for nothing: the branch is put back, and what was there is kept.
+func TestBranchThatAWorkerMoves(t *testing.T) {
+	f := begin(t, &book.Session{Features: []*book.Feature{feature("a"), feature("b", "a")}})
+	var red string
+	f.workers["a"] = func(h *hand) {
+		h.work(func(*worker.Work) {
+			red = h.commit(h.tree, "feat: red", "bad", "x\n")
+			f.git(f.top, "update-ref", "refs/heads/swarm/s", red)
+			f.git(h.tree, "reset", "-q", "--hard", "HEAD~")
+			h.commit(h.tree, "feat: a", "a", "1\n")
+		})
+	}
+	f.workers["b"] = func(h *hand) {
+		h.work(func(*worker.Work) {
+			h.commit(h.tree, "feat: b", "b", "1\n")
+			f.git(f.top, "branch", "-D", "swarm/s")
+		})
+	}
+	s := f.drive()
+	f.want(s, "a", book.Completed, 1, 1)
+	f.want(s, "b", book.Completed, 1, 1)
+	if f.on("bad") != "" || f.landed() != "2" || string(s.Tip()) != f.git(f.top, "rev-parse", "swarm/s") ||
+		f.git(f.top, "rev-parse", "refs/mycelium/moved/s/"+red[:12]) != red || !strings.Contains(f.happened(), "had moved swarm/s") {
+		t.Errorf("%s commits are on the branch\n%s", f.landed(), f.happened())
 	}
 }
 

@@ -128,7 +128,10 @@ func (d merging) land(ctx context.Context) error {
 		}
 		candidates = append(candidates, candidate(f, said))
 	}
-	tip, err := d.Ground.Tip(ctx)
+	if err := d.putBack(ctx, s); err != nil {
+		return err
+	}
+	tip, err := d.tip(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -167,7 +170,9 @@ func (d merging) landed(ctx context.Context, l *line, r ground.Round) error {
 		return err
 	}
 	if _, err := d.change(ctx, func(s *book.Session) ([]book.Event, error) {
-		s.Landing = nil
+		if s.Landing != nil {
+			s.Landed, s.Landing = s.Landing.New, nil
+		}
 		var events []book.Event
 		for _, c := range r.Landed {
 			events = append(events, complete(s, c.ID, proofs[c.ID], "it has landed"))
@@ -328,7 +333,9 @@ func (d merging) recover(ctx context.Context, i *book.Landing) error {
 	}
 	_, err = d.change(ctx, func(s *book.Session) ([]book.Event, error) {
 		s.Landing = nil
-		if whether != ground.Yes {
+		if whether == ground.Yes {
+			s.Landed = i.New
+		} else {
 			return []book.Event{{Kind: "merge", Text: "a landing was broken off and is made again: " + strings.Join(i.Features, ", ")}}, nil
 		}
 		var events []book.Event

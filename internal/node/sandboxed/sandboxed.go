@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"mycelium/internal/config"
 	"mycelium/internal/gate/facts"
@@ -48,6 +49,9 @@ func Command(folder string, paths state.Paths, home string, environ []string) (s
 	if t, ok := worktree.Of(folder); ok {
 		own, common := worktree.Repository(t.Dir)
 		c.Worktree = &sandbox.Worktree{Own: own, Common: common}
+		if trees, err := filepath.EvalSymlinks(paths.Root.Trees()); err == nil && strings.HasPrefix(t.Dir, trees+"/") { // of a worker
+			c.Worktree.Branches = "swarm"
+		}
 	}
 	for _, dir := range []string{c.Caches, c.Scratch, c.Quarantine} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {

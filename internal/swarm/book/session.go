@@ -54,6 +54,7 @@ type Session struct {
 	State    State     `json:"state"`
 	Branch   string    `json:"branch"`           // full name of the ref on which features land
 	Base     string    `json:"base"`             // commit from which the branch began
+	Landed   string    `json:"landed,omitzero"`  // commit that landed last; empty: none has, or an older version did not record it
 	Target   string    `json:"target,omitempty"` // full name of the person's branch at the beginning; empty: none was checked out
 	Settings Settings  `json:"settings"`
 	Began    time.Time `json:"began"`
@@ -74,6 +75,37 @@ type Session struct {
 	KeptOut []KeptOut `json:"keptOut,omitempty"`
 
 	Features []*Feature `json:"-"`
+}
+
+// Tip returns the commit at which the branch of the session stands by what has landed. It is empty if something has landed in a session
+// that was begun by a version that did not record it.
+func (s *Session) Tip() ground.Commit {
+	switch {
+	case s.Landed != "":
+		return ground.Commit(s.Landed)
+	case !slices.ContainsFunc(s.Features, func(f *Feature) bool { return f.Commit != "" || f.TakenBack != "" }):
+		return ground.Commit(s.Base)
+	}
+	return ""
+}
+
+// CheckLanded refuses a commit at which the branch of the session stands, and which is not what has landed last: something other than the
+// merge queue has moved the branch.
+func (s *Session) CheckLanded(c ground.Commit) error {
+	tip := s.Tip()
+	if c == tip || s.Landing != nil && string(c) == s.Landing.New {
+		return nil
+	}
+	if tip == "" && slices.ContainsFunc(s.Features, func(f *Feature) bool { return string(c) == f.Commit || string(c) == f.TakenBack }) {
+		return nil
+	}
+	branch := strings.TrimPrefix(s.Branch, "refs/heads/")
+	hint := "git log " + branch + " shows what is on it; begin a new session for what is left"
+	if tip != "" {
+		hint = fmt.Sprintf("git log %.12s..%s shows what it has more; git update-ref refs/heads/%s %s puts it back", tip, branch, branch, tip)
+	}
+	return text.Hinted(fmt.Errorf("the branch %s is at %.12s, which has not landed there: something other than the merge queue has moved it",
+		branch, c), hint)
 }
 
 // KeptOut is the decision of a person not to take the work of a session, or of a feature of it, as it was at a commit.

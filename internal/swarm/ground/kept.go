@@ -95,7 +95,7 @@ func (r Keep) Kept(ctx context.Context, landed []Commit) ([]Kept, error) {
 
 func (r Keep) listKept(ctx context.Context) (out []Kept, err error) {
 	args := []string{"for-each-ref", "--format=%(refname)%00%(objectname)%00%(tree)%00%(parent)"}
-	for _, kind := range []string{"attempts", "sessions", "snapshots", "undo"} {
+	for _, kind := range []string{"attempts", "moved", "sessions", "snapshots", "undo"} {
 		args = append(args, r.keptAt(kind))
 	}
 	lines, err := r.plumbing().Run(ctx, args...)

@@ -139,39 +139,59 @@ func (r *Repo) checkedOut(ctx context.Context, ref string) (string, error) {
 	return "", nil
 }
 
-// HandOver moves a branch of the person forward to the session's tip. It is called when the person asks for it. moved is false where the
+// HandOver moves a branch of the person forward to a commit that has landed. It is called when the person asks for it. moved is false where the
 // branch has that commit already, and nothing is done then. It refuses what is no fast-forward. Where the branch is checked out, git
 // changes the files that differ, and refuses, with nothing changed, if one of them has changes that are not committed or lies where an
 // untracked or ignored file is; other changes stay. No hook runs.
-func (r *Repo) HandOver(ctx context.Context, branch string) (tip Commit, moved bool, err error) {
-	if tip, err = r.Tip(ctx); err != nil {
-		return "", false, err
-	}
+func (r *Repo) HandOver(ctx context.Context, branch string, tip Commit) (moved bool, err error) {
 	ref := "refs/heads/" + branch
 	old, err := r.resolve(ctx, ref)
 	if err != nil {
-		return "", false, text.Hinted(fmt.Errorf("hand over to the branch %s: %w", text.OneLine(branch), err), "name a branch that is there")
+		return false, text.Hinted(fmt.Errorf("hand over to the branch %s: %w", text.OneLine(branch), err), "name a branch that is there")
 	}
 	if _, err := r.plumbing().Run(ctx, "merge-base", "--is-ancestor", string(old), string(tip)); err != nil {
 		if git.Code(err) == 1 {
-			return "", false, text.Hinted(fmt.Errorf("%s has commits that %s does not have: it cannot be moved forward", branch, r.Branch()),
+			return false, text.Hinted(fmt.Errorf("%s has commits that %s does not have: it cannot be moved forward", branch, r.Branch()),
 				"git merge "+r.Branch()+", or open a pull request")
 		}
-		return "", false, fmt.Errorf("hand over to the branch %s: %w", branch, err)
+		return false, fmt.Errorf("hand over to the branch %s: %w", branch, err)
 	}
 	if old == tip {
-		return tip, false, nil
+		return false, nil
 	}
 	at, err := r.checkedOut(ctx, ref)
 	if err != nil {
-		return "", false, err
+		return false, err
 	}
 	if at == "" {
 		err = r.update(ctx, change{ref, tip, old})
 	} else {
 		err = fastForward(ctx, at, branch, tip)
 	}
-	return tip, err == nil, err
+	return err == nil, err
+}
+
+// Restore puts the session's branch back to a commit that has landed, if it stands elsewhere or is gone, and keeps the commit at which it
+// stood under a ref of our own. It returns that ref; "" if the branch was in its place, or gone. It refuses while somebody has the branch
+// checked out.
+func (r *Repo) Restore(ctx context.Context, to Commit) (kept string, err error) {
+	now, err := r.Tip(ctx)
+	if err == nil && now == to {
+		return "", nil
+	}
+	at, busy := r.checkedOut(ctx, r.branch())
+	if busy == nil && at != "" {
+		busy = text.Hinted(fmt.Errorf("the branch %s was moved, and is checked out in %s", r.Branch(), text.OneLine(at)),
+			"switch to another branch there")
+	}
+	switch {
+	case busy != nil:
+		return "", busy
+	case err != nil:
+		return "", r.update(ctx, change{r.branch(), to, Commit(r.zero)})
+	}
+	kept = Keep{r}.keptAt("moved") + string(now[:12])
+	return kept, r.update(ctx, change{kept, now, ""}, change{r.branch(), to, now})
 }
 
 // Ends returns the commit of a branch of the person, that of the session, and the one that both share, from which they differ.

@@ -264,14 +264,15 @@ func TestHandOver(t *testing.T) {
 			p := set(t)
 			c.before(t, p.top)
 			before, was := fingerprint(t, p.top), run(t, p.top, "rev-parse", "main")
-			to, moved, err := p.HandOver(t.Context(), "main")
-			now, tip := run(t, p.top, "rev-parse", "main"), string(must[Commit](t)(p.Tip(t.Context())))
+			tip := must[Commit](t)(p.Tip(t.Context()))
+			moved, err := p.HandOver(t.Context(), "main", tip)
+			now := run(t, p.top, "rev-parse", "main")
 			if c.refused == "" {
-				if err != nil || now != tip || string(to) != tip || !moved {
+				if err != nil || now != string(tip) || !moved {
 					t.Errorf("main at %s, moved %t: %v", now, moved, err)
 				}
-				if again, moved, err := p.HandOver(t.Context(), "main"); err != nil || moved || again != to {
-					t.Errorf("a second time: main at %s, moved %t: %v", again, moved, err)
+				if moved, err := p.HandOver(t.Context(), "main", tip); err != nil || moved {
+					t.Errorf("a second time: main at %s, moved %t: %v", now, moved, err)
 				}
 				if name != "on another branch" && read1(t, p.top, "a") != "changed\n" ||
 					strings.Contains(name, "other files") && read1(t, p.top, "sub/b") != "mine" {
@@ -285,7 +286,7 @@ func TestHandOver(t *testing.T) {
 		})
 	}
 	p := set(t)
-	if _, _, err := p.HandOver(t.Context(), "absent"); err == nil {
+	if _, err := p.HandOver(t.Context(), "absent", p.base); err == nil {
 		t.Error("handed over to a branch that is not there")
 	}
 }

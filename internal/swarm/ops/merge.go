@@ -27,13 +27,25 @@ func (o Ops) Offer(ctx context.Context, s *book.Session, into string, most int) 
 	if err != nil {
 		return of, err
 	}
-	old, tip, shared, err := g.Ends(ctx, into)
+	old, tip, shared, err := o.ends(ctx, g, s, into)
 	if err != nil || old == tip {
 		return Offer{Tip: tip}, err
 	}
 	of = Offer{Tip: tip, New: true}
 	of.Files, of.Diff, err = g.Difference(ctx, shared, tip, most)
 	return of, err
+}
+
+// ends is [ground.Repo.Ends] of a session. It refuses what is on the session's branch and has not landed there, by the book as it is now.
+func (o Ops) ends(ctx context.Context, g *ground.Repo, s *book.Session, into string) (old, tip, shared ground.Commit, err error) {
+	if old, tip, shared, err = g.Ends(ctx, into); err != nil {
+		return "", "", "", err
+	}
+	now, err := o.Read(ctx, s.ID)
+	if err == nil {
+		err = now.CheckLanded(tip)
+	}
+	return old, tip, shared, err
 }
 
 // HandOver moves a branch of the person's forward to that of the session, which was shown at a commit; moved is false where the branch has
@@ -45,7 +57,7 @@ func (o Ops) HandOver(ctx context.Context, s *book.Session, into string, shown g
 	if err != nil {
 		return "", false, err
 	}
-	old, tip, _, err := g.Ends(ctx, into)
+	old, tip, _, err := o.ends(ctx, g, s, into)
 	switch {
 	case err != nil:
 		return "", false, err
@@ -56,7 +68,7 @@ func (o Ops) HandOver(ctx context.Context, s *book.Session, into string, shown g
 			return "", false, err
 		}
 	}
-	if tip, moved, err = g.HandOver(ctx, into); err != nil {
+	if moved, err = g.HandOver(ctx, into, tip); err != nil {
 		return "", false, err
 	}
 	if moved {

@@ -46,6 +46,7 @@ func (a *app) doctor(ctx context.Context, more []base.Check) error {
 	a.doctorState(v.Project.State, add)
 	doctorTrust(v, add)
 	doctorFiles(v, add)
+	doctorTracked(ctx, v, a.Getenv("HOME"), add)
 	doctorSkills(v, add)
 	doctorNeeds(ctx, v, add)
 	doctorHeld(v, add)
