@@ -15,8 +15,9 @@ import (
 // Kind says why a process owns the project. It decides who gives way to whom.
 type Kind string
 
-// The kinds of owners; "" for an owner of an earlier version, which does not say. A command owns the project until its own work is done. A daemon that starts goes before every command that comes
-// later, and waits for the command that is the owner. A served daemon asks an automatic one, or a command, to leave.
+// The kinds of owners; "" for an owner of an earlier version, which does not say. A command owns the project until its own work is done. A
+// daemon that starts goes before every command that comes later, and waits for the command that is the owner. A served daemon asks an
+// automatic one, or a command, to leave.
 const (
 	Command   Kind = "command"   // no daemon ran when it began
 	Automatic Kind = "automatic" // a client has started it: it ends when it is idle

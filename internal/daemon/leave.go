@@ -18,6 +18,7 @@ type work struct {
 	calls  int       // those under way
 	since  time.Time // when the last of them ended, or the connection was made
 	stream bool      // it belongs to a stream, which ends by itself
+	guest  bool      // of Guests
 }
 
 // Leave ends an owner when it has answered everybody: Serve takes no connection any more, and returns when the calls under way are
@@ -36,8 +37,8 @@ func (o *Owner) Leave() error {
 	return err
 }
 
-// drain takes no connection any more, and returns when the last connection is closed, or ctx is done. A connection on which nothing was asked for a
-// while is closed, unless it is one of this process: a command that owns the project ends it.
+// drain takes no connection any more, and returns when the last connection is closed, or ctx is done. A connection on which nothing was
+// asked for a while is closed, unless it is one of this process: a command that owns the project ends it.
 func (v *serving) drain(ctx context.Context) {
 	v.mu.Lock()
 	v.full = true
