@@ -69,11 +69,16 @@ func (f *phone) tap(m telegramtest.Message, button string) telegramtest.Tapped {
 	return said
 }
 
-// decided returns who answered a call of a command, by the log of a project.
+// decided returns who answered a call of a command, and why it ran or did not, by the log of a project.
 func (p *project) decided(command string) (by []string) {
+	calls := map[string]bool{}
 	for _, r := range p.logged() {
-		if r.Kind == audit.Decided && strings.Contains(string(r.Args), command) {
-			by = append(by, r.DecidedBy)
+		if r.Kind != audit.Decided {
+			continue
+		}
+		calls[r.ID] = calls[r.ID] || strings.Contains(string(r.Args), command)
+		if calls[r.ID] && r.DecidedBy != "policy" {
+			by = append(by, r.DecidedBy+": "+r.Reason)
 		}
 	}
 	return by
@@ -122,7 +127,7 @@ func TestTelegramServesWhatNewStarted(t *testing.T) {
 		t.Errorf("the hook said %s", out)
 	}
 	for _, command := range []string{"dd if=one", "dd if=two"} {
-		if by := shop.decided(command); len(by) != 1 || !strings.Contains(by[0], "user4200 (telegram 4200)") {
+		if by := shop.decided(command); len(by) != 1 || !strings.HasPrefix(by[0], "person: ") || !strings.Contains(by[0], "pproved by user4200") {
 			t.Errorf("%s was decided by %q", command, by)
 		}
 		if by := f.decided(command); len(by) != 0 {
@@ -176,7 +181,7 @@ func TestTelegramServesAfterDeaths(t *testing.T) {
 	if out := <-third; !strings.Contains(out, `"allow"`) {
 		t.Errorf("after the next start the hook said %s", out)
 	}
-	if by := shop.decided("dd if=three"); len(by) != 1 || !strings.Contains(by[0], "user4200") {
+	if by := shop.decided("dd if=three"); len(by) != 1 || !strings.Contains(by[0], "approved by user4200 (telegram 4200) via telegram") {
 		t.Errorf("decided by %q", by)
 	}
 }
@@ -218,7 +223,7 @@ func TestTelegramOneBotForTwo(t *testing.T) {
 	if out := <-first; !strings.Contains(out, `"allow"`) {
 		t.Errorf("after the bot has moved the hook said %s", out)
 	}
-	if by := web.decided("dd if=one"); len(by) != 1 || !strings.Contains(by[0], "user4200 (telegram 4200)") {
+	if by := web.decided("dd if=one"); len(by) != 1 || !strings.HasPrefix(by[0], "person: ") || !strings.Contains(by[0], "pproved by user4200") {
 		t.Errorf("decided by %q", by)
 	}
 	if out := <-own; strings.Contains(out, `"allow"`) {
@@ -234,7 +239,7 @@ func TestTelegramOneBotForTwo(t *testing.T) {
 	if out := <-second; !strings.Contains(out, `"allow"`) {
 		t.Errorf("served by the other daemon, the hook said %s", out)
 	}
-	if by := f.decided("dd if=two"); len(by) != 1 || !strings.Contains(by[0], "user4200 (telegram 4200)") {
+	if by := f.decided("dd if=two"); len(by) != 1 || !strings.HasPrefix(by[0], "person: ") || !strings.Contains(by[0], "pproved by user4200") {
 		t.Errorf("decided by %q", by)
 	}
 }

@@ -33,6 +33,7 @@ type projects struct {
 	bot     api.Bot         // that runs
 	notices *approval.Board // of the others
 
+	looked  chan struct{}             // closed when the notes of the projects were read for the first time
 	refused map[state.Paths]state.Bot // what the log has said of projects for which the bot does not ask; of the goroutine of run
 
 	mu      sync.Mutex
@@ -52,7 +53,7 @@ type other struct {
 
 func newProjects(c *Chats, bot api.Bot) *projects {
 	return &projects{Chats: c, bot: bot, notices: &approval.Board{}, others: map[state.Paths]*other{},
-		refused: map[state.Paths]state.Bot{}, changed: make(chan struct{})}
+		looked: make(chan struct{}), refused: map[state.Paths]state.Bot{}, changed: make(chan struct{})}
 }
 
 // The bounds of asking another daemon.
@@ -145,8 +146,9 @@ func (p *projects) run(ctx context.Context, tell func(approval.Request)) {
 	} else {
 		defer changes.Close()
 	}
-	for ctx.Err() == nil {
-		p.look(ctx, &all, tell)
+	p.look(ctx, &all, tell)
+	close(p.looked)
+	for ; ctx.Err() == nil; p.look(ctx, &all, tell) {
 		if changes == nil {
 			select {
 			case <-ctx.Done():
@@ -414,6 +416,11 @@ func (p *projects) holder(ctx context.Context, id string) (*other, approval.Requ
 	if !errors.Is(err, approval.ErrUnknown) {
 		r.Project = p.ownName()
 		return nil, r, err
+	}
+	select {
+	case <-p.looked: // before that, the bot knows of no other project
+	case <-ctx.Done():
+		return nil, r, ctx.Err()
 	}
 	some, err := p.candidates(id)
 	if err != nil {
