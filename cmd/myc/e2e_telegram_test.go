@@ -229,7 +229,7 @@ func TestTelegramSaysWhyNothingStarts(t *testing.T) {
 	f.answer("/new web", "plain/web is not a Mycelium project")
 }
 
-// TestTelegramOnePoller: of two daemons with one bot the second says so and asks nobody, and the first is not disturbed.
+// TestTelegramOnePoller: of two daemons with one bot the second says so, and the first is not disturbed.
 func TestTelegramOnePoller(t *testing.T) {
 	t.Parallel()
 	f := newPhone(t, "", nil)

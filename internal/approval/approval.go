@@ -76,6 +76,9 @@ type Request struct {
 	Opinion   string         `json:"opinion,omitempty"` // of the model that passed the request on
 	Waiting   int            `json:"waiting"`           // number of calls that wait for this answer
 	Pane      string         `json:"pane,omitempty"`    // the tmux pane of the agent, if it has one
+
+	// Project is the name of the project, on a surface that shows several; the surface sets it. Empty: it shows one.
+	Project string `json:"-"`
 }
 
 // Asked is one question of an agent with its options.

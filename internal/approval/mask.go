@@ -14,7 +14,7 @@ import (
 // masked returns a request with its secrets masked, for people, models and the database. Digest stays that of the request before.
 func (r Request) masked() Request {
 	for _, text := range []*string{&r.Agent, &r.Label, &r.Dir, &r.Tool, &r.Rule, &r.Reason, &r.Category, &r.Thinking, &r.Text, &r.Opinion,
-		&r.Changed, &r.Sandbox.Profile} {
+		&r.Changed, &r.Sandbox.Profile, &r.Project} {
 		*text = credential.Mask(*text)
 	}
 	r.Args, r.Lacked = maskedArgs(r.Args), r.Lacked.masked()

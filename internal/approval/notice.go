@@ -38,6 +38,8 @@ type Notice struct {
 	// Request is the call that the agent's own terminal asks about; only of [Waits]. Its id begins with [TerminalPrefix]: the queue does not
 	// have it.
 	Request *Request `json:"request,omitzero"`
+	// Project is the name of the project, on a surface that shows several; the surface sets it. Empty: it shows one.
+	Project string `json:"-"`
 }
 
 // Board passes notices from those who post them to those who watch. The zero value is ready; a nil board drops notices.

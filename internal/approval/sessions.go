@@ -49,6 +49,9 @@ type AgentSession struct {
 
 	Transcript string `json:"transcript,omitempty"`
 	Resumable  bool   `json:"-"` // of a past session: it can be resumed
+
+	// Project is the name of the project, on a surface that shows several; the surface sets it. Empty: it shows one.
+	Project string `json:"-"`
 }
 
 // TerminalPrefix begins the id of a question of an agent's own terminal.
@@ -75,6 +78,9 @@ type Costs struct {
 	Budget   float64 `json:"budget,omitempty"`
 	Today    float64 `json:"today"` // Mycelium's own questions to models
 	Month    float64 `json:"month"`
+
+	// Project is the name of the project, on a surface that shows several; the surface sets it. Empty: it shows one.
+	Project string `json:"-"`
 }
 
 // Agents are the coding agents that people can ask about in a chat.
@@ -114,7 +120,7 @@ type Settings interface {
 	// Asked says the mode and what follows from it now, for people: "auto: nobody is at the machine, so the chat is asked".
 	Asked() string
 	SetMode(ctx context.Context, m Mode) error
-	Costs(ctx context.Context) (Costs, error)
+	Costs(ctx context.Context) ([]Costs, error) // of each project
 }
 
 // MergeSessions adds the agents that were seen in tmux to the sessions that reported themselves, unless one of these has their pane. name

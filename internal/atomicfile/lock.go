@@ -63,8 +63,13 @@ func Locked(path string) (bool, error) {
 
 // LockWait waits up to d for the lock; ErrLocked after that.
 func LockWait(path string, d time.Duration) (*Lock, error) {
+	return LockWithin(context.Background(), path, d)
+}
+
+// LockWithin is LockWait that ends with a context, whose error it returns then.
+func LockWithin(ctx context.Context, path string, d time.Duration) (*Lock, error) {
 	var l *Lock
-	err := poll(context.Background(), d, func() (err error) {
+	err := poll(ctx, d, func() (err error) {
 		l, err = TryLock(path)
 		return err
 	})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -395,6 +396,34 @@ func TestIdleEnd(t *testing.T) {
 	defer mu.Unlock()
 	if asked != vetoes+1 {
 		t.Errorf("Busy was asked %d times, want %d", asked, vetoes+1)
+	}
+}
+
+// A guest is no client: an owner that has only guests ends when it is idle, and their streams with it.
+func TestGuestsKeepNoOwner(t *testing.T) {
+	_, p := project(t)
+	o, err := Own(t.Context(), p, Claim{Kind: Automatic})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	s := testServer(func() {})
+	s.Idle, s.Guests = 30*time.Millisecond, []string{"guest"}
+	s.Streams = map[string]Stream{"guest": func(context.Context, Caller, []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
+		return nil, func(ctx context.Context, _ net.Conn) error { <-ctx.Done(); return nil }, nil
+	}}
+	done := make(chan error, 1)
+	go func() { done <- o.Serve(t.Context(), s) }()
+	conn, err := dial(t, p).Stream(t.Context(), "guest", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if n, err := conn.Read(make([]byte, 1)); err == nil {
+		t.Errorf("the stream goes on: %d bytes", n)
 	}
 }
 

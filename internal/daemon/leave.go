@@ -18,6 +18,7 @@ type work struct {
 	calls  int       // those under way
 	since  time.Time // when the last of them ended, or the connection was made
 	stream bool      // it belongs to a stream, which ends by itself
+	guest  bool      // of Guests
 }
 
 // Leave ends an owner when it has answered everybody: Serve takes no connection any more, and returns when the calls under way are

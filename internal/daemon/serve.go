@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -37,6 +38,7 @@ const (
 type Server struct {
 	Methods map[string]func(ctx context.Context, c Caller, params []byte) (result any, err *rpc.Error)
 	Streams map[string]Stream
+	Guests  []string      // streams whose clients are none for Idle
 	Idle    time.Duration // serving ends after this time without a client; 0: never
 	Busy    func() bool   // true prevents that: the idle time begins anew. nil: never busy
 	Memory  *rpc.Memory   // for the requests; nil: no bound but that of each one
@@ -138,7 +140,7 @@ func (v *serving) expire() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {
-	case v.ended, v.Idle <= 0, len(v.conns) > 0:
+	case v.ended, v.Idle <= 0, !v.alone():
 	case busy:
 		v.startIdle()
 	default:
@@ -165,7 +167,27 @@ func (v *serving) remove(c *net.UnixConn) {
 	defer v.mu.Unlock()
 	delete(v.conns, c)
 	v.forget(c)
-	if len(v.conns) == 0 && !v.ended {
+	if v.alone() && !v.ended {
+		v.startIdle()
+	}
+}
+
+// alone reports whether there is no client but guests. The lock is held.
+func (v *serving) alone() bool {
+	for _, w := range v.conns {
+		if !w.guest {
+			return false
+		}
+	}
+	return true
+}
+
+// invite notes that a connection carries a stream from now on.
+func (v *serving) invite(c *net.UnixConn, method string) {
+	v.at(c, func(w *work) { w.stream, w.guest = true, slices.Contains(v.Guests, method) })
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.alone() && !v.ended {
 		v.startIdle()
 	}
 }
@@ -391,7 +413,7 @@ func (l *link) stream(ctx context.Context, m rpc.Message, open Stream, lines *rp
 		l.refuse(m.ID, e)
 		return false, nil
 	}
-	l.v.at(l.conn, func(w *work) { w.stream = true })
+	l.v.invite(l.conn, m.Method)
 	if !l.answer(m.ID, result) {
 		return true, nil
 	}

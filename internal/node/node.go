@@ -203,7 +203,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	view.Memory.Open(n.db, inForce, noted.Guard(mask))
 	view.Swarm.Open(swarmed.Daemon{DB: n.db, State: n.state, Environ: n.options.Environ, Project: n.files.Project, View: n.View,
 		Model: n.agents.ModelOf}.Host())
-	n.chats = chat.New(chat.Options{Dir: n.dir, Project: n.files.Project, Policy: inForce, Expand: n.pool.Expand, Queue: queue, DB: n.db,
+	n.chats = chat.New(chat.Options{Dir: n.dir, Project: n.files.Project, Policy: inForce, Expand: n.pool.Expand, Queue: queue,
 		Replies: n.judge, State: n.state, Logger: n.logger})
 	n.files.post = n.chats.Post
 	n.files.changed = func(next *project.View) {

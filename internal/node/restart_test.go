@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/harness"
 	"mycelium/internal/node/agentcard"
+	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/identity"
@@ -197,7 +198,7 @@ func boxes(w *rig) any {
 
 // startAgent says why a chat cannot start an agent in a folder of the project.
 func startAgent(w *rig) any {
-	_, err := w.chats.Start(w.t.Context(), filepath.Join(w.home, "shop", "roles"), "", "")
+	_, err := w.chats.Start(w.t.Context(), filepath.Join(w.home, "shop", "roles"), "", "", api.Bot{})
 	return fmt.Sprint(err)
 }
 

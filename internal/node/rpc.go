@@ -167,6 +167,7 @@ func (n *Node) sessionMethods(to methods) {
 		return said.Hear(ctx, n.gate, live, p.Text)
 	})
 	handle(to, api.Notify, n.chats.Notify)
+	n.chats.Methods(to)
 	handle(to, api.Runs, func(context.Context, daemon.Caller, api.None) ([]approval.AgentSession, error) {
 		return append(n.Runs.Sessions(), n.Runs.Past()...), nil
 	})
@@ -174,7 +175,12 @@ func (n *Node) sessionMethods(to methods) {
 
 // streams are the requests whose connection carries something else once they are answered.
 func (n *Node) streams() map[string]daemon.Stream {
-	return map[string]daemon.Stream{api.MCP.Name: n.streamMCP, api.ApprovalsWatch.Name: n.streamApprovals}
+	return map[string]daemon.Stream{
+		api.MCP.Name: n.streamMCP,
+		// Every request: those that wait, then each that comes, changes or is settled.
+		api.ApprovalsWatch.Name: streamLines(n, api.ApprovalsWatch, func(api.WatchParams) error { return nil }, n.Approvals.watchFor),
+		api.BotWatch.Name:       streamLines(n, api.BotWatch, n.chats.Admit, n.chats.Serve),
+	}
 }
 
 // streamMCP serves MCP to a client that attached over the socket.
@@ -196,37 +202,43 @@ func (n *Node) streamMCP(ctx context.Context, c daemon.Caller, params []byte) (a
 	}, nil
 }
 
-// streamApprovals writes every request as a line of JSON: those that wait, then each that comes, changes or is settled.
-func (n *Node) streamApprovals(_ context.Context, c daemon.Caller, params []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
-	p, err := answers.Decode(c, api.ApprovalsWatch, params)
-	if err != nil {
-		return nil, nil, failure.ToRPC(err)
+// streamLines writes each value that watch tells as a line of JSON, until the client goes or the node leaves. An error of admit is the
+// answer instead.
+func streamLines[P, L any](n *Node, m api.Method[P, api.None], admit func(P) error, watch func(context.Context, P, func(L))) daemon.Stream {
+	return func(_ context.Context, c daemon.Caller, params []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
+		p, err := answers.Decode(c, m, params)
+		if err == nil {
+			err = admit(p)
+		}
+		if err != nil {
+			return nil, nil, failure.ToRPC(err)
+		}
+		return struct{}{}, func(ctx context.Context, conn net.Conn) error {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			go func() { // the client sends nothing: a read that returns means that it has gone
+				defer cancel()
+				_, _ = conn.Read(make([]byte, 1))
+			}()
+			go func() { // a client of a node that leaves attaches to the next one
+				defer cancel()
+				select {
+				case <-n.leaving:
+				case <-ctx.Done():
+				}
+			}()
+			defer conn.Close()
+			watch(ctx, p, func(l L) {
+				var b bytes.Buffer
+				if json.MarshalWrite(&b, l, json.Deterministic(true)) != nil {
+					return
+				}
+				b.WriteByte('\n')
+				if _, err := conn.Write(b.Bytes()); err != nil {
+					cancel()
+				}
+			})
+			return nil
+		}, nil
 	}
-	return struct{}{}, func(ctx context.Context, conn net.Conn) error {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		go func() { // the client sends nothing: a read that returns means that it has gone
-			defer cancel()
-			_, _ = conn.Read(make([]byte, 1))
-		}()
-		go func() { // a client of a node that leaves attaches to the next one
-			defer cancel()
-			select {
-			case <-n.leaving:
-			case <-ctx.Done():
-			}
-		}()
-		defer conn.Close()
-		n.Approvals.watchFor(ctx, p, func(r approval.Request) {
-			var b bytes.Buffer
-			if json.MarshalWrite(&b, r, json.Deterministic(true)) != nil {
-				return
-			}
-			b.WriteByte('\n')
-			if _, err := conn.Write(b.Bytes()); err != nil {
-				cancel()
-			}
-		})
-		return nil
-	}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mycelium/internal/daemon"
+	"mycelium/internal/node/api"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/heap"
 	"mycelium/internal/node/port"
@@ -40,7 +41,7 @@ func (n *Node) Run(ctx context.Context) error {
 		idle = idleAfter
 	}
 	err := n.owner.Serve(ctx, daemon.Server{
-		Methods: n.methods(), Streams: n.streams(), Idle: idle, Busy: n.Runs.Busy, Memory: n.pool.Memory(), Logger: n.logger,
+		Methods: n.methods(), Streams: n.streams(), Guests: []string{api.BotWatch.Name}, Idle: idle, Busy: n.Runs.Busy, Memory: n.pool.Memory(), Logger: n.logger,
 	})
 	if n.left() {
 		n.gate.AwaitRunning(ctx) // for clients over HTTP

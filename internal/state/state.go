@@ -112,9 +112,6 @@ func (r Root) UserEdits() string { return r.in("edits") }
 // UserEditLock is the lock to hold while changing the user's own files.
 func (r Root) UserEditLock() string { return r.in("edit.lock") }
 
-// Telegram holds the locks of Telegram bots.
-func (r Root) Telegram() string { return r.in("telegram") }
-
 // Paths are the paths of one project.
 type Paths struct {
 	Root

@@ -18,7 +18,7 @@ import (
 // answers turns taps and texts about requests into answers, and gives them to the queue. It does not change messages: the [outbox] does
 // that when the queue reports the change.
 type answers struct {
-	queue  *approval.Queue
+	queue  Queue
 	client *client
 	outbox *outbox
 	views  *views
@@ -27,7 +27,7 @@ type answers struct {
 	render renderer
 	// control answers the agents' own terminals; it may be nil.
 	control approval.AgentControl
-	past    func(ctx context.Context, list []approval.Candidate) ([]string, error)                              // see [Options.Past]
+	past    func(ctx context.Context, r approval.Request, list []approval.Candidate) ([]string, error)          // see [Options.Past]
 	read    func(ctx context.Context, r approval.Request, text string) (approval.Reply, error)                  // see [Options.Read]
 	adopt   func(ctx context.Context, r approval.Request, p approval.Reply, by string) (what string, err error) // see [Options.Adopt]
 }
@@ -57,7 +57,10 @@ func (s *answers) tap(ctx context.Context, r approval.Request, p tap, from *mode
 // text handles a text about a request.
 func (s *answers) text(ctx context.Context, m *models.Message, id, text string) reply {
 	r, err := s.queue.Show(ctx, id)
+	var away *AwayError
 	switch {
+	case errors.As(err, &away):
+		return refusedAway(away)
 	case err != nil:
 		return refused("That request is not known any more: nothing was done.")
 	case r.State == approval.Pending && r.Kind == approval.Stop:
@@ -133,7 +136,7 @@ func (s *answers) write(ctx context.Context, r approval.Request, p approval.Repl
 // check gives an answer to the queue if this person has seen the whole request. Where the request demands a second sign, it asks for the
 // PIN, or, if the bot has none, for another tap.
 func (s *answers) check(ctx context.Context, r approval.Request, a approval.Answer, user int64, message int) reply {
-	a.Via, a.Digest = viaTelegram, r.Digest
+	a.Via, a.Digest = Via, r.Digest
 	if a.Allow && r.State == approval.Pending && r.Kind == approval.Call {
 		v := s.views.of(r.ID)
 		if _, whole := s.render.request(r, v); !whole && !v.opened {
@@ -155,7 +158,7 @@ func (s *answers) check(ctx context.Context, r approval.Request, a approval.Answ
 
 // askAgain asks a person with a button of its own whether an approval is meant.
 func (s *answers) askAgain(ctx context.Context, r approval.Request, d sign.Demand, a approval.Answer, user int64, message int) reply {
-	p := (&page{}).text("🔴 "+d.Asks()+"\n").bold(approval.Short(r.Tool, 60)).textf(" (%s)\n", shortID(r.ID))
+	p := (&page{}).of(r.Project).text("🔴 "+d.Asks()+"\n").bold(approval.Short(r.Tool, 60)).textf(" (%s)\n", shortID(r.ID))
 	s.picks.offer(p, user, []choice{{"Yes, I have read it: allow it", func(ctx context.Context) string {
 		return wordsOf(s.give(ctx, r, a, sign.Sure))
 	}}}, true)

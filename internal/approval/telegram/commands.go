@@ -113,8 +113,13 @@ func (c *commands) failed(what string, err error) reply {
 	return refused(what + ": " + approval.Short(c.client.link.clean(err), 200))
 }
 
+// nameOf names a session: with its project, where the bot asks for several.
 func nameOf(s approval.AgentSession, most int) string {
-	return approval.Short(cmp.Or(s.Label, s.ID), most)
+	name := approval.Short(cmp.Or(s.Label, s.ID), most)
+	if s.Project != "" {
+		name += " · 📂 " + approval.Short(s.Project, most)
+	}
+	return name
 }
 
 // named matches the sessions with a label, an id or a pane.
@@ -168,7 +173,7 @@ func (c *commands) pick(ctx context.Context, user int64, matches func(approval.A
 	p := (&page{}).text(question)
 	var choices []choice
 	for _, s := range all[:min(len(all), approval.MaxPlaces)] {
-		choices = append(choices, choice{approval.Short(s.Label+" "+s.Pane+" "+s.Dir, optionRoom),
+		choices = append(choices, choice{approval.Short(strings.TrimSpace(s.Project+" "+s.Label+" "+s.Pane+" "+s.Dir), optionRoom),
 			func(ctx context.Context) string { return act(ctx, s) }})
 	}
 	c.picks.offer(p, user, choices, true)
@@ -234,15 +239,22 @@ func (c *commands) mode(ctx context.Context, _ int64, args string) reply {
 }
 
 func (c *commands) cost(ctx context.Context, _ int64, _ string) reply {
-	sum, err := c.Settings.Costs(ctx)
+	all, err := c.Settings.Costs(ctx)
 	if err != nil {
 		return c.failed("The costs are not known", err)
 	}
-	p := (&page{}).textf("Agents: $%.2f", sum.Sessions)
-	if sum.Budget > 0 {
-		p.textf(" of $%.2f (%.0f %%)", sum.Budget, 100*sum.Sessions/sum.Budget)
+	p := &page{}
+	for i, sum := range all {
+		if i > 0 {
+			p.text("\n")
+		}
+		p.of(sum.Project).textf("Agents: $%.2f", sum.Sessions)
+		if sum.Budget > 0 {
+			p.textf(" of $%.2f (%.0f %%)", sum.Budget, 100*sum.Sessions/sum.Budget)
+		}
+		p.textf("\nQuestions to models: today $%.4f, this month $%.4f", sum.Today, sum.Month)
 	}
-	return reply{page: p.textf("\nQuestions to models: today $%.4f, this month $%.4f", sum.Today, sum.Month)}
+	return reply{page: p}
 }
 
 // tail returns at most n characters from the end of a path.

@@ -14,7 +14,7 @@ import (
 
 // outbox sends notices and keeps the messages of requests up to date.
 type outbox struct {
-	queue  *approval.Queue
+	queue  Queue
 	kept   messages
 	views  *views
 	client *client
@@ -27,6 +27,8 @@ type outbox struct {
 	due     []string // requests whose messages may have to change, in order
 	notices []approval.Notice
 	wake    chan struct{} // holds one value: something is due
+
+	away sync.WaitGroup // requests of projects that cannot be asked now
 }
 
 // touch marks the messages of requests as due for an update.
@@ -106,6 +108,11 @@ func (o *outbox) run(ctx context.Context) {
 			}
 			return o.sendFor(ctx, about, func() (int, error) { return o.client.send(ctx, noticePage(*n), nil) })
 		})
+		var away *AwayError
+		if errors.As(err, &away) {
+			o.touchLater(ctx, id, away.Back)
+			err = nil
+		}
 		if err == nil {
 			wait = 0
 			continue
@@ -164,6 +171,17 @@ func (o *outbox) refresh(ctx context.Context, id string) error {
 		o.views.retire(id)
 	}
 	return nil
+}
+
+// touchLater touches a request when a project can be asked again.
+func (o *outbox) touchLater(ctx context.Context, id string, back <-chan struct{}) {
+	o.away.Go(func() {
+		select {
+		case <-ctx.Done():
+		case <-back:
+			o.touch(id)
+		}
+	})
 }
 
 // sendFor sends a message about a session, or about a question of its own terminal, and records it: replies to the message go there.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -74,6 +75,14 @@ func (r *refusals) allow(user int64) bool {
 	}
 	a.used++
 	return a.used <= maxRefusals
+}
+
+// NamesPerson reports whether a text names a person as personOf does.
+func NamesPerson(by string) bool {
+	name, rest, ok := strings.Cut(by, " (telegram ")
+	number, end := strings.CutSuffix(rest, ")")
+	_, err := strconv.ParseInt(number, 10, 64)
+	return ok && end && err == nil && name != ""
 }
 
 // personOf names a person in records. It holds the number too, because the names that Telegram's users choose are not unique.

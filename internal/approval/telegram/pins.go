@@ -54,7 +54,7 @@ func (s *pins) ask(ctx context.Context, r approval.Request, a approval.Answer, u
 	if locked {
 		return refused("Too many wrong PINs: you approve nothing critical here for a while. Use the terminal.")
 	}
-	p := (&page{}).text("🔐 This is critical. Reply with the PIN to approve ").bold(approval.Short(r.Tool, 60)).textf(" (%s).",
+	p := (&page{}).of(r.Project).text("🔐 This is critical. Reply with the PIN to approve ").bold(approval.Short(r.Tool, 60)).textf(" (%s).",
 		shortID(r.ID))
 	id := s.client.say(ctx, p, func(q *bot.SendMessageParams) {
 		replyTo(message)(q)

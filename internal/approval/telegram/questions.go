@@ -153,7 +153,7 @@ func (s *answers) nextQuestion(ctx context.Context, r approval.Request, i int, b
 		s.outbox.touch(r.ID)
 		return reply{}
 	}
-	result := s.give(ctx, r, approval.Answer{Allow: true, By: by, Via: viaTelegram, Digest: r.Digest, Text: answer}, sign.None)
+	result := s.give(ctx, r, approval.Answer{Allow: true, By: by, Via: Via, Digest: r.Digest, Text: answer}, sign.None)
 	if result.refused { // the last question can be answered again
 		s.views.change(r.ID, func(v *view) { v.at = i })
 		s.outbox.touch(r.ID)

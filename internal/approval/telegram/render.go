@@ -31,7 +31,7 @@ type renderer struct {
 
 // request returns the message of a request. whole is false if its arguments do not fit.
 func (f renderer) request(r approval.Request, v *view) (p *page, whole bool) {
-	p, whole = &page{}, true
+	p, whole = (&page{}).of(r.Project), true
 	switch r.Kind {
 	case approval.Stop:
 		p.stop(r)
@@ -57,6 +57,14 @@ func (f renderer) request(r approval.Request, v *view) (p *page, whole bool) {
 		p.text("\n" + l)
 	}
 	return p, whole
+}
+
+// of adds a line with the name of a project, where the bot asks for several.
+func (p *page) of(project string) *page {
+	if project != "" {
+		p.text("📂 ").bold(approval.Short(project, optionRoom)).text("\n")
+	}
+	return p
 }
 
 // who adds a line that says which session asks.
@@ -210,7 +218,7 @@ func (f renderer) outcome(r approval.Request) string {
 	}
 	if a.By != "" {
 		word += " by " + approval.Short(a.By, 60)
-		if a.Via != "" && a.Via != viaTelegram {
+		if a.Via != "" && a.Via != Via {
 			word += " (" + approval.Short(a.Via, 20) + ")"
 		}
 	}
@@ -269,7 +277,7 @@ func (f renderer) details(r approval.Request) string {
 		}
 	}
 	for _, l := range [][2]string{
-		{"Request", r.ID}, {"Tool", r.Tool}, {"Session", r.Session}, {"Principal", r.Principal}, {"Parent", r.Parent}, {"Role", r.Role},
+		{"Project", r.Project}, {"Request", r.ID}, {"Tool", r.Tool}, {"Session", r.Session}, {"Principal", r.Principal}, {"Parent", r.Parent}, {"Role", r.Role},
 		{"Agent", r.Agent}, {"Surface", r.Surface}, {"Folder", r.Dir}, {"Risk", string(r.Risk)}, {"Category", r.Category}, {"Rule", r.Rule},
 		{"Reason", r.Reason}, {"Model", r.Opinion}, {"Digest", r.Digest}, {"Asked at", f.clock(r.Created)},
 	} {
@@ -298,7 +306,7 @@ func noticePage(n approval.Notice) *page {
 		approval.Delivered:  "⌨️ Kept text",
 		approval.GuardAlert: "🛡 The guard of an agent",
 	}
-	p := &page{}
+	p := (&page{}).of(n.Project)
 	if n.Request != nil {
 		p.bold(words[n.Kind]).text(", at its own terminal:\n")
 		p.call(*n.Request)

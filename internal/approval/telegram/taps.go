@@ -135,7 +135,11 @@ func (t *Bot) tap(ctx context.Context, p tap, q *models.CallbackQuery, chat int6
 		return reply{}
 	}
 	r, err := t.o.Queue.Show(ctx, p.id)
+	var away *AwayError
 	switch {
+	case errors.As(err, &away):
+		t.outbox.restore(ctx, p.id, "", chat, message)
+		return refusedAway(away)
 	case errors.Is(err, approval.ErrUnknown):
 		t.outbox.restore(ctx, p.id, "", chat, message)
 		return refused("This request is not known any more: nothing was done.")

@@ -4,11 +4,13 @@ package telegram
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,15 +23,39 @@ import (
 	"mycelium/internal/store"
 )
 
-// viaTelegram is the [approval.Answer.Via] of answers from the chat.
-const viaTelegram = "telegram"
+// Via is the [approval.Answer.Via] of answers from the chat.
+const Via = "telegram"
+
+// Queue is the requests that the bot asks people about. An [approval.Queue] is that of one project. Where a bot asks for several projects,
+// each request has the name of its project.
+type Queue interface {
+	List(ctx context.Context) ([]approval.Request, error)
+	// Show returns a request. The error is an [*AwayError] if the request may be one of a project that cannot be asked now.
+	Show(ctx context.Context, id string) (approval.Request, error)
+	Settle(ctx context.Context, id string, a approval.Answer, s sign.Sign) (approval.Request, error)
+	// Watch is as [approval.Queue.Watch].
+	Watch(ctx context.Context, f func(approval.Request))
+}
+
+// AwayError means that a project cannot be asked now, because no daemon of it answers.
+type AwayError struct {
+	Projects string          // their names
+	Back     <-chan struct{} // closed when one of them can be asked again
+}
+
+func (e *AwayError) Error() string { return "no daemon runs for " + e.Projects }
+
+// Notices are where notices come from, as an [approval.Board].
+type Notices interface {
+	Watch(ctx context.Context, ready chan<- struct{}, f func(approval.Notice))
+}
 
 // Options configure a [Bot]. Config, Queue and DB are required.
 type Options struct {
 	Config approval.TelegramConfig // with secrets expanded
-	Queue  *approval.Queue
+	Queue  Queue
 	DB     *store.DB
-	Board  *approval.Board // nil: the bot sends no notices
+	Board  Notices // nil: the bot sends no notices
 	// A command is offered only if the interfaces that it needs are set.
 	Agents   approval.Agents
 	Control  approval.AgentControl
@@ -40,7 +66,7 @@ type Options struct {
 	// Adopt writes a policy or rule that a person gave and returns what it wrote. nil: the bot writes no policies or rules.
 	Adopt func(ctx context.Context, r approval.Request, p approval.Reply, by string) (string, error)
 	// Past says in a few words what the rule of each candidate would have allowed of the calls on record. nil: that is not shown.
-	Past   func(ctx context.Context, list []approval.Candidate) ([]string, error)
+	Past   func(ctx context.Context, r approval.Request, list []approval.Candidate) ([]string, error)
 	Logger *slog.Logger
 	Now    func() time.Time
 	Zone   *time.Location // of the times in messages; nil: the local zone
@@ -77,7 +103,7 @@ func New(o Options) (*Bot, error) {
 		o.Now = time.Now
 	}
 	conf := o.Config
-	chat := cmp.Or(conf.Chat, conf.Users[0])
+	chat := chatOf(conf)
 	c := &client{link: newLink(conf.Token, o.Logger), chat: chat, logger: o.Logger}
 	kept := messages{o.DB, TokenDigest(conf.Token)}
 	render := renderer{o.Now, cmp.Or(o.Zone, time.Local)}
@@ -115,6 +141,23 @@ func TokenDigest(token string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
+// chatOf is the chat in which a bot asks; 0 if it has none and nobody may speak to it.
+func chatOf(c approval.TelegramConfig) int64 {
+	if c.Chat == 0 && len(c.Users) > 0 {
+		return c.Users[0]
+	}
+	return c.Chat
+}
+
+// Terms identifies who may answer through a bot: the chat, the people and the PIN of its configuration. Without the token nobody can find
+// them by trying.
+func Terms(c approval.TelegramConfig) string {
+	users := slices.Compact(slices.Sorted(slices.Values(c.Users)))
+	sum := hmac.New(sha256.New, []byte(c.Token))
+	_, _ = fmt.Fprintf(sum, "%d %d %q", chatOf(c), users, c.PIN)
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
 // Run serves until ctx is done and every goroutine that it started has returned. It returns an error if Telegram does not know the bot.
 func (t *Bot) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -135,7 +178,10 @@ func (t *Bot) Run(ctx context.Context) error {
 	}
 	t.outbox.touch(open...)
 	t.work.Go(func() { t.o.Queue.Watch(ctx, func(r approval.Request) { t.outbox.touch(r.ID) }) })
-	t.work.Go(func() { t.outbox.run(ctx) })
+	t.work.Go(func() {
+		defer t.outbox.away.Wait()
+		t.outbox.run(ctx)
+	})
 	t.work.Go(func() { t.readInbox(ctx) })
 	t.client.api.Start(ctx)
 	return nil
@@ -270,6 +316,11 @@ func said(text string) reply {
 		return reply{}
 	}
 	return reply{page: (&page{}).text(text)}
+}
+
+// refusedAway refuses what a person wants about a request of a project that cannot be asked.
+func refusedAway(e *AwayError) reply {
+	return refused("Nothing was done: " + approval.Short(e.Error(), 120) + ". Answer again when it runs.")
 }
 
 func refused(text string) reply { return reply{page: (&page{}).text(text), refused: true} }

@@ -36,6 +36,7 @@ type chatWorld struct {
 	board *approval.Board
 	opts  Options
 	log   *LockedBuffer
+	wrap  func(*approval.Queue) Queue // what the bot has instead of the queue; nil: the queue
 	stop  func()
 }
 
@@ -100,6 +101,9 @@ func (w *chatWorld) newQueue(deadline time.Duration) {
 func (w *chatWorld) start() {
 	w.t.Helper()
 	w.opts.Queue = w.queue
+	if w.wrap != nil {
+		w.opts.Queue = w.wrap(w.queue)
+	}
 	bot, err := New(w.opts)
 	if err != nil {
 		w.t.Fatal(err)

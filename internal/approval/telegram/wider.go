@@ -9,23 +9,30 @@ import (
 	"mycelium/internal/approval"
 )
 
+// Wider is what the approval of a call can be generalised to.
+func Wider(r approval.Request) []approval.Candidate {
+	if list := approval.Candidates(r); len(list) > 1 {
+		return list[1:] // the buttons of the request approve this call
+	}
+	return nil
+}
+
 // offerWider sends what the approval of a call can be generalised to, with what each would have allowed of the calls on record, and buttons
 // for the session and for a rule.
 func (s *answers) offerWider(ctx context.Context, r approval.Request, from *models.User, message int) reply {
-	list := approval.Candidates(r)
-	if r.State != approval.Pending || len(list) < 2 {
+	list := Wider(r)
+	if r.State != approval.Pending || len(list) == 0 {
 		return refused("This call can only be approved as it is.")
 	}
-	list = list[1:] // the buttons of the request approve this call
 	words := make([]string, len(list))
 	if s.past != nil {
 		var err error
-		if words, err = s.past(ctx, list); err != nil {
+		if words, err = s.past(ctx, r, list); err != nil {
 			s.client.warn("the recorded calls were not read", err)
 			return refused("What it would have allowed cannot be told: nothing was done. The log of the daemon says why.")
 		}
 	}
-	p := (&page{}).text("Approve more than this call? It holds for calls that do nothing else than this one does.\n")
+	p := (&page{}).of(r.Project).text("Approve more than this call? It holds for calls that do nothing else than this one does.\n")
 	var choices []choice
 	for i, c := range list {
 		p.textf("%d. ", i+1).bold(string(c.As)).text(": " + approval.Short(c.Words, reasonRoom))

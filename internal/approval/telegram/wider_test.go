@@ -24,7 +24,7 @@ func pushing(command string) approval.Request {
 func TestTelegramApprovesMore(t *testing.T) {
 	fail := false
 	w := newChat(t, -1, func(o *Options) {
-		o.Past = func(_ context.Context, list []approval.Candidate) (words []string, err error) {
+		o.Past = func(_ context.Context, _ approval.Request, list []approval.Candidate) (words []string, err error) {
 			if fail {
 				return nil, errors.New("no log")
 			}

@@ -17,6 +17,9 @@ import (
 	"mycelium/internal/tmux"
 )
 
+// paneID begins the id of an agent that is known from its tmux pane only.
+const paneID = "pane:"
+
 // Past returns the sessions that are not at work, and says which of them can be resumed.
 func (c *Chats) Past(ctx context.Context) ([]approval.AgentSession, error) {
 	all, err := c.Sessions(ctx)
@@ -39,9 +42,6 @@ func (c *Chats) resumable(s approval.AgentSession) bool {
 	_, err := os.Stat(string(e.RunTranscript()))
 	return agent.Resumes && err == nil && approval.CheckPlace(c.Project().File.Spawn.SearchPaths, s.Start) == nil
 }
-
-// Costs returns what agents and our own questions to models have cost.
-func (c *Chats) Costs(ctx context.Context) (approval.Costs, error) { return c.Replies.Costs(ctx) }
 
 // Sessions returns the runs that the hooks know, and the agents that were only seen in tmux.
 func (c *Chats) Sessions(ctx context.Context) ([]approval.AgentSession, error) {
@@ -108,7 +108,7 @@ func (c *Chats) seenInTmux(ctx context.Context, servers map[string]tmux.Server) 
 			if agent == "node" || agent == "myc" {
 				agent = ""
 			}
-			seen = append(seen, approval.AgentSession{ID: "pane:" + p.ID, Agent: agent, Label: name, Dir: p.Dir, Pane: p.ID,
+			seen = append(seen, approval.AgentSession{ID: paneID + p.ID, Agent: agent, Label: name, Dir: p.Dir, Pane: p.ID,
 				Tmux: socket, State: approval.Idle})
 		}
 	}
@@ -242,7 +242,7 @@ func (c *Chats) Summary(ctx context.Context, s approval.AgentSession) (string, e
 
 // Abort ends a session of an agent.
 func (c *Chats) Abort(_ context.Context, s approval.AgentSession) error {
-	if strings.HasPrefix(s.ID, "pane:") {
+	if strings.HasPrefix(s.ID, paneID) {
 		return errors.New("this agent runs without our hook, so it cannot be ended from here: end it at its own terminal")
 	}
 	err := c.Runs.Abort(s.ID, "a person ended this session from a chat")

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -42,7 +41,6 @@ type Options struct {
 	Policy  func() *policy.Policy             // made of them
 	Expand  func(text string) (string, error) // replaces ${VAR} and references to secrets
 	Queue   *approval.Queue
-	DB      *store.DB
 	Replies Replies
 	State   state.Paths // of the project
 	Logger  *slog.Logger
@@ -56,6 +54,9 @@ type Chats struct {
 	terminals presence.Terminals // of this machine: whether somebody is there
 
 	board   approval.Board // notices; each channel posts them
+	polls   atomic.Bool    // the bot of this project runs here
+	serving atomic.Int64   // daemons that ask for this project through their bot
+	free    chan struct{}  // holds one: a daemon that asked for this project has gone
 	texts   texts
 	bells   chan bell
 	renewed chan struct{} // holds one: configuration or variables may have changed
@@ -64,7 +65,8 @@ type Chats struct {
 
 // New makes the connection. Nothing runs until Run is called.
 func New(o Options) *Chats {
-	c := &Chats{Options: o, bells: make(chan bell, 64), renewed: make(chan struct{}, 1)}
+	c := &Chats{Options: o, bells: make(chan bell, 64), renewed: make(chan struct{}, 1),
+		free: make(chan struct{}, 1)}
 	c.terminals.Panes = c.panes
 	c.texts = texts{path: o.State.KeptTexts(), logger: o.Logger, more: make(chan struct{}, 1)}
 	c.restoreMode()
@@ -80,6 +82,7 @@ func (c *Chats) Run(ctx context.Context) error {
 			c.Logger.Warn("chats and notices do not work until this is fixed", "error", err)
 			conf = channels{}
 		}
+		c.announce(conf)
 		part, cancel := context.WithCancel(ctx)
 		var parts sync.WaitGroup
 		parts.Go(func() { c.runNotify(part, conf.notify) })
@@ -124,8 +127,8 @@ func (c *Chats) Notify(_ context.Context, _ daemon.Caller, n approval.Notice) (n
 	return none, nil
 }
 
-// Chat reports whether people can be asked in a chat.
-func (c *Chats) Chat() bool { return c.Project().File.Approval.Telegram != nil }
+// Chat reports whether people can be asked in a chat: by the bot of the project, or by that of another one.
+func (c *Chats) Chat() bool { return c.Project().File.Approval.Telegram != nil || c.serving.Load() > 0 }
 
 // Notices reports whether people are told elsewhere that a call waits: on the screen, by ntfy or by Slack.
 func (c *Chats) Notices() bool {
@@ -177,56 +180,70 @@ func (c *Chats) runNotify(ctx context.Context, conf approval.NotifyConfig) {
 	_ = out.Run(ctx)
 }
 
-// runTelegram runs the bot as soon as no other daemon of this user runs it: Telegram gives every message to one poller only.
+// runTelegram runs the bot as soon as no other daemon of this user runs it: Telegram gives every message to one poller only. Meanwhile that
+// daemon asks for this project.
 func (c *Chats) runTelegram(ctx context.Context, conf approval.TelegramConfig, starts bool) {
-	lock, err := lockBot(ctx, c.State.Telegram(), conf.Token, func(err error) {
-		c.Logger.Warn("this Telegram bot serves another project of yours: it asks nothing of this one until that daemon ends; give "+
-			"each project a bot of its own", "error", err)
-	})
-	if err != nil {
-		if ctx.Err() == nil {
-			c.Logger.Warn("the Telegram bot does not run", "error", err)
-		}
-		return
-	}
-	defer func() { _ = lock.Unlock() }()
-	o := telegram.Options{
-		Config: conf, Queue: c.Queue, DB: c.DB, Board: &c.board, Agents: c, Control: c, Settings: c, Read: c.Replies.Read,
-		Adopt: c.Replies.Adopt, Past: c.past, Logger: c.Logger,
-	}
-	if starts {
-		o.Starter = c
-	}
-	bot, err := telegram.New(o)
+	bot := botOf(conf)
+	lock, err := c.lockBot(ctx, bot.Digest)
 	if err == nil {
-		err = bot.Run(ctx)
+		defer func() { _ = lock.Unlock() }()
+		c.polls.Store(true)
+		defer c.polls.Store(false)
+		err = c.poll(ctx, conf, bot, starts)
 	}
 	if err != nil && ctx.Err() == nil {
 		c.Logger.Warn("the Telegram bot does not run", "error", err)
 	}
 }
 
-// retryLock is how often the lock of a bot that another daemon polls is tried.
-const retryLock = 30 * time.Second
-
-// lockBot takes the lock of a bot, in the folder of all locks. It calls busy once if somebody has it.
-func lockBot(ctx context.Context, dir, token string, busy func(error)) (*atomicfile.Lock, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of the bots' locks: %w", err)
+// poll runs the bot, whose lock is held, for this project and for the others for which it asks.
+func (c *Chats) poll(ctx context.Context, conf approval.TelegramConfig, bot api.Bot, starts bool) error {
+	db, err := store.Open(ctx, "sqlite://"+c.State.BotDatabase(bot.Digest))
+	if err != nil {
+		return err
 	}
-	path := filepath.Join(dir, telegram.TokenDigest(token)+".lock")
-	for first := true; ; first = false {
-		lock, err := atomicfile.TryLock(path)
-		if !errors.Is(err, atomicfile.ErrLocked) {
-			return lock, err
-		}
-		if first {
-			busy(err)
-		}
+	defer func() { _ = db.Close() }()
+	p := newProjects(c, bot)
+	o := telegram.Options{
+		Config: conf, Queue: p, DB: db, Board: allNotices{p}, Agents: p, Control: p, Settings: p, Read: c.Replies.Read, Adopt: p.adopt,
+		Past: p.wider, Logger: c.Logger,
+	}
+	if starts {
+		o.Starter = p
+	}
+	t, err := telegram.New(o)
+	if err != nil {
+		return err
+	}
+	return t.Run(ctx)
+}
+
+const (
+	retryLock = 30 * time.Second // how often the lock of a bot that another daemon polls is tried, besides when that daemon goes
+	freeWait  = 5 * time.Second  // how long a daemon that goes may take to give the lock back: longer than its last message
+)
+
+// lockBot takes the lock of a bot. If another daemon has it, it waits for that one's end.
+func (c *Chats) lockBot(ctx context.Context, bot string) (*atomicfile.Lock, error) {
+	if err := c.State.MakeBots(); err != nil {
+		return nil, err
+	}
+	path := c.State.BotLock(bot)
+	lock, err := atomicfile.TryLock(path)
+	if errors.Is(err, atomicfile.ErrLocked) {
+		c.Logger.Warn("this Telegram bot serves another project of yours: the daemon of that one asks for this one too, if the files of both " +
+			"name the same chat, people and PIN")
+	}
+	for errors.Is(err, atomicfile.ErrLocked) {
+		wait := time.Duration(0)
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
+		case <-c.free:
+			wait = freeWait
 		case <-time.After(retryLock):
 		}
+		lock, err = atomicfile.LockWithin(ctx, path, wait)
 	}
+	return lock, err
 }

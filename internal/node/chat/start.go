@@ -15,7 +15,9 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
+	"mycelium/internal/node/api"
 	"mycelium/internal/run/book"
+	"mycelium/internal/state"
 	"mycelium/internal/tmux"
 )
 
@@ -30,8 +32,8 @@ func (c *Chats) Places(_ context.Context, name string) ([]string, error) {
 }
 
 // Start starts an agent in a new tmux window, and returns its name when it has started. It checks the folder again, because the person
-// chose it a while ago.
-func (c *Chats) Start(ctx context.Context, dir, prompt, resume string) (string, error) {
+// chose it a while ago. If the agent works in another project, the bot asks for that one from now on, unless it has a bot of its own.
+func (c *Chats) Start(ctx context.Context, dir, prompt, resume string, bot api.Bot) (name string, err error) {
 	conf := c.Project().File.Spawn
 	if err := approval.CheckPlace(conf.SearchPaths, dir); err != nil {
 		return "", err
@@ -67,12 +69,34 @@ func (c *Chats) Start(ctx context.Context, dir, prompt, resume string) (string, 
 		}
 		argv = append(argv, prompt)
 	}
+	undo := func() {}
+	if project != c.Dir {
+		if undo, err = c.askFor(project, bot); err != nil {
+			return "", err
+		}
+	}
 	began := time.Now()
 	pane, err := tmux.Server{}.Open(ctx, tmux.Window{Session: "mycelium", Name: filepath.Base(dir), Dir: dir, Command: argv})
 	if err != nil {
+		undo()
 		return "", err
 	}
 	return c.awaitStart(ctx, pane, project, began)
+}
+
+// askFor notes that a bot asks for another project. undo notes what was before.
+func (c *Chats) askFor(project string, bot api.Bot) (undo func(), err error) {
+	var before state.Bot
+	at := c.State.Of(project)
+	err = at.ChangeBot(func(b *state.Bot) {
+		before = *b
+		b.Started, b.StartedTerms = bot.Digest, bot.Terms
+	})
+	return func() {
+		if err := at.ChangeBot(func(b *state.Bot) { b.Started, b.StartedTerms = before.Started, before.StartedTerms }); err != nil {
+			c.Logger.Warn("this Telegram bot asks for a project in which no agent was started", "project", project, "error", err)
+		}
+	}, err
 }
 
 // awaitStart waits until the hook of the agent in a pane has told of it, and returns its name. An agent of another project tells another
