@@ -386,7 +386,7 @@ func (k *taking) land(file string) (tip string) {
 	k.git("update-ref", "refs/heads/"+strings.TrimPrefix(k.s.Branch, "refs/heads/"), tip)
 	k.git("checkout", "-q", "main")
 	_, err := k.books.Change(k.ctx, k.s.ID, "", func(s *book.Session) ([]book.Event, error) {
-		s.State, s.Ended = book.Completed, time.Now()
+		s.State, s.Ended, s.Landed = book.Completed, time.Now(), tip
 		for _, f := range s.Features {
 			f.State = book.Completed
 		}

@@ -126,7 +126,7 @@ func TestPausedReview(t *testing.T) {
 		for _, f := range s.Features {
 			f.State = book.Completed
 		}
-		s.Base = strings.Repeat("0", 40) // something has landed since
+		s.Landed, s.Base = s.Base, strings.Repeat("0", 40) // something has landed since
 		s.Settings.Reviews.Architecture = false
 	})
 	d, started := c.driver()
