@@ -164,6 +164,7 @@ func (b *builder) values(vals []program.Word, quoted bool) {
 			b.cur.MayBeEmpty = b.cur.MayBeEmpty || v.MayBeEmpty
 			b.cur.Pattern = b.cur.Pattern || v.Pattern && (!quoted || v.Expanded) || !quoted && strings.ContainsAny(v.Text, "*?[")
 			b.cur.Expanded = b.cur.Expanded || v.Expanded
+			b.cur.Split = b.cur.Split || v.Split || v.Pattern && v.Expanded && !quoted && !b.whole
 			if v.Filled != "" {
 				b.cur.From |= v.From
 				b.thing(v.Filled, quoted)
@@ -209,7 +210,7 @@ func (b *builder) split(v program.Word) {
 func (b *builder) value(name string) ([]program.Word, bool) {
 	switch name {
 	case "!":
-		return []program.Word{{Text: written.LastJob}}, true
+		return []program.Word{{Text: written.LastJob, MayBeEmpty: true}}, true // empty before the first job
 	case "?", "#", "$":
 		return []program.Word{{Text: "0"}}, true
 	case "-", "_":
@@ -241,7 +242,7 @@ func isPlain(text string) bool { return !strings.ContainsAny(text, " \t\n:,;|/="
 func (b *builder) operated(e *syntax.Expansion, vals []program.Word, ok bool) []program.Word {
 	var arg program.Word
 	if e.Word != nil {
-		arg = b.r.one(e.Word, b.st)
+		arg = b.r.value(e.Word, b.st, b.colons)
 	}
 	maybe := len(vals) > 0 && vals[0].MayBeEmpty
 	set := ok && len(vals) > 0 && !vals[0].Unknown && !maybe

@@ -50,7 +50,7 @@ func (b *builder) listed(names []program.Word, quoted bool) {
 	}
 	each := make([]program.Word, len(names))
 	for i, n := range names {
-		n.MayBeEmpty = true
+		n.MayBeEmpty, n.Split = true, n.Pattern && !quoted && !b.whole
 		each[i] = n
 	}
 	some := b.some

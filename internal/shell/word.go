@@ -35,11 +35,14 @@ func plain(w *syntax.Word) (string, bool) {
 }
 
 // one returns the value of a word that the shell does not split: in an assignment, a redirection or a here-document.
-func (r *reader) one(w *syntax.Word, st program.State) program.Word {
+func (r *reader) one(w *syntax.Word, st program.State) program.Word { return r.value(w, st, false) }
+
+// value is [reader.one] for a value that an assignment may have. With colons set, ~ stands for the home folder behind each colon too.
+func (r *reader) value(w *syntax.Word, st program.State, colons bool) program.Word {
 	if w == nil {
 		return program.Word{}
 	}
-	b := builder{r: r, st: st, whole: true}
+	b := builder{r: r, st: st, whole: true, colons: colons}
 	b.parts(w.Parts, false)
 	b.cur.Raw = r.source(w)
 	return b.cur
@@ -145,6 +148,8 @@ type builder struct {
 	raw   string
 	some  bool // the word exists, even if empty
 	whole bool // it is not split
+
+	colons bool // it is a value that is assigned: ~ may stand behind a colon
 }
 
 // end ends the current word.
@@ -269,9 +274,24 @@ func (b *builder) lit(s string, first, quoted bool) {
 	if first && !b.whole {
 		if i := strings.Index(s, "=~"); i > 0 && syntax.ValidName(s[:i]) { // as bash does
 			b.add(s[:i+1])
+			b.colons = true
 			s = b.tilde(s[i+1:])
 		}
 	}
+	if b.colons {
+		for i := strings.Index(s, ":~"); i >= 0; i = strings.Index(s, ":~") {
+			b.bare(s[:i+1])
+			if i > 0 && s[i-1] == '\\' { // the colon is quoted, if the backslash is not
+				b.unknown(true)
+			}
+			s = b.tilde(s[i+1:])
+		}
+	}
+	b.bare(s)
+}
+
+// bare appends text that is not quoted.
+func (b *builder) bare(s string) {
 	if strings.ContainsAny(s, "*?[") && activeGlob(s) {
 		b.cur.Pattern = true
 	}
@@ -316,7 +336,7 @@ func unescape(s, only string) string {
 // tilde appends the home folder that ~ or ~user stands for, or an unknown piece. It returns the rest of the text.
 func (b *builder) tilde(s string) string {
 	name, rest := s[1:], ""
-	if i := strings.IndexByte(name, '/'); i >= 0 {
+	if i := strings.IndexAny(name, "/:"); i >= 0 && (name[i] == '/' || b.colons) {
 		name, rest = name[:i], name[i:]
 	}
 	switch {

@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "first":
 		if err = scratch.Make("", ""); err == nil {
-			err = scratch.Work("differ", []string{stageVar + "=work"}, []uintptr{0, 1, 2})
+			err = scratch.Work("differ", []string{stageVar + "=work", "DRY=" + os.Getenv("DRY")}, []uintptr{0, 1, 2})
 		}
 	default:
 		err = work(os.Stdin, os.Stdout)
@@ -84,6 +84,8 @@ type count struct {
 	Runs     int // in bash or dash
 	Events   int // things that processes did
 	Endless  int
+
+	Unclear map[string]int // why the others are not clear
 }
 
 func (c *count) add(o count) {
@@ -177,6 +179,9 @@ func TestShellsDoWhatFactsName(t *testing.T) {
 			t.Error(a.Find)
 		case a.Count != nil:
 			total.add(*a.Count)
+			for why, n := range a.Count.Unclear {
+				t.Logf("%5d %s", n, why)
+			}
 		}
 	})
 	if err != nil {
@@ -192,7 +197,7 @@ func TestShellsDoWhatFactsName(t *testing.T) {
 // inWorld has a world do a job, and hears its answers.
 func inWorld(t *testing.T, j job, hear func(answer)) error {
 	cmd := exec.CommandContext(t.Context(), "/proc/self/exe")
-	cmd.Env = []string{stageVar + "=first"}
+	cmd.Env = []string{stageVar + "=first", "DRY=" + os.Getenv("DRY")}
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = scratch.Attr()
 	text, err := json.Marshal(j)
@@ -238,7 +243,7 @@ func work(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	l := &laboratory{}
+	l := &laboratory{count: count{Unclear: map[string]int{}}}
 	if err := l.shipped(j.Rules); err != nil {
 		return err
 	}
@@ -255,6 +260,17 @@ func work(in io.Reader, out io.Writer) error {
 		}
 		whole := tree.String()
 		l.count.Commands++
+		if os.Getenv("DRY") != "" {
+			furnish()
+			f, _, _ := l.judged(whole)
+			if clear(f) {
+				l.count.Clear++
+			} else {
+				l.unclear(f)
+			}
+			e.Encode(answer{Said: fmt.Sprint(clear(f), " ", line(whole))})
+			continue
+		}
 		for _, shell := range shells {
 			got, err := l.try(whole, shell)
 			if err != nil {
@@ -327,6 +343,7 @@ func (l *laboratory) try(command, shell string) (find, error) {
 	}
 	f, allowed, err := l.judged(command)
 	if err != nil || !clear(f) { //nolint:nilerr // a call that names too much is refused
+		l.unclear(f)
 		return out, nil
 	}
 	if shell == "bash" {
@@ -348,6 +365,16 @@ func (l *laboratory) try(command, shell string) (find, error) {
 	}
 	out.Facts, out.Allowed = f, allowed
 	return out, nil
+}
+
+// unclear counts why a command is not clear.
+func (l *laboratory) unclear(f policy.Facts) {
+	for _, p := range f.Parts {
+		if len(p.Unclear) > 0 {
+			l.count.Unclear[p.Unclear[0]]++
+			return
+		}
+	}
 }
 
 // show tells all about one command.

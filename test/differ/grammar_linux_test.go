@@ -185,16 +185,16 @@ func (t *tree) below(rule string) (out []*tree) {
 }
 
 // maxTries bounds the work on one command that fails.
-const maxTries = 400
+const maxTries = 200
 
-// shrink returns a smaller tree that still fails: it puts parts of a tree, and the smallest forms, in the place of larger ones for as
-// long as that helps.
+// shrink returns a smaller tree that still fails: it puts parts of a tree, the smallest forms, and nothing, in the place of larger
+// ones for as long as that helps.
 func (g *grammar) shrink(t *tree, bash bool, fails func(command string) bool) *tree {
 	tries := 0
 	var at func(node *tree) bool
 	at = func(node *tree) bool {
 		size := len(node.String())
-		candidates := node.below(node.rule)
+		candidates := append(node.below(node.rule), &tree{rule: node.rule, form: &form{pieces: []string{""}}})
 		for i := range g.rules[node.rule] {
 			if f := &g.rules[node.rule][i]; f.height <= 2 && (bash || !f.bash) {
 				candidates = append(candidates, g.least(node.rule, f))

@@ -2,12 +2,16 @@ package differ
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/globs"
 )
+
+// aNumber is what the facts write as 0 where a number is not known.
+var aNumber = regexp.MustCompile(`[0-9]+`)
 
 // wrappers are programs that are no part of the facts where they only run another one, which is.
 var wrappers = []string{"env", "nohup", "timeout", "sh", "dash", "bash", "xargs"}
@@ -17,9 +21,12 @@ var systemFolders = []string{"/usr/lib", "/lib", "/lib64", "/usr/lib64", "/usr/s
 	"/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/localtime", "/etc/terminfo",
 	"/etc/inputrc", "/proc", "/dev", "/sys/fs", "/usr/share/bash-completion"}
 
-// clear reports whether the facts of a command say that all of it is understood. The policy asks about any other.
+// clear reports whether the facts of a command say that all of it is understood. Code for an interpreter that was not read is not. The
+// policy asks about any other command.
 func clear(f policy.Facts) bool {
-	return !slices.ContainsFunc(f.Parts, func(p policy.Part) bool { return len(p.Unclear) > 0 })
+	return !slices.ContainsFunc(f.Parts, func(p policy.Part) bool {
+		return len(p.Unclear) > 0 || slices.Contains(p.Effects, policy.EffectInlineCode)
+	})
 }
 
 // unnamed returns the events that the facts do not name.
@@ -40,7 +47,8 @@ func unnamed(f policy.Facts, events []event) (out []event) {
 //   - A file that is written is named by a path that is written. One that is only made, and not emptied, is named by one that is made.
 //   - A file that is deleted is named by a path that is deleted or written.
 //   - Rights and times are named by a path that is written, in whatever way.
-//   - A path is named by itself, with links followed or not, by a glob that matches it, and, for a program, by a folder around it.
+//   - A path is named by itself, with links followed or not, by a glob that matches it, and, for a program, by a folder around it. A number
+//     that nobody knows stands as 0 in the facts.
 //   - A folder that is listed is named by any path of the program; what a shell lists for a glob is named where the names are used.
 func named(f policy.Facts, e event) bool {
 	switch {
@@ -54,9 +62,9 @@ func named(f policy.Facts, e event) bool {
 		return true
 	case e.Access == reads && underAny(e.Real, "/usr/bin") && e.Shell: // dash looks for what "." names in PATH
 		return true
-	case e.Access == lists && e.Shell:
+	case e.Access == lists && (e.Shell || slices.Contains(wrappers, e.Program)):
 		return true
-	case e.Access == reads && e.Program == "wc", e.Access == reads && isFolder(e.Real) && e.Shell:
+	case e.Access == reads && e.Program == "wc", e.Access == reads && strings.HasSuffix(e.Path, "/.") && isFolder(e.Real), e.Access == reads && isFolder(e.Real) && e.Shell:
 		return true
 	}
 	return slices.ContainsFunc(f.Parts, func(p policy.Part) bool {
@@ -101,12 +109,12 @@ func allows(p policy.Path, e event) bool {
 
 // means reports whether a path of the facts is the one of an event.
 func means(p policy.Path, e event) bool {
-	for _, at := range []string{clean(e.Path), e.Real} {
+	for _, at := range []string{clean(e.Path), e.Real, aNumber.ReplaceAllString(clean(e.Path), "0")} {
 		for _, form := range []string{p.Clean, p.Resolved} {
 			if form == "" || at == "" {
 				continue
 			}
-			if at == form || !p.Pattern && !e.Shell && e.Access != executes && within(at, form) {
+			if at == form || e.Program == "mkdir" && within(form, at) || !p.Pattern && !e.Shell && e.Access != executes && within(at, form) {
 				return true
 			}
 			if p.Pattern && matches(form, at, !e.Shell) {

@@ -38,6 +38,7 @@ type event struct {
 	Program string // the base name of the program of the process
 	Shell   bool   // the process is the shell of the command, or a fork of it
 	Argv    []string
+	Opens   bool // it is named even if there is no such file: the next time there may be one
 }
 
 func (e event) String() string {
@@ -55,9 +56,8 @@ func (e event) String() string {
 type process struct {
 	program string
 	shell   bool
-	code    bool // it runs code that the command names as a file: what it does is not in the command
-	inside  bool // it is in a system call
-	next    *event
+	code    bool    // it runs code that the command names as a file: what it does is not in the command
+	next    []event // what the system call would do in which it is now
 }
 
 // Bounds of one command: one that exceeds them is ended there.
@@ -165,10 +165,10 @@ func (t *tracer) follow() error {
 
 // executed is called when a process has become another program.
 func (t *tracer) executed(p *process) {
-	if p.next == nil {
+	if len(p.next) == 0 {
 		return
 	}
-	e := *p.next
+	e := p.next[0]
 	p.next = nil
 	t.add(p, e)
 	p.program, p.shell = filepath.Base(e.Path), false
@@ -179,7 +179,7 @@ func (t *tracer) executed(p *process) {
 
 func (t *tracer) add(p *process, e event) {
 	e.Program, e.Shell = p.program, p.shell
-	if !p.code && !slices.ContainsFunc(t.events, func(o event) bool { return o.String() == e.String() && o.Shell == e.Shell }) {
+	if !p.code && e.Path != "" && !slices.ContainsFunc(t.events, func(o event) bool { return o.String() == e.String() && o.Shell == e.Shell }) {
 		t.events = append(t.events, e)
 	}
 }
@@ -190,7 +190,7 @@ type syscallInfo struct {
 	_      [3]byte
 	arch   uint32
 	ip, sp uint64
-	nr     uint64
+	nr     uint64 // at its end: what it returns
 	args   [6]uint64
 	_      uint64
 }
@@ -200,13 +200,27 @@ func (t *tracer) called(pid int, p *process) {
 	var info syscallInfo
 	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(pid), unsafe.Sizeof(info),
 		uintptr(unsafe.Pointer(&info)), 0, 0)
-	if errno != 0 || info.op != unix.PTRACE_SYSCALL_INFO_ENTRY {
+	if errno != 0 {
+		return
+	}
+	if info.op == unix.PTRACE_SYSCALL_INFO_EXIT {
+		for _, e := range p.next {
+			if tried := e.Access == reads || e.Access == lists || e.Access == makes || e.Opens; tried || int64(info.nr) >= 0 {
+				t.add(p, e)
+			}
+		}
+		p.next = nil
+		return
+	}
+	if p.code {
 		return
 	}
 	c := call{pid, info.args}
 	if name, ok := older[int(info.nr)]; ok { // takes paths from the working directory
 		info.nr, c.args = uint64(name.now), name.args(info.args)
 	}
+	p.next = nil
+	add := func(e event) { p.next = append(p.next, e) }
 	switch info.nr {
 	case unix.SYS_EXECVE, unix.SYS_EXECVEAT:
 		at, path, argv := int64(unix.AT_FDCWD), c.args[0], c.args[1]
@@ -215,34 +229,38 @@ func (t *tracer) called(pid int, p *process) {
 		}
 		e := c.event(executes, at, path, true)
 		e.Argv = c.list(argv)
-		p.next = &e
+		add(e)
 	case unix.SYS_OPENAT, unix.SYS_OPENAT2:
 		flags := c.args[2]
 		if info.nr == unix.SYS_OPENAT2 {
 			flags = binary.NativeEndian.Uint64(c.bytes(c.args[2], 8))
 		}
-		t.add(p, c.event(opened(flags), c.fd(0), c.args[1], flags&unix.O_NOFOLLOW == 0))
+		if flags&unix.O_PATH == 0 {
+			e := c.event(opened(flags), c.fd(0), c.args[1], flags&unix.O_NOFOLLOW == 0)
+			e.Opens = true
+			add(e)
+		}
 	case unix.SYS_UNLINKAT:
-		t.add(p, c.event(deletes, c.fd(0), c.args[1], false))
+		add(c.event(deletes, c.fd(0), c.args[1], false))
 	case unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2:
-		t.add(p, c.event(deletes, c.fd(0), c.args[1], false))
-		t.add(p, c.event(writes, c.fd(2), c.args[3], false))
+		add(c.event(deletes, c.fd(0), c.args[1], false))
+		add(c.event(writes, c.fd(2), c.args[3], false))
 	case unix.SYS_LINKAT:
-		t.add(p, c.event(reads, c.fd(0), c.args[1], c.args[4]&unix.AT_SYMLINK_FOLLOW != 0))
-		t.add(p, c.event(writes, c.fd(2), c.args[3], false))
+		add(c.event(reads, c.fd(0), c.args[1], c.args[4]&unix.AT_SYMLINK_FOLLOW != 0))
+		add(c.event(writes, c.fd(2), c.args[3], false))
 	case unix.SYS_SYMLINKAT:
-		t.add(p, c.event(writes, c.fd(1), c.args[2], false))
+		add(c.event(writes, c.fd(1), c.args[2], false))
 	case unix.SYS_MKDIRAT, unix.SYS_MKNODAT:
-		t.add(p, c.event(writes, c.fd(0), c.args[1], false))
+		add(c.event(writes, c.fd(0), c.args[1], false))
 	case unix.SYS_TRUNCATE:
-		t.add(p, c.event(writes, unix.AT_FDCWD, c.args[0], true))
+		add(c.event(writes, unix.AT_FDCWD, c.args[0], true))
 	case unix.SYS_FCHMODAT, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT:
 		if c.args[1] != 0 {
-			t.add(p, c.event(marks, c.fd(0), c.args[1], true))
+			add(c.event(marks, c.fd(0), c.args[1], true))
 		}
 	case unix.SYS_CONNECT:
 		if host := address(c.bytes(c.args[1], int(min(c.args[2], 128)))); host != "" {
-			t.add(p, event{Access: connects, Path: host})
+			add(event{Access: connects, Path: host})
 		}
 	}
 }
@@ -337,6 +355,9 @@ func (c call) list(at uint64) (out []string) {
 // event returns what the process does to a path below an open folder. With follow set, a link at its end is followed.
 func (c call) event(a access, at int64, path uint64, follow bool) event {
 	name := c.text(path)
+	if name == "" { // the call fails, or is about the open folder itself
+		return event{}
+	}
 	if !strings.HasPrefix(name, "/") {
 		from := fmt.Sprintf("/proc/%d/cwd", c.pid)
 		if at != unix.AT_FDCWD {

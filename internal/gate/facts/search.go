@@ -38,6 +38,9 @@ func (s *searcher) search(part *policy.Part) {
 		if !p.Pattern || p.Clean == "" {
 			continue
 		}
+		if p.Split && s.spaced(p) {
+			part.Unclear = append(part.Unclear, "the name of a file that "+p.Raw+" matches has a space, at which the shell splits it; quote the variable")
+		}
 		m := matching{searcher: s, pattern: &p}
 		for _, glob := range alternatives(p.Clean) {
 			begin, rest := literalFolder(glob)
@@ -54,6 +57,20 @@ func (s *searcher) search(part *policy.Part) {
 		}
 		part.Paths = append(part.Paths, m.found[:min(len(m.found), maxMatches)]...)
 	}
+}
+
+// spaced reports whether a name that a pattern matches has a space in it now.
+func (s *searcher) spaced(p policy.Path) bool {
+	look := *s
+	hasSpace := func(p policy.Path) bool { return strings.ContainsAny(p.Clean, " \t\n") }
+	look.protects, look.twins, look.secrets = hasSpace, nil, nil
+	m := matching{searcher: &look, pattern: &p}
+	for _, glob := range alternatives(p.Clean) {
+		begin, rest := literalFolder(glob)
+		m.walk(begin, s.resolve(begin), rest, false)
+	}
+	s.names = look.names
+	return slices.ContainsFunc(m.found, hasSpace) // links out are found too
 }
 
 // mayFind reports whether a pattern of a part may match a protected file that its text does not mean: "*env" may, "*.go" does not. Looking

@@ -145,7 +145,7 @@ func (w *Walk) place(paths []policy.Path, a policy.Access, name Word, st State) 
 	}
 	if st.Lost {
 		why = "the working directory is not known"
-		paths = append(paths, policy.Path{Access: a, Raw: name.Text, Pattern: name.Pattern})
+		paths = append(paths, policy.Path{Access: a, Raw: name.Text, Pattern: name.Pattern, Split: name.Split})
 	}
 	for _, d := range st.Dirs {
 		p := name.path(a, d, name.Text != "." && w.isPattern(d))
@@ -165,7 +165,7 @@ func (w *Walk) isPattern(dir string) bool {
 
 // path returns the path that a word names in a folder. several is set if the folder is a pattern.
 func (w Word) path(a policy.Access, dir string, several bool) policy.Path {
-	p := policy.Path{Access: a, Raw: w.Text, Pattern: w.Pattern}
+	p := policy.Path{Access: a, Raw: w.Text, Pattern: w.Pattern, Split: w.Split}
 	switch {
 	case several && !w.Pattern:
 		p.Clean = path.Join(dir, globs.Quote(w.Text))

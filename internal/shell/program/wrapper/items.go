@@ -1,6 +1,7 @@
 package wrapper
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,7 +49,11 @@ func xargsItems(c *program.Call, replaces bool) [][]program.Word {
 	}
 	text, known := c.Input.Text()
 	if !known {
-		return [][]program.Word{c.Input.List()}
+		names := slices.Clone(c.Input.List())
+		for i := range names {
+			names[i].Split = names[i].Pattern && !replaces && !c.HasAny("0", "d")
+		}
+		return [][]program.Word{names}
 	}
 	items, known := splitItems(c, text, replaces)
 	size := len(items)
