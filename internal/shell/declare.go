@@ -137,7 +137,8 @@ func (v *declarer) makesLocal() bool {
 // bind gives a variable its values.
 func (v *declarer) bind(name string, vals []program.Word, st program.State) program.State {
 	v.some = true
-	if strings.ContainsAny(v.flags, program.Renames) {
+	if strings.ContainsAny(v.flags, program.Renames) { // for each later value too
+		v.Changed = append(v.Changed, name)
 		vals = program.UnknownWords
 	}
 	if v.makesLocal() {

@@ -54,8 +54,14 @@ func (b *builder) listed(names []program.Word, quoted bool) {
 		each[i] = n
 	}
 	some := b.some
-	b.values(each, true)
-	b.some = some || quoted
+	for i, n := range each {
+		if i > 0 {
+			b.end()
+			some = false
+		}
+		b.values([]program.Word{n}, true)
+		b.some = some || quoted
+	}
 	b.cur.Pattern = each[len(each)-1].Pattern
 }
 

@@ -9,6 +9,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
+	"mycelium/internal/shell/written"
 )
 
 // stmts walks a list of commands. It returns the states in which its last command ends well and badly.
@@ -49,6 +50,7 @@ func (r *reader) stmt(s *syntax.Stmt, st program.State, in program.Input) (ok, f
 		ok, fail = fail, ok
 	}
 	if s.Background || s.Coprocess || s.Disown {
+		st = st.With("!", program.Word{Text: written.LastJob})
 		return st, st
 	}
 	return ok, fail

@@ -57,6 +57,9 @@ func (r *reader) expand(list []program.Word, w *syntax.Word, st program.State) [
 		split := &syntax.Word{Parts: w.Parts}
 		if syntax.SplitBraces(split) {
 			words = r.braces(split)
+			if st.POSIX() { // dash takes the braces as they are
+				words = append(words, w)
+			}
 		}
 	}
 	for _, w := range words {
@@ -149,7 +152,9 @@ type builder struct {
 	some  bool // the word exists, even if empty
 	whole bool // it is not split
 
-	colons bool // it is a value that is assigned: ~ may stand behind a colon
+	several bool // the last piece is a list of names, so that what follows belongs to the last of them alone
+	quoted  bool // the expansion that is read stands between double quotes
+	colons  bool // it is a value that is assigned: ~ may stand behind a colon
 }
 
 // end ends the current word.
@@ -160,12 +165,12 @@ func (b *builder) end() {
 		b.cur.Vanishes = b.cur.MayBeEmpty && !b.some
 		b.list = append(b.list, b.cur)
 	}
-	b.cur, b.some = program.Word{}, false
+	b.cur, b.some, b.several = program.Word{}, false, false
 }
 
 // add appends a known piece. Behind an unknown piece, it does not count.
 func (b *builder) add(s string) {
-	if b.cur.MayBeEmpty && s != "" && !b.cur.Unknown {
+	if (b.cur.MayBeEmpty || b.several) && s != "" && !b.cur.Unknown {
 		b.unknown(true)
 	}
 	if !b.cur.Unknown {
@@ -195,13 +200,20 @@ func (b *builder) parts(parts []syntax.WordPart, quoted bool) {
 			b.lit(p.Value, i == 0 && !quoted && b.cur.Text == "" && !b.cur.Unknown, quoted)
 		case *syntax.SglQuoted:
 			b.some = true
-			if p.Dollar {
+			if quoted { // in the word of an operator
+				b.add(b.r.source(p))
+			} else if p.Dollar && b.st.POSIX() { // dash takes the dollar as it is
+				b.unknown(true)
+			} else if p.Dollar {
 				b.add(ansi(p.Value))
 			} else {
 				b.add(p.Value)
 			}
 		case *syntax.DblQuoted:
 			b.some = b.some || len(p.Parts) == 0 || !listOf(p.Parts)
+			if p.Dollar && b.st.POSIX() {
+				b.unknown(true)
+			}
 			b.parts(p.Parts, true)
 		case *syntax.ParamExp:
 			b.param(p, quoted)
@@ -275,7 +287,9 @@ func (b *builder) lit(s string, first, quoted bool) {
 		if i := strings.Index(s, "=~"); i > 0 && syntax.ValidName(s[:i]) { // as bash does
 			b.add(s[:i+1])
 			b.colons = true
-			s = b.tilde(s[i+1:])
+			if s = b.tilde(s[i+1:]); b.st.POSIX() { // dash leaves it
+				b.unknown(true)
+			}
 		}
 	}
 	if b.colons {

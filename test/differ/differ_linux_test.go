@@ -227,6 +227,7 @@ func inWorld(t *testing.T, j job, hear func(answer)) error {
 
 // laboratory is a world from inside.
 type laboratory struct {
+	tracer *tracer
 	policy *policy.Policy
 	scope  policy.Scope
 	count  count
@@ -234,7 +235,6 @@ type laboratory struct {
 
 // work does a job.
 func work(in io.Reader, out io.Writer) error {
-	onOneThread()
 	var j job
 	if err := json.NewDecoder(in).Decode(&j); err != nil {
 		return err
@@ -244,6 +244,9 @@ func work(in io.Reader, out io.Writer) error {
 		return err
 	}
 	l := &laboratory{count: count{Unclear: map[string]int{}}}
+	if l.tracer, err = newTracer(); err != nil {
+		return err
+	}
 	if err := l.shipped(j.Rules); err != nil {
 		return err
 	}
@@ -280,6 +283,7 @@ func work(in io.Reader, out io.Writer) error {
 				continue
 			}
 			kept := l.count
+			l.count.Unclear = map[string]int{}
 			small := g.shrink(tree, bash, func(command string) bool {
 				f, err := l.try(command, shell)
 				return err == nil && len(f.Events) > 0
@@ -335,13 +339,21 @@ func (l *laboratory) judged(command string) (policy.Facts, bool, error) {
 	return f, d.Effect == policy.Allow, nil
 }
 
+// as returns the command of an agent's shell with which a shell runs a command: dash is a child of it.
+func as(shell, command string) string {
+	if shell == "dash" {
+		return "sh -c '" + strings.ReplaceAll(command, "'", `'\''`) + "'"
+	}
+	return command
+}
+
 // try runs a command in a shell, if it is clear. The find has no events where all is named.
 func (l *laboratory) try(command, shell string) (find, error) {
 	out := find{Command: command, Shell: shell}
 	if err := furnish(); err != nil {
 		return out, err
 	}
-	f, allowed, err := l.judged(command)
+	f, allowed, err := l.judged(as(shell, command))
 	if err != nil || !clear(f) { //nolint:nilerr // a call that names too much is refused
 		l.unclear(f)
 		return out, nil
@@ -352,7 +364,7 @@ func (l *laboratory) try(command, shell string) (find, error) {
 			l.count.Allowed++
 		}
 	}
-	events, err := run(shell, command, projectDir, environment)
+	events, err := l.tracer.run(shell, command, projectDir, environment)
 	if errors.Is(err, errEndless) {
 		l.count.Endless++
 	} else if err != nil {
@@ -383,11 +395,11 @@ func (l *laboratory) show(command string, e *json.Encoder) error {
 		if err := furnish(); err != nil {
 			return err
 		}
-		f, allowed, err := l.judged(command)
+		f, allowed, err := l.judged(as(shell, command))
 		if err != nil {
 			return err
 		}
-		events, err := run(shell, command, projectDir, environment)
+		events, err := l.tracer.run(shell, command, projectDir, environment)
 		if err != nil && !errors.Is(err, errEndless) {
 			return err
 		}
@@ -408,7 +420,7 @@ func (l *laboratory) show(command string, e *json.Encoder) error {
 }
 
 // environment is that of the shells.
-var environment = []string{"HOME=" + home, "PATH=/usr/bin:/bin", "USER=dev", "LANG=C.UTF-8", "TERM=dumb", "PWD=" + projectDir, "SHELL=/bin/bash"}
+var environment = []string{"HOME=" + home, "PATH=/usr/bin:/bin", "USER=dev", "LC_ALL=C", "TERM=dumb", "PWD=" + projectDir, "SHELL=/bin/bash"}
 
 // furnish makes the files of the world anew. A name with a slash at its end is a folder, one with -> a link.
 func furnish() error {

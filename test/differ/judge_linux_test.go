@@ -13,13 +13,17 @@ import (
 // aNumber is what the facts write as 0 where a number is not known.
 var aNumber = regexp.MustCompile(`[0-9]+`)
 
+// temporary is how sed names its own files.
+var temporary = regexp.MustCompile(`/sed[A-Za-z0-9]{6}$`)
+
 // wrappers are programs that are no part of the facts where they only run another one, which is.
 var wrappers = []string{"env", "nohup", "timeout", "sh", "dash", "bash", "xargs"}
 
 // systemFolders are where the loader, the C library and the shells look of themselves, whatever the command says.
 var systemFolders = []string{"/usr/lib", "/lib", "/lib64", "/usr/lib64", "/usr/share/locale", "/usr/share/zoneinfo", "/usr/share/terminfo",
 	"/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/localtime", "/etc/terminfo",
-	"/etc/inputrc", "/proc", "/dev", "/sys/fs", "/usr/share/bash-completion"}
+	"/etc/inputrc",
+	"/etc/host.conf", "/etc/resolv.conf", "/etc/hosts", "/etc/services", "/etc/gai.conf", "/proc", "/dev", "/sys/fs", "/usr/share/bash-completion"}
 
 // clear reports whether the facts of a command say that all of it is understood. Code for an interpreter that was not read is not. The
 // policy asks about any other command.
@@ -48,7 +52,7 @@ func unnamed(f policy.Facts, events []event) (out []event) {
 //   - A file that is deleted is named by a path that is deleted or written.
 //   - Rights and times are named by a path that is written, in whatever way.
 //   - A path is named by itself, with links followed or not, by a glob that matches it, and, for a program, by a folder around it. A number
-//     that nobody knows stands as 0 in the facts.
+//     that nobody knows stands as 0 or %! in the facts.
 //   - A folder that is listed is named by any path of the program; what a shell lists for a glob is named where the names are used.
 func named(f policy.Facts, e event) bool {
 	switch {
@@ -66,6 +70,10 @@ func named(f policy.Facts, e event) bool {
 		return true
 	case e.Access == reads && e.Program == "wc", e.Access == reads && strings.HasSuffix(e.Path, "/.") && isFolder(e.Real), e.Access == reads && isFolder(e.Real) && e.Shell:
 		return true
+	}
+	if e.Program == "sed" && temporary.MatchString(e.Path) { // sed -i writes a file beside the one that it changes
+		e.Path = filepath.Dir(e.Path)
+		e.Real, e.Access = "", writes
 	}
 	return slices.ContainsFunc(f.Parts, func(p policy.Part) bool {
 		if !e.Shell && p.Program != e.Program && !slices.Contains(wrappers, e.Program) {
@@ -109,12 +117,12 @@ func allows(p policy.Path, e event) bool {
 
 // means reports whether a path of the facts is the one of an event.
 func means(p policy.Path, e event) bool {
-	for _, at := range []string{clean(e.Path), e.Real, aNumber.ReplaceAllString(clean(e.Path), "0")} {
+	for _, at := range []string{clean(e.Path), e.Real, aNumber.ReplaceAllString(e.Real, "0"), aNumber.ReplaceAllString(e.Real, "%!"), aNumber.ReplaceAllString(clean(e.Path), "0")} {
 		for _, form := range []string{p.Clean, p.Resolved} {
 			if form == "" || at == "" {
 				continue
 			}
-			if at == form || e.Program == "mkdir" && within(form, at) || !p.Pattern && !e.Shell && e.Access != executes && within(at, form) {
+			if at == form || (e.Program == "mkdir" || e.Program == "sed" && e.Real == "") && within(form, at) || !p.Pattern && !e.Shell && e.Access != executes && within(at, form) {
 				return true
 			}
 			if p.Pattern && matches(form, at, !e.Shell) {

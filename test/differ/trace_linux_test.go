@@ -38,7 +38,6 @@ type event struct {
 	Program string // the base name of the program of the process
 	Shell   bool   // the process is the shell of the command, or a fork of it
 	Argv    []string
-	Opens   bool // it is named even if there is no such file: the next time there may be one
 }
 
 func (e event) String() string {
@@ -67,8 +66,81 @@ const (
 	maxSeconds   = 5 // of a processor, for each process
 )
 
-// tracer runs commands, and says what their processes did.
+// tracer runs commands, and says what their processes did. It owns a thread: ptrace belongs to one, and so does the filter that stops the
+// processes only in the system calls that are looked at. The thread itself may not make these, because nobody traces it.
 type tracer struct {
+	todo chan order
+	null *os.File
+}
+
+// order is a command to run.
+type order struct {
+	shell, command, dir string
+	env                 []string
+	done                chan<- result
+}
+
+type result struct {
+	events []event
+	err    error
+}
+
+func newTracer() (*tracer, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	t := &tracer{make(chan order), null}
+	filtered := make(chan error)
+	go func() {
+		runtime.LockOSThread() // for ever
+		filtered <- filter()
+		for o := range t.todo {
+			events, err := trace(o, null.Fd())
+			o.done <- result{events, err}
+		}
+	}()
+	return t, <-filtered
+}
+
+// run runs a command in a shell and returns what it did.
+func (t *tracer) run(shell, command, dir string, env []string) ([]event, error) {
+	done := make(chan result)
+	t.todo <- order{shell, command, dir, env, done}
+	r := <-done
+	return r.events, r.err
+}
+
+// filter has the kernel stop what this thread will start in the system calls that are looked at.
+func filter() error {
+	program := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}} // the number of the call
+	for _, nr := range watched() {
+		program = append(program,
+			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: uint32(nr)},
+			unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_TRACE})
+	}
+	program = append(program, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
+	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog)))
+	if errno != 0 {
+		return fmt.Errorf("set a filter of system calls: %w", errno)
+	}
+	return nil
+}
+
+// watched are the system calls that are looked at, besides execve, of which ptrace tells.
+func watched() []int {
+	all := []int{unix.SYS_OPENAT, unix.SYS_OPENAT2, unix.SYS_UNLINKAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_LINKAT,
+		unix.SYS_SYMLINKAT, unix.SYS_MKDIRAT, unix.SYS_MKNODAT, unix.SYS_TRUNCATE, unix.SYS_FCHMODAT, unix.SYS_FCHOWNAT,
+		unix.SYS_UTIMENSAT, unix.SYS_CONNECT}
+	for nr := range older {
+		all = append(all, nr)
+	}
+	return all
+}
+
+// tracing is one command that runs.
+type tracing struct {
 	processes map[int]*process
 	events    []event
 }
@@ -76,17 +148,9 @@ type tracer struct {
 // errEndless says that a command did too much.
 var errEndless = errors.New("the command does not end")
 
-// run runs a command in a shell and returns what it did. The caller's goroutine owns its thread.
-func run(shell, command, dir string, env []string) ([]event, error) {
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer null.Close()
-	fd := null.Fd()
-	path := "/usr/bin/" + shell
-	pid, err := syscall.ForkExec(path, []string{shell, "-c", command}, &syscall.ProcAttr{Dir: dir, Env: env,
-		Files: []uintptr{fd, fd, fd}, Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true}})
+func trace(o order, null uintptr) ([]event, error) {
+	pid, err := syscall.ForkExec("/usr/bin/"+o.shell, []string{o.shell, "-c", o.command}, &syscall.ProcAttr{Dir: o.dir, Env: o.env,
+		Files: []uintptr{null, null, null}, Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true}})
 	if err != nil {
 		return nil, err
 	}
@@ -94,24 +158,25 @@ func run(shell, command, dir string, env []string) ([]event, error) {
 	if _, err := syscall.Wait4(pid, &status, syscall.WALL, nil); err != nil {
 		return nil, err
 	}
-	t := tracer{processes: map[int]*process{pid: {program: shell, shell: true}}}
+	t := tracing{processes: map[int]*process{pid: {program: o.shell, shell: true}}}
 	limit := unix.Rlimit{Cur: maxSeconds, Max: maxSeconds}
 	if err := unix.Prlimit(pid, unix.RLIMIT_CPU, &limit, nil); err != nil {
 		return nil, err
 	}
 	const options = unix.PTRACE_O_EXITKILL | unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK |
-		unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEEXEC
+		unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACESECCOMP
 	if err := syscall.PtraceSetOptions(pid, options); err != nil {
 		return nil, err
 	}
-	if err := syscall.PtraceSyscall(pid, 0); err != nil {
+	if err := syscall.PtraceCont(pid, 0); err != nil {
 		return nil, err
 	}
-	return t.events, t.follow()
+	err = t.follow()
+	return t.events, err
 }
 
 // follow waits for all processes.
-func (t *tracer) follow() error {
+func (t *tracing) follow() error {
 	var ended error
 	born, calls := 1, 0
 	for len(t.processes) > 0 {
@@ -132,15 +197,18 @@ func (t *tracer) follow() error {
 			p = &process{}
 			t.processes[pid] = p
 		}
-		signal := 0
+		signal, ends := 0, false
 		switch stop := status.StopSignal(); {
-		case stop == syscall.SIGTRAP|0x80:
-			calls++
+		case stop == syscall.SIGTRAP|0x80: // a system call ends
 			t.called(pid, p)
 		case stop == syscall.SIGTRAP && status.TrapCause() > 0:
 			switch cause := status.TrapCause(); cause {
+			case unix.PTRACE_EVENT_SECCOMP: // one begins
+				calls++
+				t.called(pid, p)
+				ends = len(p.next) > 0
 			case unix.PTRACE_EVENT_EXEC:
-				t.executed(p)
+				t.executed(pid, p)
 			case unix.PTRACE_EVENT_FORK, unix.PTRACE_EVENT_VFORK, unix.PTRACE_EVENT_CLONE:
 				child, err := syscall.PtraceGetEventMsg(pid)
 				if err == nil {
@@ -158,26 +226,52 @@ func (t *tracer) follow() error {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
-		_ = syscall.PtraceSyscall(pid, signal) // it may be dead
+		if ends {
+			_ = syscall.PtraceSyscall(pid, signal) // it may be dead
+		} else {
+			_ = syscall.PtraceCont(pid, signal)
+		}
 	}
 	return ended
 }
 
 // executed is called when a process has become another program.
-func (t *tracer) executed(p *process) {
-	if len(p.next) == 0 {
+func (t *tracing) executed(pid int, p *process) {
+	var info syscallInfo
+	if err := info.of(pid); err != nil {
 		return
 	}
-	e := p.next[0]
-	p.next = nil
+	// The stack of a new program: the number of its arguments, these, a zero, its variables, a zero, and pairs of a kind and a value.
+	c := call{pid: pid}
+	at := info.sp + 8
+	argv := c.list(at)
+	at += 8 * uint64(len(argv)+1)
+	for c.number(at) != 0 {
+		at += 8
+	}
+	const pathOfProgram = 31 // AT_EXECFN of linux/auxvec.h
+	for at += 8; c.number(at) != 0 && c.number(at) != pathOfProgram; at += 16 {
+	}
+	e := c.event(executes, unix.AT_FDCWD, c.number(at+8), true)
+	e.Argv = argv
 	t.add(p, e)
 	p.program, p.shell = filepath.Base(e.Path), false
 	if underAny(e.Path, home, "/tmp") {
 		p.code = true
 	}
+	if len(argv) > 1 && slices.Contains([]string{"sh", "bash", "dash"}, p.program) && !strings.HasPrefix(argv[1], "-") {
+		script := argv[1]
+		if !strings.HasPrefix(script, "/") {
+			if dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); err == nil {
+				script = dir + "/" + script
+			}
+		}
+		t.add(p, event{Access: executes, Path: script, Real: resolved(script, true)})
+		p.code = true
+	}
 }
 
-func (t *tracer) add(p *process, e event) {
+func (t *tracing) add(p *process, e event) {
 	e.Program, e.Shell = p.program, p.shell
 	if !p.code && e.Path != "" && !slices.ContainsFunc(t.events, func(o event) bool { return o.String() == e.String() && o.Shell == e.Shell }) {
 		t.events = append(t.events, e)
@@ -192,20 +286,27 @@ type syscallInfo struct {
 	ip, sp uint64
 	nr     uint64 // at its end: what it returns
 	args   [6]uint64
-	_      uint64
+	_      [2]uint64 // at a stop by a filter there is more
+}
+
+// of asks for the state of a process that is stopped.
+func (i *syscallInfo) of(pid int) error {
+	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(pid), unsafe.Sizeof(*i), uintptr(unsafe.Pointer(i)), 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
 }
 
 // called is called where a system call begins or ends.
-func (t *tracer) called(pid int, p *process) {
+func (t *tracing) called(pid int, p *process) {
 	var info syscallInfo
-	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(pid), unsafe.Sizeof(info),
-		uintptr(unsafe.Pointer(&info)), 0, 0)
-	if errno != 0 {
+	if err := info.of(pid); err != nil {
 		return
 	}
 	if info.op == unix.PTRACE_SYSCALL_INFO_EXIT {
 		for _, e := range p.next {
-			if tried := e.Access == reads || e.Access == lists || e.Access == makes || e.Opens; tried || int64(info.nr) >= 0 {
+			if int64(info.nr) >= 0 || e.Access == connects {
 				t.add(p, e)
 			}
 		}
@@ -222,23 +323,13 @@ func (t *tracer) called(pid int, p *process) {
 	p.next = nil
 	add := func(e event) { p.next = append(p.next, e) }
 	switch info.nr {
-	case unix.SYS_EXECVE, unix.SYS_EXECVEAT:
-		at, path, argv := int64(unix.AT_FDCWD), c.args[0], c.args[1]
-		if info.nr == unix.SYS_EXECVEAT {
-			at, path, argv = int64(int32(c.args[0])), c.args[1], c.args[2]
-		}
-		e := c.event(executes, at, path, true)
-		e.Argv = c.list(argv)
-		add(e)
 	case unix.SYS_OPENAT, unix.SYS_OPENAT2:
 		flags := c.args[2]
 		if info.nr == unix.SYS_OPENAT2 {
 			flags = binary.NativeEndian.Uint64(c.bytes(c.args[2], 8))
 		}
-		if flags&unix.O_PATH == 0 {
-			e := c.event(opened(flags), c.fd(0), c.args[1], flags&unix.O_NOFOLLOW == 0)
-			e.Opens = true
-			add(e)
+		if flags&unix.O_PATH == 0 { // also where it fails: the next time there may be such a file
+			t.add(p, c.event(opened(flags), c.fd(0), c.args[1], flags&unix.O_NOFOLLOW == 0))
 		}
 	case unix.SYS_UNLINKAT:
 		add(c.event(deletes, c.fd(0), c.args[1], false))
@@ -321,6 +412,15 @@ func (c call) bytes(at uint64, n int) []byte {
 	return out[:got]
 }
 
+// number reads a number; 0 where there is none.
+func (c call) number(at uint64) uint64 {
+	b := c.bytes(at, 8)
+	if len(b) < 8 {
+		return 0
+	}
+	return binary.NativeEndian.Uint64(b)
+}
+
 // text reads a text that ends with a zero.
 func (c call) text(at uint64) string {
 	var out []byte
@@ -339,11 +439,7 @@ func (c call) text(at uint64) string {
 // list reads a list of texts that ends with a nil.
 func (c call) list(at uint64) (out []string) {
 	for i := range uint64(200) {
-		b := c.bytes(at+8*i, 8)
-		if len(b) < 8 {
-			break
-		}
-		p := binary.NativeEndian.Uint64(b)
+		p := c.number(at + 8*i)
 		if p == 0 {
 			break
 		}
@@ -405,6 +501,3 @@ func dirOf(name string) string {
 func underAny(path string, folders ...string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
 }
-
-// onOneThread keeps a goroutine on its thread, as ptrace wants it.
-func onOneThread() { runtime.LockOSThread() }

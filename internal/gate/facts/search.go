@@ -35,10 +35,13 @@ type searcher struct {
 // search adds the protected files that the patterns of a part match, and the links. The pattern itself stays: it stands for the rest.
 func (s *searcher) search(part *policy.Part) {
 	for _, p := range part.Paths { // without those that this loop adds
+		if p.File && s.some(p, isFolder) {
+			part.Unclear = append(part.Unclear, p.Raw+" is a folder, of which ls lists the names that are in it")
+		}
 		if !p.Pattern || p.Clean == "" {
 			continue
 		}
-		if p.Split && s.spaced(p) {
+		if p.Split && s.some(p, hasSpace) {
 			part.Unclear = append(part.Unclear, "the name of a file that "+p.Raw+" matches has a space, at which the shell splits it; quote the variable")
 		}
 		m := matching{searcher: s, pattern: &p}
@@ -59,18 +62,27 @@ func (s *searcher) search(part *policy.Part) {
 	}
 }
 
-// spaced reports whether a name that a pattern matches has a space in it now.
-func (s *searcher) spaced(p policy.Path) bool {
+// some reports whether a path is one of a kind, or a pattern matches one now.
+func (s *searcher) some(p policy.Path, kind func(policy.Path) bool) bool {
+	if !p.Pattern {
+		return kind(p)
+	}
 	look := *s
-	hasSpace := func(p policy.Path) bool { return strings.ContainsAny(p.Clean, " \t\n") }
-	look.protects, look.twins, look.secrets = hasSpace, nil, nil
+	look.protects, look.twins, look.secrets = kind, nil, nil
 	m := matching{searcher: &look, pattern: &p}
 	for _, glob := range alternatives(p.Clean) {
 		begin, rest := literalFolder(glob)
 		m.walk(begin, s.resolve(begin), rest, false)
 	}
 	s.names = look.names
-	return slices.ContainsFunc(m.found, hasSpace) // links out are found too
+	return slices.ContainsFunc(m.found, kind) // links out are found too
+}
+
+func hasSpace(p policy.Path) bool { return strings.ContainsAny(p.Clean, " \t\n") }
+
+func isFolder(p policy.Path) bool {
+	info, err := os.Stat(p.Clean)
+	return err == nil && info.IsDir()
 }
 
 // mayFind reports whether a pattern of a part may match a protected file that its text does not mean: "*env" may, "*.go" does not. Looking

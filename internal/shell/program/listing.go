@@ -1,6 +1,7 @@
 package program
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -46,16 +47,31 @@ func (w *Walk) Listed(from int) []Word {
 	for _, at := range p.Paths {
 		switch {
 		case at.Access != policy.Read || at.Clean == "":
+		case p.Program == "ls" && !themselves: // of a folder the names alone, which mean other files where the reader of the list is
+			if at.Raw != "." {
+				names = append(names, Word{Text: at.Raw, Pattern: at.Pattern})
+			}
+			if path.Ext(path.Base(at.Raw)) != "" && at.Raw != "." && at.Raw != ".." && !hidden && !w.makesFolders() { // most likely a file
+				names[len(names)-1].File = true
+				continue
+			}
+			if names = append(names, Word{Text: "*", Pattern: true}); hidden {
+				names = append(names, Word{Text: ".*", Pattern: true})
+			}
 		case themselves:
 			names = append(names, Word{Text: at.Clean, Pattern: at.Pattern, Except: at.Except})
 		default:
 			names = append(names, Word{Text: at.Clean + "/*", Pattern: true})
-			if hidden {
-				names = append(names, Word{Text: at.Clean + "/.*", Pattern: true})
-			}
 		}
 	}
 	return names
+}
+
+// makesFolders reports whether a part may have made a folder.
+func (w *Walk) makesFolders() bool {
+	return slices.ContainsFunc(w.Parts, func(p policy.Part) bool {
+		return Named("mkdir|install|cp|mv|ln|rsync|tar|unzip|git", p.Program)
+	})
 }
 
 // Expansions reads the folders in which the shell looks for the names of the patterns among the words: who prints them sees the names. A

@@ -85,6 +85,9 @@ var Digits = [...]string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
 // maxDirs bounds the working directories that are told apart.
 const maxDirs = 4
 
+// POSIX reports whether the shell may be another than bash: a child that is called sh.
+func (s State) POSIX() bool { return s.sh }
+
 // Join returns the state where two branches meet. What they do not agree on becomes unknown.
 func Join(a, b State) State {
 	switch {

@@ -35,7 +35,7 @@ func changeDir(c *program.Call) {
 	if len(before.Dirs) == 1 && !before.Lost {
 		old = program.Known(before.Dirs[0])
 	}
-	if to.Unknown || to.Pattern && !to.Folders() {
+	if to.Unknown || to.Vanishes || to.Pattern && !to.Folders() {
 		c.Unclear("the folder that it goes to is not known")
 		c.OK = before.At(nil, true).With("OLDPWD", old)
 	} else if to.Text != "" {
@@ -49,6 +49,19 @@ func changeDir(c *program.Call) {
 		}
 	}
 	c.Fail = before
+}
+
+// history handles history: a file is read into the list of commands, or the list is written to it.
+func history(c *program.Call) {
+	if c.HasAny("p", "s") {
+		return
+	}
+	for _, w := range c.Operands {
+		c.File(policy.Read, w)
+		if c.HasAny("a", "w") {
+			c.File(policy.Write, w)
+		}
+	}
 }
 
 // popDir handles popd.
