@@ -308,7 +308,18 @@ func (b *builder) word(e *syntax.Expansion) program.Word {
 			return in.cur
 		}
 	}
-	return b.r.value(e.Word, b.st, b.colons)
+	w := b.r.value(e.Word, b.st, b.colons)
+	quotes := func(p syntax.WordPart) bool {
+		switch p.(type) {
+		case *syntax.SglQuoted, *syntax.DblQuoted:
+			return true
+		}
+		return false
+	}
+	if !b.quoted && !b.whole && strings.ContainsAny(w.Text, " \t\n*?[") && slices.ContainsFunc(e.Word.Parts, quotes) {
+		w = program.Word{Unknown: true, Default: w.Text} // what is quoted is not split
+	}
+	return w
 }
 
 // trimmed removes from each value the beginning or the end that a pattern matches. The values must be known, and no patterns themselves.
