@@ -92,6 +92,9 @@ func (v *declarer) variable(a *syntax.Assign, st program.State) program.State {
 	}
 	next := v.assign(a, st)
 	vals, _ := next.Lookup(a.Name.Value)
+	if a.Value != nil && hasBrace(a.Value) { // bash makes several assignments of it, and others make one
+		vals = program.UnknownWords
+	}
 	if v.some {
 		v.quiet(func(q *reader) program.Word {
 			if !program.Same(vals, assigned(q, a, v.before)) {

@@ -200,7 +200,9 @@ func (b *builder) parts(parts []syntax.WordPart, quoted bool) {
 			b.lit(p.Value, i == 0 && !quoted && b.cur.Text == "" && !b.cur.Unknown, quoted)
 		case *syntax.SglQuoted:
 			b.some = true
-			if quoted { // in the word of an operator
+			if quoted && p.Dollar { // in the word of an operator, where shells differ
+				b.unknown(true)
+			} else if quoted {
 				b.add(b.r.source(p))
 			} else if p.Dollar && b.st.POSIX() { // dash takes the dollar as it is
 				b.unknown(true)

@@ -13,6 +13,9 @@ import (
 // aNumber is what the facts write as 0 where a number is not known.
 var aNumber = regexp.MustCompile(`[0-9]+`)
 
+// made is how mktemp names what it makes. The facts write zeros.
+var made = regexp.MustCompile(`tmp\.[A-Za-z0-9]{10}`)
+
 // temporary is how sed names its own files.
 var temporary = regexp.MustCompile(`/sed[A-Za-z0-9]{6}$`)
 
@@ -22,7 +25,7 @@ var wrappers = []string{"env", "nohup", "timeout", "sh", "dash", "bash", "xargs"
 // systemFolders are where the loader, the C library and the shells look of themselves, whatever the command says.
 var systemFolders = []string{"/usr/lib", "/lib", "/lib64", "/usr/lib64", "/usr/share/locale", "/usr/share/zoneinfo", "/usr/share/terminfo",
 	"/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/localtime", "/etc/terminfo",
-	"/etc/inputrc",
+	"/etc/inputrc", "/etc/magic", "/etc/magic.mgc", "/usr/share/misc", "/usr/share/file",
 	"/etc/host.conf", "/etc/resolv.conf", "/etc/hosts", "/etc/services", "/etc/gai.conf", "/proc", "/dev", "/sys/fs", "/usr/share/bash-completion"}
 
 // clear reports whether the facts of a command say that all of it is understood. Code for an interpreter that was not read is not. The
@@ -66,9 +69,11 @@ func named(f policy.Facts, e event) bool {
 		return true
 	case e.Access == reads && underAny(e.Real, "/usr/bin") && e.Shell: // dash looks for what "." names in PATH
 		return true
+	case e.Program == "mktemp" && made.MatchString(e.Path) && underAny(e.Path, "/tmp"): // nobody else's
+		return true
 	case e.Access == lists && (e.Shell || slices.Contains(wrappers, e.Program)):
 		return true
-	case e.Access == reads && e.Program == "wc", e.Access == reads && strings.HasSuffix(e.Path, "/.") && isFolder(e.Real), e.Access == reads && isFolder(e.Real) && e.Shell:
+	case e.Access == reads && (e.Program == "wc" || e.Program == "file"), e.Access == reads && strings.HasSuffix(e.Path, "/.") && isFolder(e.Real), e.Access == reads && isFolder(e.Real) && e.Shell:
 		return true
 	}
 	if e.Program == "sed" && temporary.MatchString(e.Path) { // sed -i writes a file beside the one that it changes
@@ -117,6 +122,7 @@ func allows(p policy.Path, e event) bool {
 
 // means reports whether a path of the facts is the one of an event.
 func means(p policy.Path, e event) bool {
+	e.Path, e.Real = made.ReplaceAllString(e.Path, "tmp.0000000"), made.ReplaceAllString(e.Real, "tmp.0000000")
 	for _, at := range []string{clean(e.Path), e.Real, aNumber.ReplaceAllString(e.Real, "0"), aNumber.ReplaceAllString(e.Real, "%!"), aNumber.ReplaceAllString(clean(e.Path), "0")} {
 		for _, form := range []string{p.Clean, p.Resolved} {
 			if form == "" || at == "" {

@@ -45,7 +45,7 @@ func (s *searcher) search(part *policy.Part) {
 			part.Unclear = append(part.Unclear, "the name of a file that "+p.Raw+" matches has a space, at which the shell splits it; quote the variable")
 		}
 		m := matching{searcher: s, pattern: &p}
-		for _, glob := range alternatives(p.Clean) {
+		for _, glob := range globs.Alternatives(p.Clean) {
 			begin, rest := literalFolder(glob)
 			m.walk(begin, s.resolve(begin), rest, false)
 		}
@@ -70,7 +70,7 @@ func (s *searcher) some(p policy.Path, kind func(policy.Path) bool) bool {
 	look := *s
 	look.protects, look.twins, look.secrets = kind, nil, nil
 	m := matching{searcher: &look, pattern: &p}
-	for _, glob := range alternatives(p.Clean) {
+	for _, glob := range globs.Alternatives(p.Clean) {
 		begin, rest := literalFolder(glob)
 		m.walk(begin, s.resolve(begin), rest, false)
 	}
@@ -103,23 +103,6 @@ func (s *searcher) mayFind(part *policy.Part) bool {
 
 // aimed is any text, as a glob that is not broad.
 const aimed = "{,?}*"
-
-// alternatives returns the globs that a glob with a choice over a slash stands for. What it cannot take apart, it returns as it is.
-func alternatives(glob string) []string {
-	begin := strings.IndexByte(glob, '{')
-	if begin < 0 {
-		return []string{glob}
-	}
-	end := strings.IndexByte(glob[begin:], '}')
-	if end < 0 || strings.Contains(glob[begin+1:begin+end], "{") || !strings.Contains(glob[begin:begin+end], "/") {
-		return []string{glob}
-	}
-	var list []string
-	for one := range strings.SplitSeq(glob[begin+1:begin+end], ",") {
-		list = append(list, alternatives(glob[:begin]+one+glob[begin+end+1:])...)
-	}
-	return list
-}
 
 // literalFolder splits a glob into the folder that it names as text, and the names below it.
 func literalFolder(glob string) (folder string, names []string) {

@@ -61,7 +61,16 @@ func (w *Walk) Listed(from int) []Word {
 		case themselves:
 			names = append(names, Word{Text: at.Clean, Pattern: at.Pattern, Except: at.Except})
 		default:
-			names = append(names, Word{Text: at.Clean + "/*", Pattern: true})
+			everything := func(o policy.Path) bool { return o.Pattern && o.Raw == strings.TrimSuffix(at.Raw, "/")+"/**" }
+			if slices.ContainsFunc(p.Paths, everything) { // that names the folder, or the file, too
+				continue
+			}
+			if path.Clean(at.Raw) != "." { // a file, or what a pattern means
+				names = append(names, Word{Text: at.Raw, Pattern: at.Pattern, Except: at.Except})
+			}
+			if !at.Pattern {
+				names = append(names, Word{Text: path.Join(globs.Quote(at.Raw), "*"), Pattern: true})
+			}
 		}
 	}
 	return names
@@ -82,8 +91,12 @@ func Expansions(c *Call, words []Word) {
 		if w.Unknown {
 			w.Text, w.Pattern = w.Default, globs.Has(w.Default)
 		}
-		named := func(p policy.Path) bool { return p.Pattern && strings.HasSuffix(p.Raw, w.Text) }
-		if w.Pattern && !slices.ContainsFunc(c.Part.Paths, named) {
+		for _, one := range globs.Alternatives(w.Text) {
+			named := func(p policy.Path) bool { return strings.HasSuffix(p.Raw, one) }
+			if !w.Pattern || !globs.Has(one) || slices.ContainsFunc(c.Part.Paths, named) {
+				continue
+			}
+			w.Text = one
 			if folder, some := lookedInto(w); some {
 				c.File(policy.Read, folder)
 			}

@@ -142,6 +142,17 @@ func (w *Walk) place(paths []policy.Path, a policy.Access, name Word, st State) 
 		if st.sh && matchesParent(name.Text) {
 			paths, _, _ = w.place(paths, a, Word{Text: path.Join(path.Dir(name.Text), "..")}, st)
 		}
+		if all := globs.Alternatives(name.Text); len(all) > 1 {
+			for _, one := range all {
+				next := name
+				next.Text, next.Pattern = one, globs.Has(one)
+				var more effect.Set
+				var unknown string
+				paths, more, unknown = w.place(paths, a, next, st)
+				does, why = does|more, cmp.Or(why, unknown)
+			}
+			return paths, does, why
+		}
 		name.Text = patternPlace(a, name.Text)
 		name.Pattern = globs.Has(name.Text)
 	}
