@@ -268,7 +268,7 @@ func (b *builder) operated(e *syntax.Expansion, vals []program.Word, ok bool) []
 		switch {
 		case maybe && len(vals) == 1 && program.IsNumber(vals) && program.IsNumber([]program.Word{arg}):
 			return []program.Word{arg} // a number either way
-		case set && vals[0].Text != "":
+		case set && (vals[0].Text != "" || e.Op == syntax.DefaultUnset || e.Op == syntax.AssignUnset): // without a colon, an empty value is one
 			return vals
 		case ok && len(vals) > 0 && !vals[0].Unknown && !maybe: // its value is empty
 			return []program.Word{arg}
@@ -280,7 +280,7 @@ func (b *builder) operated(e *syntax.Expansion, vals []program.Word, ok bool) []
 		}
 		return program.UnknownWords
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
-		if set && vals[0].Text != "" {
+		if set && (vals[0].Text != "" || e.Op == syntax.AlternateUnset) {
 			return []program.Word{arg}
 		}
 		return program.UnknownWords

@@ -51,6 +51,7 @@ func (b *builder) listed(names []program.Word, quoted bool) {
 	each := make([]program.Word, len(names))
 	for i, n := range names {
 		n.MayBeEmpty, n.Split = true, n.Pattern && !quoted && !b.whole
+		n.Unknown = n.Unknown || !quoted && !b.whole && strings.ContainsAny(n.Text, " \t\n")
 		each[i] = n
 	}
 	some := b.some

@@ -443,8 +443,8 @@ var environment = []string{"HOME=" + home, "PATH=/usr/bin:/bin", "USER=dev", "LC
 
 // furnish makes the files of the world anew. A name with a slash at its end is a folder, one with -> a link.
 func furnish() error {
-	for _, dir := range []string{home, "/tmp"} {
-		list, err := os.ReadDir(dir)
+	for _, dir := range []string{"/home", "/tmp"} {
+		list, err := os.ReadDir(dir) // a command may have removed the home itself
 		if err != nil {
 			return err
 		}

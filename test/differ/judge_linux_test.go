@@ -13,11 +13,14 @@ import (
 // aNumber is what the facts write as 0 where a number is not known.
 var aNumber = regexp.MustCompile(`[0-9]+`)
 
+// ownTemporary is what programs make for themselves.
+var ownTemporary = regexp.MustCompile(`^/tmp/(sort|tac)[A-Za-z0-9]{6}$`)
+
 // made is how mktemp names what it makes. The facts write zeros.
 var made = regexp.MustCompile(`tmp\.[A-Za-z0-9]{10}`)
 
-// temporary is how sed names its own files.
-var temporary = regexp.MustCompile(`/sed[A-Za-z0-9]{6}$`)
+// temporary is how sed -i and ln -f name a file of their own, which they make beside the one that they replace.
+var temporary = regexp.MustCompile(`/(sed|Cu)[A-Za-z0-9]{6}$`)
 
 // wrappers are programs that are no part of the facts where they only run another one, which is.
 var wrappers = []string{"env", "nohup", "timeout", "sh", "dash", "bash", "xargs"}
@@ -69,6 +72,8 @@ func named(f policy.Facts, e event) bool {
 		return true
 	case e.Access == reads && underAny(e.Real, "/usr/bin") && e.Shell: // dash looks for what "." names in PATH
 		return true
+	case ownTemporary.MatchString(e.Path):
+		return true
 	case e.Program == "mktemp" && made.MatchString(e.Path) && underAny(e.Path, "/tmp"): // nobody else's
 		return true
 	case e.Access == lists && (e.Shell || slices.Contains(wrappers, e.Program)):
@@ -76,9 +81,8 @@ func named(f policy.Facts, e event) bool {
 	case e.Access == reads && (e.Program == "wc" || e.Program == "file"), e.Access == reads && strings.HasSuffix(e.Path, "/.") && isFolder(e.Real), e.Access == reads && isFolder(e.Real) && e.Shell:
 		return true
 	}
-	if e.Program == "sed" && temporary.MatchString(e.Path) { // sed -i writes a file beside the one that it changes
-		e.Path = filepath.Dir(e.Path)
-		e.Real, e.Access = "", writes
+	if temporary.MatchString(e.Path) && slices.Contains([]string{"sed", "ln", "cp"}, e.Program) {
+		e.Path, e.Real, e.Access = filepath.Dir(e.Path), "", writes
 	}
 	return slices.ContainsFunc(f.Parts, func(p policy.Part) bool {
 		if !e.Shell && p.Program != e.Program && !slices.Contains(wrappers, e.Program) {
@@ -128,7 +132,7 @@ func means(p policy.Path, e event) bool {
 			if form == "" || at == "" {
 				continue
 			}
-			if at == form || (e.Program == "mkdir" || e.Program == "sed" && e.Real == "") && within(form, at) || !p.Pattern && !e.Shell && e.Access != executes && within(at, form) {
+			if at == form || e.Program == "mktemp" && filepath.Dir(at) == filepath.Dir(form) || (e.Program == "mkdir" || e.Real == "") && within(form, at) || !p.Pattern && !e.Shell && e.Access != executes && within(at, form) {
 				return true
 			}
 			if p.Pattern && matches(form, at, !e.Shell) {

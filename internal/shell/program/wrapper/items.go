@@ -51,7 +51,9 @@ func xargsItems(c *program.Call, replaces bool) [][]program.Word {
 	if !known {
 		names := slices.Clone(c.Input.List())
 		for i := range names {
-			names[i].Split = names[i].Pattern && !replaces && !c.HasAny("0", "d")
+			splits := !replaces && !c.HasAny("0", "d")
+			names[i].Split = names[i].Pattern && splits
+			names[i].Unknown = names[i].Unknown || splits && strings.ContainsAny(names[i].Text, " \t\n'\"\\")
 		}
 		return [][]program.Word{names}
 	}
