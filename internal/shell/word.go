@@ -200,15 +200,14 @@ func (b *builder) parts(parts []syntax.WordPart, quoted bool) {
 			b.lit(p.Value, i == 0 && !quoted && b.cur.Text == "" && !b.cur.Unknown, quoted)
 		case *syntax.SglQuoted:
 			b.some = true
-			if quoted && p.Dollar { // in the word of an operator, where shells differ
+			switch {
+			case p.Dollar && (quoted || b.st.POSIX()): // dash takes the dollar as it is, and so do some shells between double quotes
 				b.unknown(true)
-			} else if quoted {
+			case quoted: // in the word of an operator
 				b.add(b.r.source(p))
-			} else if p.Dollar && b.st.POSIX() { // dash takes the dollar as it is
-				b.unknown(true)
-			} else if p.Dollar {
+			case p.Dollar:
 				b.add(ansi(p.Value))
-			} else {
+			default:
 				b.add(p.Value)
 			}
 		case *syntax.DblQuoted:

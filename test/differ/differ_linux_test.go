@@ -373,8 +373,8 @@ func (l *laboratory) try(command, shell string) (find, error) {
 		return out, err
 	}
 	f, allowed, err := l.judged(as(shell, command))
-	if err != nil || !clear(f) { //nolint:nilerr // a call that names too much is refused
-		l.unclear(f)
+	if err != nil || !understood(f) { //nolint:nilerr // a call that names too much is refused
+		l.ununderstood(f)
 		return out, nil
 	}
 	if shell == "bash" {
@@ -422,7 +422,7 @@ func (l *laboratory) show(command string, e *json.Encoder) error {
 		if err != nil && !errors.Is(err, errEndless) {
 			return err
 		}
-		said := fmt.Sprintf("%s: clear %t, allowed %t\n%s", shell, clear(f), allowed, shown(f))
+		said := fmt.Sprintf("%s: clear %t, allowed %t\n%s", shell, understood(f), allowed, shown(f))
 		bad := unnamed(f, events)
 		for _, ev := range events {
 			mark := "  "

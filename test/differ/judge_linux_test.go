@@ -31,9 +31,9 @@ var systemFolders = []string{"/usr/lib", "/lib", "/lib64", "/usr/lib64", "/usr/s
 	"/etc/inputrc", "/etc/magic", "/etc/magic.mgc", "/usr/share/misc", "/usr/share/file",
 	"/etc/host.conf", "/etc/resolv.conf", "/etc/hosts", "/etc/services", "/etc/gai.conf", "/proc", "/dev", "/sys/fs", "/usr/share/bash-completion"}
 
-// clear reports whether the facts of a command say that all of it is understood. Code for an interpreter that was not read is not. The
+// understood reports whether the facts of a command say that all of it is understood. Code for an interpreter that was not read is not. The
 // policy asks about any other command.
-func clear(f policy.Facts) bool {
+func understood(f policy.Facts) bool {
 	return !slices.ContainsFunc(f.Parts, func(p policy.Part) bool {
 		return len(p.Unclear) > 0 || slices.Contains(p.Effects, policy.EffectInlineCode)
 	})
@@ -112,7 +112,7 @@ func allows(p policy.Path, e event) bool {
 	case lists:
 		return true
 	case makes:
-		return write && p.Only != policy.Looks
+		return write && p.Only != policy.Looks || p.Access == policy.Delete && e.Program == "shred"
 	case writes:
 		return write && p.Only != policy.Looks
 	case deletes:
@@ -132,7 +132,7 @@ func means(p policy.Path, e event) bool {
 			if form == "" || at == "" {
 				continue
 			}
-			if at == form || e.Program == "mktemp" && filepath.Dir(at) == filepath.Dir(form) || (e.Program == "mkdir" || e.Real == "") && within(form, at) || !p.Pattern && !e.Shell && e.Access != executes && within(at, form) {
+			if at == form || e.Access == lists && at == filepath.Dir(form) || e.Program == "mktemp" && filepath.Dir(at) == filepath.Dir(form) || (e.Program == "mkdir" || e.Real == "") && within(form, at) || !p.Pattern && !e.Shell && e.Access != executes && within(at, form) {
 				return true
 			}
 			if p.Pattern && matches(form, at, !e.Shell) {

@@ -352,6 +352,7 @@ func source(c *program.Call, args []program.Word) {
 	}
 	c.RunFile(c.Operands[0])
 	c.OK = c.State.Doubt() // the file may set any variable
+	c.Walk.TrapChanged = c.Walk.TrapChanged || slices.ContainsFunc(c.Walk.Traps, func(text string) bool { return strings.Contains(text, "$") })
 	c.Fail = c.OK
 	c.Finish()
 }

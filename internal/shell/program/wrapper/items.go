@@ -53,6 +53,7 @@ func xargsItems(c *program.Call, replaces bool) [][]program.Word {
 		for i := range names {
 			splits := !replaces && !c.HasAny("0", "d")
 			names[i].Split = names[i].Pattern && splits
+			names[i].Vanishes = names[i].Vanishes || len(names) > 1 // which of them come first is not known
 			names[i].Unknown = names[i].Unknown || splits && strings.ContainsAny(names[i].Text, " \t\n'\"\\")
 		}
 		return [][]program.Word{names}
