@@ -374,7 +374,7 @@ func (l *laboratory) try(command, shell string) (find, error) {
 	}
 	f, allowed, err := l.judged(as(shell, command))
 	if err != nil || !understood(f) { //nolint:nilerr // a call that names too much is refused
-		l.ununderstood(f)
+		l.unclear(f)
 		return out, nil
 	}
 	if shell == "bash" {
