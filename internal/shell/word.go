@@ -364,6 +364,8 @@ func (b *builder) tilde(s string) string {
 		b.add("/root")
 	case name == "+" && len(b.st.Dirs) == 1 && !b.st.Lost:
 		b.add(b.st.Dirs[0])
+	case name != "" && strings.Trim(name, "0123456789") == "": // of the stack of folders
+		b.unknown(true)
 	case name != "" && name != "-" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "":
 		b.add("/home/" + name)
 	default:

@@ -72,7 +72,7 @@ func named(f policy.Facts, e event) bool {
 		return true
 	case e.Access == reads && underAny(e.Real, "/usr/bin") && e.Shell: // dash looks for what "." names in PATH
 		return true
-	case ownTemporary.MatchString(e.Path):
+	case ownTemporary.MatchString(e.Path), e.Access == makes && strings.HasSuffix(e.Path, "/"): // no file has such a name
 		return true
 	case e.Program == "mktemp" && made.MatchString(e.Path) && underAny(e.Path, "/tmp"): // nobody else's
 		return true

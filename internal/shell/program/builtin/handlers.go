@@ -35,7 +35,7 @@ func changeDir(c *program.Call) {
 	if len(before.Dirs) == 1 && !before.Lost {
 		old = program.Known(before.Dirs[0])
 	}
-	if to.Unknown || to.Vanishes || to.Pattern && !to.Folders() {
+	if to.Unknown || to.MayBeEmpty || to.Pattern && !to.Folders() {
 		c.Unclear("the folder that it goes to is not known")
 		c.OK = before.At(nil, true).With("OLDPWD", old)
 	} else if to.Text != "" {
