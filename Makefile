@@ -74,8 +74,8 @@ bench-check:
 	$(GO) run ./bench -only call -check bench/limits.json
 
 # The long form of what the suite does briefly: a minute of chaos, a thousand kills, 200 swarms in which something is killed, every chain
-# in both forms, every package and program with the race detector, the table of escapes on other kernels, and every fuzz target for
-# FUZZTIME.
+# in both forms, 30,000 random commands in bash and dash, every package and program with the race detector, the table of escapes on other
+# kernels, and every fuzz target for FUZZTIME.
 FUZZTIME ?= 60s
 soak:
 	SOAK=60s $(GO) test -count=1 -v -run '^TestChaos$$' ./cmd/myc
@@ -86,6 +86,7 @@ soak:
 	RACE_PROGRAM=1 GORACE=atexit_sleep_ms=100 $(GO) test -race -count=1 -timeout 60m ./...
 	KILLS_OF_AGENT=100 $(GO) test -count=1 -v -timeout 60m -run '^Test(Question|Chat)Killed$$' ./cmd/myc
 	$(GO) test -count=1 -timeout 60m ./test/chains -long
+	$(GO) test -count=1 -v -timeout 120m ./test/differ -long
 	$(GO) test -count=1 -timeout 60m -run '^TestChains$$' ./internal/sandbox -long
 	$(GO) run ./scripts/second-kernel
 	scripts/fuzz $(FUZZTIME)

@@ -171,6 +171,10 @@ type Path struct {
 	Passed   bool   `json:"-"`                  // the call comes upon it and does not name it; asked of [Policy.Protects], never a fact
 	Pattern  bool   `json:"pattern,omitempty"`  // the path is a glob, as package globs reads it: it may be any path that the glob means
 
+	// The gate looks whether these hold; they are never facts of their own.
+	Split bool `json:"-"` // the shell splits a name that the Pattern matches at its spaces: one with a space means other paths
+	File  bool `json:"-"` // the path is taken for a file that ls lists: of a folder, ls lists the names in it
+
 	Only    Only    `json:"only,omitempty"`    // how little the call does with the file; empty: it may read or change what is in it
 	Content Content `json:"content,omitempty"` // whether the file holds a secret now; empty: nobody has looked
 

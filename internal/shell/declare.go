@@ -92,6 +92,9 @@ func (v *declarer) variable(a *syntax.Assign, st program.State) program.State {
 	}
 	next := v.assign(a, st)
 	vals, _ := next.Lookup(a.Name.Value)
+	if a.Value != nil && hasBrace(a.Value) { // bash makes several assignments of it, and others make one
+		vals = program.UnknownWords
+	}
 	if v.some {
 		v.quiet(func(q *reader) program.Word {
 			if !program.Same(vals, assigned(q, a, v.before)) {
@@ -137,7 +140,8 @@ func (v *declarer) makesLocal() bool {
 // bind gives a variable its values.
 func (v *declarer) bind(name string, vals []program.Word, st program.State) program.State {
 	v.some = true
-	if strings.ContainsAny(v.flags, program.Renames) {
+	if strings.ContainsAny(v.flags, program.Renames) { // for each later value too
+		v.Changed = append(v.Changed, name)
 		vals = program.UnknownWords
 	}
 	if v.makesLocal() {

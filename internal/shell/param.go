@@ -18,6 +18,7 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 		b.unknown(quoted)
 		return
 	}
+	b.quoted = quoted
 	b.inside(p)
 	if p.Length {
 		b.add("0")
@@ -49,14 +50,22 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 	if p.Index == nil && p.Param.Value != "@" && p.Param.Value != "*" && len(vals) > 1 {
 		vals = vals[:1] // of an array its first element
 	}
+	list := p.Param.Value == "@" || p.Param.Value == "*" || p.Index != nil && isAll(p.Index)
+	names := list && slices.ContainsFunc(vals, func(v program.Word) bool { return v.Pattern && v.Expanded }) // several, perhaps
+	if names && b.cur.Text != "" {
+		vals = program.UnknownWords // only the first has the text before it
+	}
 	switch star := isStar(p); {
 	case star && (quoted || b.whole):
 		b.some = b.some || quoted
 		vals = b.joined(vals)
+	case b.whole && names:
+		vals = program.UnknownWords
 	case b.whole && b.r.IFSChanged && len(vals) > 1:
 		vals = program.UnknownWords // shells do not agree what stands between the values
 	}
 	b.values(vals, quoted)
+	b.several = names
 }
 
 // isStar reports whether an expansion is $* or ${a[*]}, which between quotes is one word.
@@ -81,6 +90,9 @@ func (b *builder) joined(vals []program.Word) []program.Word {
 		} else {
 			between = ifs[0].Text[:min(1, len(ifs[0].Text))]
 		}
+	}
+	if slices.ContainsFunc(vals, func(v program.Word) bool { return v.Pattern && v.Expanded }) {
+		return program.UnknownWords // it may be several names
 	}
 	if len(vals) == 1 {
 		return vals
@@ -156,7 +168,7 @@ func (b *builder) values(vals []program.Word, quoted bool) {
 			v = program.Word{Unknown: true} // where the shell splits the value is not known
 		}
 		if quoted || b.whole || !strings.ContainsAny(v.Text, " \t\n") {
-			b.some = b.some || quoted
+			b.some = b.some || quoted && !v.MayBeEmpty // "${a[@]}" may be no word
 			if v.MayBeEmpty && b.cur.Text != "" && !b.cur.Unknown {
 				b.unknown(quoted)
 			}
@@ -164,6 +176,8 @@ func (b *builder) values(vals []program.Word, quoted bool) {
 			b.cur.MayBeEmpty = b.cur.MayBeEmpty || v.MayBeEmpty
 			b.cur.Pattern = b.cur.Pattern || v.Pattern && (!quoted || v.Expanded) || !quoted && strings.ContainsAny(v.Text, "*?[")
 			b.cur.Expanded = b.cur.Expanded || v.Expanded
+			b.cur.File = b.cur.File || v.File
+			b.cur.Split = b.cur.Split || v.Split || v.Pattern && v.Expanded && !quoted && !b.whole
 			if v.Filled != "" {
 				b.cur.From |= v.From
 				b.thing(v.Filled, quoted)
@@ -197,6 +211,7 @@ func (b *builder) split(v program.Word) {
 		}
 		b.add(w)
 		b.cur.Pattern = b.cur.Pattern || strings.ContainsAny(w, "*?[")
+		b.cur.Split = b.cur.Pattern && (v.Split || v.Pattern && v.Expanded)
 	}
 	if v.Unknown {
 		b.unknown(false)
@@ -209,7 +224,10 @@ func (b *builder) split(v program.Word) {
 func (b *builder) value(name string) ([]program.Word, bool) {
 	switch name {
 	case "!":
-		return []program.Word{{Text: written.LastJob}}, true
+		if vals, ok := b.st.Lookup(name); ok {
+			return vals, true
+		}
+		return []program.Word{{Text: written.LastJob, MayBeEmpty: true}}, true // empty before the first job
 	case "?", "#", "$":
 		return []program.Word{{Text: "0"}}, true
 	case "-", "_":
@@ -241,7 +259,7 @@ func isPlain(text string) bool { return !strings.ContainsAny(text, " \t\n:,;|/="
 func (b *builder) operated(e *syntax.Expansion, vals []program.Word, ok bool) []program.Word {
 	var arg program.Word
 	if e.Word != nil {
-		arg = b.r.one(e.Word, b.st)
+		arg = b.word(e)
 	}
 	maybe := len(vals) > 0 && vals[0].MayBeEmpty
 	set := ok && len(vals) > 0 && !vals[0].Unknown && !maybe
@@ -250,7 +268,7 @@ func (b *builder) operated(e *syntax.Expansion, vals []program.Word, ok bool) []
 		switch {
 		case maybe && len(vals) == 1 && program.IsNumber(vals) && program.IsNumber([]program.Word{arg}):
 			return []program.Word{arg} // a number either way
-		case set && vals[0].Text != "":
+		case set && (vals[0].Text != "" || e.Op == syntax.DefaultUnset || e.Op == syntax.AssignUnset): // without a colon, an empty value is one
 			return vals
 		case ok && len(vals) > 0 && !vals[0].Unknown && !maybe: // its value is empty
 			return []program.Word{arg}
@@ -262,7 +280,7 @@ func (b *builder) operated(e *syntax.Expansion, vals []program.Word, ok bool) []
 		}
 		return program.UnknownWords
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
-		if set && vals[0].Text != "" {
+		if set && (vals[0].Text != "" || e.Op == syntax.AlternateUnset) {
 			return []program.Word{arg}
 		}
 		return program.UnknownWords
@@ -278,9 +296,35 @@ func (b *builder) operated(e *syntax.Expansion, vals []program.Word, ok bool) []
 	}
 }
 
+// word returns the word of an operator. Between double quotes it is quoted: ' and ~ stand for themselves, but not in a pattern.
+func (b *builder) word(e *syntax.Expansion) program.Word {
+	switch e.Op { //nolint:exhaustive // the others have a pattern
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull, syntax.AlternateUnset,
+		syntax.AlternateUnsetOrNull:
+		if b.quoted {
+			in := builder{r: b.r, st: b.st, whole: true, quoted: true}
+			in.parts(e.Word.Parts, true)
+			in.cur.Raw = b.r.source(e.Word)
+			return in.cur
+		}
+	}
+	w := b.r.value(e.Word, b.st, b.colons)
+	quotes := func(p syntax.WordPart) bool {
+		switch p.(type) {
+		case *syntax.SglQuoted, *syntax.DblQuoted:
+			return true
+		}
+		return false
+	}
+	if !b.quoted && !b.whole && strings.ContainsAny(w.Text, " \t\n*?[") && slices.ContainsFunc(e.Word.Parts, quotes) {
+		w = program.Word{Unknown: true, Default: w.Text} // what is quoted is not split
+	}
+	return w
+}
+
 // trimmed removes from each value the beginning or the end that a pattern matches. The values must be known, and no patterns themselves.
 func trimmed(e *syntax.Expansion, arg program.Word, vals []program.Word, ok bool) []program.Word {
-	if !ok || arg.Unknown {
+	if !ok || arg.Unknown || !plainPattern(e.Word, arg.Text) {
 		return program.UnknownWords
 	}
 	const most = 100_000 // steps: names are short
@@ -297,6 +341,25 @@ func trimmed(e *syntax.Expansion, arg program.Word, vals []program.Word, ok bool
 		out = append(out, v)
 	}
 	return out
+}
+
+// plainPattern reports whether * and ? are all that is special in a pattern, and mean that: they are not quoted.
+func plainPattern(w *syntax.Word, text string) bool {
+	if strings.ContainsAny(text, `[\`) {
+		return false
+	}
+	if w == nil || !strings.ContainsAny(text, "*?") {
+		return true
+	}
+	return !slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			return strings.Contains(p.Value, `\`)
+		case *syntax.ParamExp:
+			return false
+		}
+		return true
+	})
 }
 
 // trim removes what a pattern matches from one value, and reports whether it matches.

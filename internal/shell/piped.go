@@ -50,12 +50,19 @@ func (b *builder) listed(names []program.Word, quoted bool) {
 	}
 	each := make([]program.Word, len(names))
 	for i, n := range names {
-		n.MayBeEmpty = true
+		n.MayBeEmpty, n.Split = true, n.Pattern && !quoted && !b.whole
+		n.Unknown = n.Unknown || !quoted && !b.whole && strings.ContainsAny(n.Text, " \t\n")
 		each[i] = n
 	}
 	some := b.some
-	b.values(each, true)
-	b.some = some || quoted
+	for i, n := range each {
+		if i > 0 {
+			b.end()
+			some = false
+		}
+		b.values([]program.Word{n}, true)
+		b.some = some || quoted
+	}
 	b.cur.Pattern = each[len(each)-1].Pattern
 }
 

@@ -62,7 +62,12 @@ func (r *reader) redirects(list []*syntax.Redirect, st program.State, in *progra
 			}
 		default:
 			first := len(r.Parts)
-			for _, w := range r.expand(nil, d.Word, st) {
+			words := r.expand(nil, d.Word, st)
+			if len(words) > 1 { // bash takes no name that becomes several, and dash does not split it
+				whole, _ := r.quiet(func(q *reader) program.Word { return q.one(d.Word, st) })
+				words = append(words, whole)
+			}
+			for _, w := range words {
 				switch d.Op {
 				case syntax.RdrIn:
 					file := w

@@ -57,6 +57,9 @@ func Facts(command string, o Options) policy.Facts {
 	if r.TrapChanged {
 		r.Parts = append(r.Parts, unread("what a trap uses changes after the trap was set"))
 	}
+	if splitsSpaces(r.Parts) {
+		r.Parts = append(r.Parts, unread("the shell splits the names of files at spaces, and the command makes a name with a space"))
+	}
 	if r.Exceeded {
 		r.Parts = append(r.Parts, unread("it does too much to be read whole"))
 	}
@@ -65,6 +68,18 @@ func Facts(command string, o Options) policy.Facts {
 	}
 	f.Parts = r.Parts
 	return f
+}
+
+// splitsSpaces reports whether a name with a space that the command makes may be among names that the shell splits.
+func splitsSpaces(parts []policy.Part) bool {
+	splits, makes := false, false
+	for i := range parts {
+		for _, p := range parts[i].Paths {
+			splits = splits || p.Split
+			makes = makes || p.Access == policy.Write && strings.ContainsAny(p.Clean, " \t\n")
+		}
+	}
+	return splits && makes
 }
 
 // unread returns the part that stands for something that was not read.

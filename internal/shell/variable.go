@@ -43,7 +43,7 @@ func assigned(r *reader, a *syntax.Assign, st program.State) (vals []program.Wor
 			}
 		}
 	case a.Value != nil:
-		vals = []program.Word{r.one(a.Value, st)}
+		vals = []program.Word{r.value(a.Value, st, true)}
 	default:
 		vals = []program.Word{{}}
 	}

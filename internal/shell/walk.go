@@ -9,6 +9,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/shell/effect"
 	"mycelium/internal/shell/program"
+	"mycelium/internal/shell/written"
 )
 
 // stmts walks a list of commands. It returns the states in which its last command ends well and badly.
@@ -45,13 +46,33 @@ func (r *reader) stmt(s *syntax.Stmt, st program.State, in program.Input) (ok, f
 	} else {
 		ok, fail = redirected(r, s, st, in)
 	}
+	if mayFail(s.Redirs) {
+		fail = program.Join(fail, st)
+	}
 	if s.Negated {
 		ok, fail = fail, ok
 	}
 	if s.Background || s.Coprocess || s.Disown {
+		st = st.With("!", program.Word{Text: written.LastJob})
 		return st, st
 	}
 	return ok, fail
+}
+
+// mayFail reports whether a redirection opens a file: where that fails, the command does not run.
+func mayFail(list []*syntax.Redirect) bool {
+	return slices.ContainsFunc(list, func(d *syntax.Redirect) bool {
+		switch d.Op { //nolint:exhaustive // the others open files
+		case syntax.DplIn, syntax.DplOut, syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+			return false
+		}
+		if len(d.Word.Parts) == 1 {
+			if _, ok := d.Word.Parts[0].(*syntax.ProcSubst); ok {
+				return false
+			}
+		}
+		return d.Word.Lit() != "/dev/null"
+	})
 }
 
 // redirected walks a command that is not a simple one, with its redirections.

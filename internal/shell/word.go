@@ -35,11 +35,14 @@ func plain(w *syntax.Word) (string, bool) {
 }
 
 // one returns the value of a word that the shell does not split: in an assignment, a redirection or a here-document.
-func (r *reader) one(w *syntax.Word, st program.State) program.Word {
+func (r *reader) one(w *syntax.Word, st program.State) program.Word { return r.value(w, st, false) }
+
+// value is [reader.one] for a value that an assignment may have. With colons set, ~ stands for the home folder behind each colon too.
+func (r *reader) value(w *syntax.Word, st program.State, colons bool) program.Word {
 	if w == nil {
 		return program.Word{}
 	}
-	b := builder{r: r, st: st, whole: true}
+	b := builder{r: r, st: st, whole: true, colons: colons}
 	b.parts(w.Parts, false)
 	b.cur.Raw = r.source(w)
 	return b.cur
@@ -54,6 +57,9 @@ func (r *reader) expand(list []program.Word, w *syntax.Word, st program.State) [
 		split := &syntax.Word{Parts: w.Parts}
 		if syntax.SplitBraces(split) {
 			words = r.braces(split)
+			if st.POSIX() { // dash takes the braces as they are
+				words = append(words, w)
+			}
 		}
 	}
 	for _, w := range words {
@@ -145,6 +151,10 @@ type builder struct {
 	raw   string
 	some  bool // the word exists, even if empty
 	whole bool // it is not split
+
+	several bool // the last piece is a list of names, so that what follows belongs to the last of them alone
+	quoted  bool // the expansion that is read stands between double quotes
+	colons  bool // it is a value that is assigned: ~ may stand behind a colon
 }
 
 // end ends the current word.
@@ -155,12 +165,12 @@ func (b *builder) end() {
 		b.cur.Vanishes = b.cur.MayBeEmpty && !b.some
 		b.list = append(b.list, b.cur)
 	}
-	b.cur, b.some = program.Word{}, false
+	b.cur, b.some, b.several = program.Word{}, false, false
 }
 
 // add appends a known piece. Behind an unknown piece, it does not count.
 func (b *builder) add(s string) {
-	if b.cur.MayBeEmpty && s != "" && !b.cur.Unknown {
+	if (b.cur.MayBeEmpty || b.several) && s != "" && !b.cur.Unknown {
 		b.unknown(true)
 	}
 	if !b.cur.Unknown {
@@ -190,13 +200,21 @@ func (b *builder) parts(parts []syntax.WordPart, quoted bool) {
 			b.lit(p.Value, i == 0 && !quoted && b.cur.Text == "" && !b.cur.Unknown, quoted)
 		case *syntax.SglQuoted:
 			b.some = true
-			if p.Dollar {
+			switch {
+			case p.Dollar && (quoted || b.st.POSIX()): // dash takes the dollar as it is, and so do some shells between double quotes
+				b.unknown(true)
+			case quoted: // in the word of an operator
+				b.add(b.r.source(p))
+			case p.Dollar:
 				b.add(ansi(p.Value))
-			} else {
+			default:
 				b.add(p.Value)
 			}
 		case *syntax.DblQuoted:
 			b.some = b.some || len(p.Parts) == 0 || !listOf(p.Parts)
+			if p.Dollar && b.st.POSIX() {
+				b.unknown(true)
+			}
 			b.parts(p.Parts, true)
 		case *syntax.ParamExp:
 			b.param(p, quoted)
@@ -269,9 +287,26 @@ func (b *builder) lit(s string, first, quoted bool) {
 	if first && !b.whole {
 		if i := strings.Index(s, "=~"); i > 0 && syntax.ValidName(s[:i]) { // as bash does
 			b.add(s[:i+1])
+			b.colons = true
+			if s = b.tilde(s[i+1:]); b.st.POSIX() { // dash leaves it
+				b.unknown(true)
+			}
+		}
+	}
+	if b.colons {
+		for i := strings.Index(s, ":~"); i >= 0; i = strings.Index(s, ":~") {
+			b.bare(s[:i+1])
+			if i > 0 && s[i-1] == '\\' { // the colon is quoted, if the backslash is not
+				b.unknown(true)
+			}
 			s = b.tilde(s[i+1:])
 		}
 	}
+	b.bare(s)
+}
+
+// bare appends text that is not quoted.
+func (b *builder) bare(s string) {
 	if strings.ContainsAny(s, "*?[") && activeGlob(s) {
 		b.cur.Pattern = true
 	}
@@ -316,7 +351,7 @@ func unescape(s, only string) string {
 // tilde appends the home folder that ~ or ~user stands for, or an unknown piece. It returns the rest of the text.
 func (b *builder) tilde(s string) string {
 	name, rest := s[1:], ""
-	if i := strings.IndexByte(name, '/'); i >= 0 {
+	if i := strings.IndexAny(name, "/:"); i >= 0 && (name[i] == '/' || b.colons) {
 		name, rest = name[:i], name[i:]
 	}
 	switch {
@@ -329,6 +364,8 @@ func (b *builder) tilde(s string) string {
 		b.add("/root")
 	case name == "+" && len(b.st.Dirs) == 1 && !b.st.Lost:
 		b.add(b.st.Dirs[0])
+	case name != "" && strings.Trim(name, "0123456789") == "": // of the stack of folders
+		b.unknown(true)
 	case name != "" && name != "-" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "":
 		b.add("/home/" + name)
 	default:

@@ -18,7 +18,7 @@ import (
 
 // asShipped are the packages whose tests start the programs as they are shipped, or look at files. What happens at the same time happens in
 // those programs, where the race detector of a test would see nothing. `make soak` puts it into the programs.
-var asShipped = []string{"cmd/myc", "test/chains", "internal", "scripts/second-kernel"}
+var asShipped = []string{"cmd/myc", "test/chains", "test/differ", "internal", "scripts/second-kernel"}
 
 // longest are the packages that take longest, the longest first. `go test` begins packages in the order in which they are named, and a
 // long one that begins late runs alone at the end.

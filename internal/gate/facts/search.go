@@ -35,11 +35,17 @@ type searcher struct {
 // search adds the protected files that the patterns of a part match, and the links. The pattern itself stays: it stands for the rest.
 func (s *searcher) search(part *policy.Part) {
 	for _, p := range part.Paths { // without those that this loop adds
+		if p.File && s.some(p, isFolder) {
+			part.Unclear = append(part.Unclear, p.Raw+" is a folder, of which ls lists the names that are in it")
+		}
 		if !p.Pattern || p.Clean == "" {
 			continue
 		}
+		if p.Split && s.some(p, hasSpace) {
+			part.Unclear = append(part.Unclear, "the name of a file that "+p.Raw+" matches has a space, at which the shell splits it; quote the variable")
+		}
 		m := matching{searcher: s, pattern: &p}
-		for _, glob := range alternatives(p.Clean) {
+		for _, glob := range globs.Alternatives(p.Clean) {
 			begin, rest := literalFolder(glob)
 			m.walk(begin, s.resolve(begin), rest, false)
 		}
@@ -54,6 +60,29 @@ func (s *searcher) search(part *policy.Part) {
 		}
 		part.Paths = append(part.Paths, m.found[:min(len(m.found), maxMatches)]...)
 	}
+}
+
+// some reports whether a path is one of a kind, or a pattern matches one now.
+func (s *searcher) some(p policy.Path, kind func(policy.Path) bool) bool {
+	if !p.Pattern {
+		return kind(p)
+	}
+	look := *s
+	look.protects, look.twins, look.secrets = kind, nil, nil
+	m := matching{searcher: &look, pattern: &p}
+	for _, glob := range globs.Alternatives(p.Clean) {
+		begin, rest := literalFolder(glob)
+		m.walk(begin, s.resolve(begin), rest, false)
+	}
+	s.names = look.names
+	return slices.ContainsFunc(m.found, kind) // links out are found too
+}
+
+func hasSpace(p policy.Path) bool { return strings.ContainsAny(p.Clean, " \t\n") }
+
+func isFolder(p policy.Path) bool {
+	info, err := os.Stat(p.Clean)
+	return err == nil && info.IsDir()
 }
 
 // mayFind reports whether a pattern of a part may match a protected file that its text does not mean: "*env" may, "*.go" does not. Looking
@@ -74,23 +103,6 @@ func (s *searcher) mayFind(part *policy.Part) bool {
 
 // aimed is any text, as a glob that is not broad.
 const aimed = "{,?}*"
-
-// alternatives returns the globs that a glob with a choice over a slash stands for. What it cannot take apart, it returns as it is.
-func alternatives(glob string) []string {
-	begin := strings.IndexByte(glob, '{')
-	if begin < 0 {
-		return []string{glob}
-	}
-	end := strings.IndexByte(glob[begin:], '}')
-	if end < 0 || strings.Contains(glob[begin+1:begin+end], "{") || !strings.Contains(glob[begin:begin+end], "/") {
-		return []string{glob}
-	}
-	var list []string
-	for one := range strings.SplitSeq(glob[begin+1:begin+end], ",") {
-		list = append(list, alternatives(glob[:begin]+one+glob[begin+end+1:])...)
-	}
-	return list
-}
 
 // literalFolder splits a glob into the folder that it names as text, and the names below it.
 func literalFolder(glob string) (folder string, names []string) {

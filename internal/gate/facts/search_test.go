@@ -99,6 +99,17 @@ func TestProtectedFilesThatPatternsMatch(t *testing.T) {
 		"find . -path ./skills -prune -o -name '*.md' -exec sed -i s/a/b/ {} +", "ls */", "find . -name '*.yaml'")
 }
 
+// TestNamesThatAreSplit: the disk tells whether a name of a file has a space, at which the shell splits it, and whether what ls lists is a
+// folder.
+func TestNamesThatAreSplit(t *testing.T) {
+	dir := projectWith(t, "a.txt", "b.txt", "src/a.go", "odd/c.txt", "odd/x rules.yaml", "old.log/rules.yaml", "new.err")
+	wants(t, dir, policy.Ask, "cd odd && for f in *; do cat $f; done", "for f in odd/*; do touch $f; done", "cat $(ls -d odd/*)",
+		"ls -d odd/* | xargs cat", "a=(odd/*); cat ${a[@]}", "find odd -type f | xargs cat", "ls *.log | xargs cat", "cat $(ls old.log)")
+	wants(t, dir, policy.Allow, "for f in *.txt; do cat $f; done", `for f in odd/*; do cat "$f"; done`, "cat odd/*", `a=(odd/*); cat "${a[@]}"`,
+		"find odd -type f -print0 | xargs -0 cat", "ls *.txt | xargs cat", "ls *.err | xargs rm", "for f in $(ls src); do cat src/$f; done",
+		"find odd -name '*.txt' -exec cat {} +")
+}
+
 // TestSearchIsBounded: a pattern that matches more than can be looked at asks.
 func TestSearchIsBounded(t *testing.T) {
 	s := searcher{resolver: resolver{dir: "/"}, names: maxNames}

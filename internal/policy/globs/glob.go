@@ -170,3 +170,20 @@ func Quote(text string) string {
 
 // Has reports whether a text has a character that means something in a glob.
 func Has(text string) bool { return strings.ContainsAny(text, `*?[{\`) }
+
+// Alternatives returns the globs that a glob with a choice over a slash stands for. What it cannot take apart, it returns as it is.
+func Alternatives(glob string) []string {
+	begin := strings.IndexByte(glob, '{')
+	if begin < 0 {
+		return []string{glob}
+	}
+	end := strings.IndexByte(glob[begin:], '}')
+	if end < 0 || strings.Contains(glob[begin+1:begin+end], "{") || !strings.Contains(glob[begin:begin+end], "/") {
+		return []string{glob}
+	}
+	var list []string
+	for one := range strings.SplitSeq(glob[begin+1:begin+end], ",") {
+		list = append(list, Alternatives(glob[:begin]+one+glob[begin+end+1:])...)
+	}
+	return list
+}

@@ -62,7 +62,7 @@ func (c *Call) RunFile(w Word) {
 		}
 		c.Does |= effect.ProjectCode
 		c.Execute(w)
-		if w.Pattern {
+		if w.Pattern || w.Vanishes {
 			c.Unclear("which script runs is not known")
 		}
 	}

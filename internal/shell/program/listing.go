@@ -1,6 +1,7 @@
 package program
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -46,16 +47,40 @@ func (w *Walk) Listed(from int) []Word {
 	for _, at := range p.Paths {
 		switch {
 		case at.Access != policy.Read || at.Clean == "":
+		case p.Program == "ls" && !themselves: // of a folder the names alone, which mean other files where the reader of the list is
+			if at.Raw != "." {
+				names = append(names, Word{Text: at.Raw, Pattern: at.Pattern})
+			}
+			if path.Ext(path.Base(at.Raw)) != "" && at.Raw != "." && at.Raw != ".." && !hidden && !w.makesFolders() { // most likely a file
+				names[len(names)-1].File = true
+				continue
+			}
+			if names = append(names, Word{Text: "*", Pattern: true}); hidden {
+				names = append(names, Word{Text: ".*", Pattern: true})
+			}
 		case themselves:
 			names = append(names, Word{Text: at.Clean, Pattern: at.Pattern, Except: at.Except})
 		default:
-			names = append(names, Word{Text: at.Clean + "/*", Pattern: true})
-			if hidden {
-				names = append(names, Word{Text: at.Clean + "/.*", Pattern: true})
+			everything := func(o policy.Path) bool { return o.Pattern && o.Raw == strings.TrimSuffix(at.Raw, "/")+"/**" }
+			if slices.ContainsFunc(p.Paths, everything) { // that names the folder, or the file, too
+				continue
+			}
+			if path.Clean(at.Raw) != "." { // a file, or what a pattern means
+				names = append(names, Word{Text: at.Raw, Pattern: at.Pattern, Except: at.Except})
+			}
+			if !at.Pattern {
+				names = append(names, Word{Text: path.Join(globs.Quote(at.Raw), "*"), Pattern: true})
 			}
 		}
 	}
 	return names
+}
+
+// makesFolders reports whether a part may have made a folder.
+func (w *Walk) makesFolders() bool {
+	return slices.ContainsFunc(w.Parts, func(p policy.Part) bool {
+		return Named("mkdir|install|cp|mv|ln|rsync|tar|unzip|git", p.Program)
+	})
 }
 
 // Expansions reads the folders in which the shell looks for the names of the patterns among the words: who prints them sees the names. A
@@ -66,8 +91,12 @@ func Expansions(c *Call, words []Word) {
 		if w.Unknown {
 			w.Text, w.Pattern = w.Default, globs.Has(w.Default)
 		}
-		named := func(p policy.Path) bool { return p.Pattern && strings.HasSuffix(p.Raw, w.Text) }
-		if w.Pattern && !slices.ContainsFunc(c.Part.Paths, named) {
+		for _, one := range globs.Alternatives(w.Text) {
+			named := func(p policy.Path) bool { return strings.HasSuffix(p.Raw, one) }
+			if !w.Pattern || !globs.Has(one) || slices.ContainsFunc(c.Part.Paths, named) {
+				continue
+			}
+			w.Text = one
 			if folder, some := lookedInto(w); some {
 				c.File(policy.Read, folder)
 			}

@@ -72,6 +72,17 @@ func (s State) Own(name string) (value Word, ok bool) {
 	return value, !s.Doubted
 }
 
+// keepsOwn reports whether bash does not let a variable have any value that a command assigns: it ignores or refuses the assignment, takes
+// a number from it, or assigns anew after the next command.
+func keepsOwn(name string) bool {
+	switch name {
+	case "BASHPID", "COMP_CWORD", "COMP_KEY", "COMP_LINE", "COMP_POINT", "COMP_TYPE", "COMP_WORDS", "EPOCHREALTIME", "EPOCHSECONDS", "EUID",
+		"FUNCNAME", "GROUPS", "HISTCMD", "LINENO", "PIPESTATUS", "PPID", "RANDOM", "SECONDS", "SHLVL", "SRANDOM", "UID":
+		return true
+	}
+	return false
+}
+
 // hasOwn reports whether the shell gives a variable a value that is known while the command has not set it.
 func hasOwn(name string) bool {
 	if name == "PWD" || name == "HOME" {

@@ -106,7 +106,10 @@ func looksLikePath(s string) bool {
 func (w *Walk) Open(f *Files, a policy.Access, name Word, s State) {
 	for _, prefix := range [...]string{"/dev/tcp/", "/dev/udp/"} { // connections of bash: /dev/tcp/host/port
 		if rest, ok := strings.CutPrefix(name.Text, prefix); ok {
-			host, _, _ := strings.Cut(rest, "/")
+			host, _, ends := strings.Cut(rest, "/")
+			if name.Unknown && !ends || name.Pattern {
+				f.Unclear = append(f.Unclear, "which host is meant is not known")
+			}
 			if host = strings.ToLower(host); !slices.Contains(f.Hosts, host) {
 				f.Hosts = append(f.Hosts, host)
 			}
@@ -136,6 +139,20 @@ func (w *Walk) place(paths []policy.Path, a policy.Access, name Word, st State) 
 	}
 	from := len(paths)
 	if name.Pattern {
+		if st.sh && matchesParent(name.Text) {
+			paths, _, _ = w.place(paths, a, Word{Text: path.Join(path.Dir(name.Text), "..")}, st)
+		}
+		if all := globs.Alternatives(name.Text); len(all) > 1 {
+			for _, one := range all {
+				next := name
+				next.Text, next.Pattern = one, globs.Has(one)
+				var more effect.Set
+				var unknown string
+				paths, more, unknown = w.place(paths, a, next, st)
+				does, why = does|more, cmp.Or(why, unknown)
+			}
+			return paths, does, why
+		}
 		name.Text = patternPlace(a, name.Text)
 		name.Pattern = globs.Has(name.Text)
 	}
@@ -145,7 +162,7 @@ func (w *Walk) place(paths []policy.Path, a policy.Access, name Word, st State) 
 	}
 	if st.Lost {
 		why = "the working directory is not known"
-		paths = append(paths, policy.Path{Access: a, Raw: name.Text, Pattern: name.Pattern})
+		paths = append(paths, policy.Path{Access: a, Raw: name.Text, Pattern: name.Pattern, Split: name.Split, File: name.File})
 	}
 	for _, d := range st.Dirs {
 		p := name.path(a, d, name.Text != "." && w.isPattern(d))
@@ -158,6 +175,12 @@ func (w *Walk) place(paths []policy.Path, a policy.Access, name Word, st State) 
 	return paths, does, cmp.Or(why, through)
 }
 
+// matchesParent reports whether the last name of a pattern matches "..", as it does in dash and in older versions of bash.
+func matchesParent(pattern string) bool {
+	last := path.Base(pattern)
+	return strings.HasPrefix(last, ".") && MatchPattern(last, "..", false)
+}
+
 // isPattern reports whether a working directory is, or lies in, one of several folders that a pattern matches.
 func (w *Walk) isPattern(dir string) bool {
 	return slices.ContainsFunc(w.folders, func(f string) bool { return strings.HasPrefix(dir, f) })
@@ -165,7 +188,7 @@ func (w *Walk) isPattern(dir string) bool {
 
 // path returns the path that a word names in a folder. several is set if the folder is a pattern.
 func (w Word) path(a policy.Access, dir string, several bool) policy.Path {
-	p := policy.Path{Access: a, Raw: w.Text, Pattern: w.Pattern}
+	p := policy.Path{Access: a, Raw: w.Text, Pattern: w.Pattern, Split: w.Split, File: w.File}
 	switch {
 	case several && !w.Pattern:
 		p.Clean = path.Join(dir, globs.Quote(w.Text))

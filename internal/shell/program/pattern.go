@@ -46,6 +46,9 @@ func (w Word) Folders() bool {
 	if !w.Pattern || !w.Expanded {
 		return false
 	}
+	if matchesParent(w.Text) {
+		return false
+	}
 	for name := range strings.SplitSeq(w.Text, "/") {
 		if !globs.Has(name) || globs.Broad(name) {
 			continue

@@ -38,7 +38,8 @@ func (c *Call) Spread() {
 			c.Role(repeated, w)
 		}
 	}
-	if c.Row.Here != "" && len(c.Part.Paths)+len(c.Part.Hosts) == before {
+	none := len(c.Operands) > 0 && !slices.ContainsFunc(c.Operands, func(w Word) bool { return !w.Vanishes }) // there may be no operand
+	if c.Row.Here != "" && (none || len(c.Part.Paths)+len(c.Part.Hosts) == before) {
 		c.WorkHere(c.Row.Here)
 	}
 	if c.maybeOption && len(c.Part.Unclear) == 0 && !hasNoOptions(c.Row.Name) {

@@ -160,7 +160,7 @@ func Fill(words []Word, hole string, names []Word, holes, appends bool) []Word {
 			f.Unknown = w.Unknown || name.Unknown
 			f.Pattern = w.Pattern || name.Pattern
 			f.Expanded = w.Expanded || name.Pattern // a name, also between quotes
-			f.Except = name.Except
+			f.Except, f.Split, f.File = name.Except, name.Split, name.File
 			if name.Unknown {
 				f.Text, _, _ = strings.Cut(w.Text, hole)
 			}

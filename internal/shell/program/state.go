@@ -56,12 +56,18 @@ func (s State) At(dirs []string, lost bool) State {
 // WithArguments returns the state in which $1, $2 and the following parameters have the given values.
 func (s State) WithArguments(args []Word) State {
 	s = s.With("@", args...).With("*", args...)
+	moved := false // a word before may have been several, or none
 	for n := 1; n <= 9; n++ {
+		value := Word{}
 		if n <= len(args) {
-			s = s.With(Digits[n], args[n-1])
-		} else {
-			s = s.With(Digits[n], Word{})
+			value = args[n-1]
 		}
+		moved = moved || value.Vanishes
+		if moved {
+			value = Word{Unknown: true}
+		}
+		s = s.With(Digits[n], value)
+		moved = moved || value.Pattern && value.Expanded || value.Unknown && value.Unquoted
 	}
 	return s
 }
@@ -84,6 +90,9 @@ var Digits = [...]string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
 
 // maxDirs bounds the working directories that are told apart.
 const maxDirs = 4
+
+// POSIX reports whether the shell may be another than bash: a child that is called sh.
+func (s State) POSIX() bool { return s.sh }
 
 // Join returns the state where two branches meet. What they do not agree on becomes unknown.
 func Join(a, b State) State {

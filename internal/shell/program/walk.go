@@ -89,6 +89,9 @@ func (w *Walk) Assign(s State, name string, values ...Word) State {
 	if slices.Contains(w.Changed, name) || slices.Contains(w.Numbers, name) && !IsNumber(values) {
 		values = UnknownWords
 	}
+	if keepsOwn(name) && !IsNumber(values) {
+		values = UnknownWords
+	}
 	if before, _ := s.Lookup(name); len(w.Traps) > 0 && !Same(before, values) {
 		w.TrapChanged = w.TrapChanged || slices.ContainsFunc(w.Traps, func(text string) bool {
 			return ContainsAny(text, "$"+name, "{"+name, "{!", "{#"+name)

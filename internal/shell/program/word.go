@@ -14,6 +14,8 @@ type Word struct {
 	Unknown  bool       // Text is not the whole value
 	Pattern  bool       // it holds a pattern that the shell, or the program, expands
 	Expanded bool       // the shell has expanded the Pattern: the word is a name that matches it, also where it is quoted
+	Split    bool       // the name that matches the Pattern is not quoted: it becomes several words if it has a space
+	File     bool       // it is taken for a file: of a folder, other names would stand here
 	Except   []string   // patterns of what a Pattern leaves out
 	Unquoted bool       // an unknown part is not quoted: the word may become several words, or no word
 	Stream   bool       // it names the output of a command: <(…)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mycelium/internal/policy/globs"
 	"mycelium/internal/shell/program"
 )
 
@@ -197,13 +198,23 @@ func OneOf(names []program.Word) (program.Word, bool) {
 	}
 	texts := make([]string, len(names))
 	for i, n := range names {
-		if n.Unknown || len(n.Except) > 0 || !n.Pattern || strings.ContainsAny(n.Text, "{},") {
+		if n.Unknown || len(n.Except) > 0 || !n.Pattern && globs.Has(n.Text) || strings.ContainsAny(n.Text, "{},") {
 			return program.Word{}, false
 		}
 		texts[i] = n.Text
 	}
-	if len(texts) == 0 || !strings.HasPrefix(texts[0], "/") {
+	if len(texts) == 0 {
 		return program.Word{}, false
 	}
-	return program.Word{Text: "{" + strings.Join(texts, ",") + "}", Pattern: true}, true
+	root := ""
+	if strings.HasPrefix(texts[0], "/") {
+		root = "/"
+	}
+	for i, t := range texts {
+		if strings.HasPrefix(t, "/") != (root != "") {
+			return program.Word{}, false
+		}
+		texts[i] = strings.TrimPrefix(t, root)
+	}
+	return program.Word{Text: root + "{" + strings.Join(texts, ",") + "}", Pattern: true}, true
 }

@@ -35,7 +35,7 @@ func changeDir(c *program.Call) {
 	if len(before.Dirs) == 1 && !before.Lost {
 		old = program.Known(before.Dirs[0])
 	}
-	if to.Unknown || to.Pattern && !to.Folders() {
+	if to.Unknown || to.MayBeEmpty || to.Pattern && !to.Folders() {
 		c.Unclear("the folder that it goes to is not known")
 		c.OK = before.At(nil, true).With("OLDPWD", old)
 	} else if to.Text != "" {
@@ -49,6 +49,19 @@ func changeDir(c *program.Call) {
 		}
 	}
 	c.Fail = before
+}
+
+// history handles history: a file is read into the list of commands, or the list is written to it.
+func history(c *program.Call) {
+	if c.HasAny("p", "s") {
+		return
+	}
+	for _, w := range c.Operands {
+		c.File(policy.Read, w)
+		if c.HasAny("a", "w") {
+			c.File(policy.Write, w)
+		}
+	}
 }
 
 // popDir handles popd.
@@ -339,6 +352,7 @@ func source(c *program.Call, args []program.Word) {
 	}
 	c.RunFile(c.Operands[0])
 	c.OK = c.State.Doubt() // the file may set any variable
+	c.Walk.TrapChanged = c.Walk.TrapChanged || slices.ContainsFunc(c.Walk.Traps, func(text string) bool { return strings.Contains(text, "$") })
 	c.Fail = c.OK
 	c.Finish()
 }

@@ -33,7 +33,7 @@ var Rows = []program.Row{
 	{Name: "getopts", Handle: forgetNames},
 	{Name: "hash", Options: "p=x", Plain: "l r d t", Operands: "v*", Handle: place},
 	{Name: "help", Plain: "d m s", Operands: "v*"},
-	{Name: "history", Options: "a=? w=? c d=v", Does: effect.Secrets},
+	{Name: "history", Plain: "c", Options: "a w r n d=v p s", Does: effect.Secrets, Handle: history},
 	{Name: "jobs", Plain: "l n p r s", Operands: "v*"},
 	{Name: "let", Operands: "v*"},
 	{Name: "local", Options: "n l u c i", Plain: plainDeclare, Handle: exportNames},

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"path"
 	"strings"
 	"unicode"
 
@@ -154,6 +155,9 @@ func (t tests) found(roots []program.Word) []program.Word {
 	for _, r := range roots {
 		for _, name := range names {
 			all = append(all, under(r, name, t.except))
+			if meets(name, r) {
+				all = append(all, r)
+			}
 		}
 	}
 	for _, name := range t.names {
@@ -162,6 +166,16 @@ func (t tests) found(roots []program.Word) []program.Word {
 		}
 	}
 	return all
+}
+
+// meets reports whether a glob may match a starting point itself: it may be a file.
+func meets(name string, root program.Word) bool {
+	base := path.Base(root.Text)
+	if !root.Pattern {
+		base = globs.Quote(base)
+	}
+	last := name[strings.LastIndexByte(name, '/')+1:]
+	return last != "**" && !root.Unknown && globs.Of(last, true).Meets(globs.Of(base, true))
 }
 
 // under returns what a glob matches below a starting point.

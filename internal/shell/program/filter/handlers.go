@@ -98,7 +98,7 @@ func awkEnd(s string, mark byte) int {
 
 // grep looks into the working directory if it is recursive and names no folder.
 func grep(c *program.Call) {
-	if c.HasAny("r", "R") && len(c.Part.Paths) == 0 {
+	if c.HasAny("r", "R") && (len(c.Part.Paths) == 0 || perhapsNone(c.Operands[min(1, len(c.Operands)):])) {
 		c.Role('r', program.Known("."))
 	}
 	action, _ := c.Value("d")
@@ -127,8 +127,8 @@ func ripgrep(c *program.Call) {
 // below reads everything below the operands, or below the working directory, but for what the options leave out. Where an option names the
 // files that are read, those are meant.
 func below(c *program.Call, files []program.Word, skipsHidden bool) {
-	if len(files) == 0 {
-		files = []program.Word{program.Known(".")}
+	if len(files) == 0 || perhapsNone(files) {
+		files = append(files[:len(files):len(files)], program.Known("."))
 	}
 	var except, names []string
 	if skipsHidden {
@@ -158,6 +158,11 @@ func below(c *program.Call, files []program.Word, skipsHidden bool) {
 			c.File(policy.Read, to)
 		}
 	}
+}
+
+// perhapsNone reports whether there are words of which each may be none.
+func perhapsNone(words []program.Word) bool {
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w program.Word) bool { return !w.Vanishes })
 }
 
 // query is jq and yq, whose programs can show the environment and read files.

@@ -70,6 +70,14 @@ func env(c *program.Call, args []program.Word) {
 	if c.HasAny("i", "u") { // an exported function is a variable
 		c.State = c.State.InChild(false)
 	}
+	for _, o := range c.Options {
+		if o.Name == "u" {
+			c.State = c.State.With(o.Value.Text, program.UnknownWords...)
+			if o.Value.Unknown {
+				c.State = c.State.Doubt()
+			}
+		}
+	}
 	rest := c.Operands
 	if len(rest) > 0 && rest[0].Text == "-" && !rest[0].Unknown { // as -i
 		c.State = c.State.InChild(false)

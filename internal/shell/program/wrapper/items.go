@@ -1,6 +1,7 @@
 package wrapper
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,7 +49,14 @@ func xargsItems(c *program.Call, replaces bool) [][]program.Word {
 	}
 	text, known := c.Input.Text()
 	if !known {
-		return [][]program.Word{c.Input.List()}
+		names := slices.Clone(c.Input.List())
+		for i := range names {
+			splits := !replaces && !c.HasAny("0", "d")
+			names[i].Split = names[i].Pattern && splits
+			names[i].Vanishes = names[i].Vanishes || len(names) > 1 // which of them come first is not known
+			names[i].Unknown = names[i].Unknown || splits && strings.ContainsAny(names[i].Text, " \t\n'\"\\")
+		}
+		return [][]program.Word{names}
 	}
 	items, known := splitItems(c, text, replaces)
 	size := len(items)
