@@ -89,7 +89,7 @@ func TestConformanceProofs(t *testing.T) {
 func testNames(t *testing.T) (tests, files map[string]bool) {
 	t.Helper()
 	tests, files = map[string]bool{}, map[string]bool{}
-	for _, top := range []string{"internal", "cmd", "bench"} {
+	for _, top := range []string{"internal", "cmd", "bench", "test"} {
 		err := filepath.WalkDir(filepath.Join("..", top), func(p string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
