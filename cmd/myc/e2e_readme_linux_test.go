@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -86,9 +85,7 @@ func TestReadme(t *testing.T) {
 		}
 	}
 	script += "kill $watcher\nwait $watcher || true\nclaude -p 'Do what the script says.'\nmyc stop || true\n"
-	ctx, cancel := context.WithTimeout(p.ctx, 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "bash", "-c", script)
+	cmd := exec.CommandContext(p.ctx, "bash", "-c", script)
 	cmd.WaitDelay = time.Second // the watcher has its output
 	cmd.Dir, cmd.Env = p.home, append(p.agentEnv("claude", s), "PATH="+bin+":"+filepath.Dir(realAgent(t, "claude"))+":"+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()

@@ -335,7 +335,7 @@ func (w *world) background(script string) (end func(), err error) {
 // verdict compares what governs with what did before, and does outside what the person and the next session would do.
 func (w *world) verdict(c chain, before map[string]string, refused error) (said []string) {
 	wanted := slices.Contains(c.Words, "refused")
-	if wanted != (refused != nil) && !(slices.Contains(c.Words, "gone") && isGone(refused)) {
+	if wanted != (refused != nil) && (!slices.Contains(c.Words, "gone") || !isGone(refused)) {
 		said = append(said, fmt.Sprintf("refused: %v, and it says\n%s", refused, w.output.String()))
 	}
 	if strings.Contains(w.output.String(), chainSecret) {

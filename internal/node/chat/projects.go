@@ -144,7 +144,7 @@ func (p *projects) run(ctx context.Context, tell func(approval.Request)) {
 	if err != nil {
 		p.Logger.Warn("new projects for this Telegram bot are found late", "error", err)
 	} else {
-		defer changes.Close()
+		defer func() { _ = changes.Close() }()
 	}
 	p.look(ctx, &all, tell)
 	close(p.looked)

@@ -49,7 +49,7 @@ func Command(folder string, paths state.Paths, home string, environ []string) (s
 	if t, ok := worktree.Of(folder); ok {
 		own, common := worktree.Repository(t.Dir)
 		c.Worktree = &sandbox.Worktree{Own: own, Common: common}
-		if trees, err := filepath.EvalSymlinks(paths.Root.Trees()); err == nil && strings.HasPrefix(t.Dir, trees+"/") { // of a worker
+		if trees, err := filepath.EvalSymlinks(paths.Trees()); err == nil && strings.HasPrefix(t.Dir, trees+"/") { // of a worker
 			c.Worktree.Branches = "swarm"
 		}
 	}

@@ -19,7 +19,7 @@ import (
 func Ops(db *store.DB, paths state.Paths, by string) (ops.Ops, error) {
 	o := ops.Ops{Book: book.New(db), Dir: paths.Project, Folder: filepath.Join(paths.Folder(), "swarm"), By: by,
 		// Beside the root of the state, in which no agent may write.
-		Trees: filepath.Join(paths.Root.Trees(), filepath.Base(paths.Folder()))}
+		Trees: filepath.Join(paths.Trees(), filepath.Base(paths.Folder()))}
 	if err := os.MkdirAll(o.Folder, 0o700); err != nil {
 		return o, fmt.Errorf("make the folder of the swarm: %w", err)
 	}
