@@ -65,10 +65,7 @@ func TestWeb(t *testing.T) {
 		t.Error(err)
 	}
 
-	third := p.start("", "call", "--ask", "wait", "files__list_directory", "--args", `{"path":".."}`)
-	r = p.waiting(1, 1)[0]
 	p.must("stop")
-	<-third.ended
 	b.until(events, "node", "")
 	if said := b.post(action, form, http.StatusServiceUnavailable); !strings.Contains(said, "nothing was changed") {
 		t.Errorf("an answer without a daemon:\n%s", said)
