@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -376,8 +377,8 @@ func (c *chaos) openLinks(n int) {
 // are connected to it. Resident memory says how much was in use at once at some time: the runtime gives it back when it likes.
 type footprint struct{ fds, goroutines, live, rss, servers int }
 
-// own is the number of descriptors without those of servers, which come and go: each has three pipes and its log.
-func (f footprint) own() int { return f.fds - 4*f.servers }
+// own is the number of descriptors without those of servers, which come and go: each has three pipes.
+func (f footprint) own() int { return f.fds - 3*f.servers }
 
 // running is the number of goroutines without those of servers: each has about five.
 func (f footprint) running() int { return f.goroutines - 5*f.servers }
@@ -385,10 +386,15 @@ func (f footprint) running() int { return f.goroutines - 5*f.servers }
 // measure reads what the daemon holds, from /proc and from its metrics.
 func (c *chaos) measure() footprint {
 	c.t.Helper()
-	fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.pid))
+	dir := fmt.Sprintf("/proc/%d/fd", c.pid)
+	fds, err := os.ReadDir(dir)
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	fds = slices.DeleteFunc(fds, func(fd os.DirEntry) bool { // a server has a log from its first line on
+		to, err := os.Readlink(filepath.Join(dir, fd.Name()))
+		return err == nil && strings.Contains(to, "/log/server-")
+	})
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.pid))
 	if err != nil {
 		c.t.Fatal(err)
