@@ -40,6 +40,11 @@
     }
   };
 
+  // A page that is being left ends its streams. That is no error, and nobody is told.
+  let left = false;
+  window.addEventListener("pagehide", () => { left = true; });
+  window.addEventListener("pageshow", () => { left = false; });
+
   // A stream of events, as EventSource is one, over requests that are signed.
   window.EventSource = class EventSource extends EventTarget {
     static CONNECTING = 0;
@@ -82,7 +87,9 @@
         }
         this.readyState = 0;
         ownKey.ended();
-        this.#tell("error");
+        if (!left) {
+          this.#tell("error");
+        }
         await new Promise((done) => setTimeout(done, this.#retry));
       }
     }
