@@ -75,7 +75,7 @@ func (c *Command) root(w *work) (binds []jail.Bind, masks []string) {
 	return append(binds, w.binds()...), slices.Concat(w.guarded.Hidden, w.guarded.Secrets, w.guarded.Sockets, c.Hide)
 }
 
-// common shows what the worktree shares with others.
+// common returns the parts of the root with the files of git that the worktree shares with others.
 func (w *Worktree) common(write bool) []jail.Bind {
 	if w.Branches == "" || !write {
 		return []jail.Bind{tree(w.Common, write)}

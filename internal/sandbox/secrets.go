@@ -49,8 +49,8 @@ func (l *look) track(path string, base bool) bool {
 	return ok
 }
 
-// committed sorts the tracked files: what the last commit has looks as it is, because each commit shows it, and git would take an empty file
-// for a change. The command cannot change what a base constraint closes. The others look empty, also where git cannot tell.
+// committed sorts the tracked files: a file that is as in the last commit is shown, because each commit shows it, and git would take an
+// empty file for a change. The command cannot change a file that a base constraint closes. The others look empty, also where git cannot tell.
 func (l *look) committed() {
 	in := map[string]string{}
 	if len(l.tracked) > 0 && l.git != "" {

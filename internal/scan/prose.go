@@ -201,7 +201,7 @@ func (t *passage) first(s *sentence) {
 	}
 }
 
-// secretPlaces are words for files and stores of secrets: the names of the one table, and what people say otherwise.
+// secretPlaces are words for files and stores of secrets: the names of the one table, and other words that people use.
 var secretPlaces = append([]string{"~/.ssh", ".ssh/", "ssh key", "~/.aws", "~/.kube", "kube/config", "mcp.json", "env file", "~/.config",
 	"~/.gnupg", "~/.docker", "bash_history", "zsh_history", "/etc/passwd", "/etc/shadow", "browser history", "private key", "keychain",
 	"wallet.dat", "seed phrase", "~/.claude", "claude_desktop_config", "~/.codex"}, secretNames()...)

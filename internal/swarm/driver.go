@@ -200,7 +200,7 @@ func (d *Driver) watch() (stop func()) {
 	return func() { _ = eyes.Close() }
 }
 
-// tip is the commit on which the next work stands: what has landed last.
+// tip is the commit on which the next work stands: the one that landed last.
 func (d *Driver) tip(ctx context.Context, s *book.Session) (ground.Commit, error) {
 	if tip := s.Tip(); tip != "" {
 		return tip, nil

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The folders of every world. An account of the world's own says that Home is its home, so that what asks the password database
-// finds the same as what asks $HOME.
+// The folders of every world. An account of the world's own says that Home is its home, so that a program
+// finds the same home in the password database as in $HOME.
 const (
 	Home   = "/home/dev"
 	RunDir = "/run/user/1000"

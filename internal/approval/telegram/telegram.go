@@ -318,7 +318,7 @@ func said(text string) reply {
 	return reply{page: (&page{}).text(text)}
 }
 
-// refusedAway refuses what a person wants about a request of a project that cannot be asked.
+// refusedAway refuses an act on a request of a project that cannot be asked.
 func refusedAway(e *AwayError) reply {
 	return refused("Nothing was done: " + approval.Short(e.Error(), 120) + ". Answer again when it runs.")
 }

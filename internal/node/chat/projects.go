@@ -26,8 +26,8 @@ import (
 	"mycelium/internal/text"
 )
 
-// projects is what the bot of this daemon asks for: the project of the daemon, and further projects of the same person, whose daemons it
-// asks over their sockets. Requests are found by their ids, which are random, and sessions by the name of their project.
+// projects are those for which the bot of this daemon asks: the project of the daemon, and further projects of the same person, whose
+// daemons it asks over their sockets. Requests are found by their ids, which are random, and sessions by the name of their project.
 type projects struct {
 	*Chats                  // the own project
 	bot     api.Bot         // that runs
@@ -86,7 +86,7 @@ func (p *projects) ownName() string {
 	return baseName(p.State)
 }
 
-// baseName is what people call a project: the name of its folder.
+// baseName is the name of a project for people: that of its folder.
 func baseName(p state.Paths) string { return credential.Mask(text.OneLine(filepath.Base(p.Project))) }
 
 // attached returns the projects that can be asked now, by name.
@@ -162,7 +162,7 @@ func (p *projects) run(ctx context.Context, tell func(approval.Request)) {
 			if !ok {
 				changes = nil
 			}
-		case err, ok := <-changes.Errors: // an overflow: what was missed is unknown
+		case err, ok := <-changes.Errors: // an overflow: some changes were missed
 			if ok {
 				p.Logger.Warn("watch which projects this Telegram bot asks for", "error", err)
 			} else {
@@ -394,7 +394,7 @@ func (p *projects) Watch(ctx context.Context, f func(approval.Request)) {
 	both.Wait()
 }
 
-// List implements [telegram.Queue]. What a project has that does not answer is left out.
+// List implements [telegram.Queue]. The requests of a project that does not answer are left out.
 func (p *projects) List(ctx context.Context) ([]approval.Request, error) {
 	all, err := p.Queue.List(ctx)
 	if err != nil {

@@ -175,7 +175,7 @@ func inChat(a approval.Answer) approval.Answer {
 	return approval.Answer{Allow: a.Allow, For: a.For, As: a.As, By: a.By, Via: telegram.Via, Reason: a.Reason, Text: a.Text, Digest: a.Digest}
 }
 
-// requestOf is what the queue has of a request, for the bot.
+// requestOf returns a request of the queue, for the bot.
 func requestOf(r approval.Request, err error) (api.BotShown, error) {
 	var late *approval.LateError
 	switch {

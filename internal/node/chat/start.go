@@ -84,7 +84,7 @@ func (c *Chats) Start(ctx context.Context, dir, prompt, resume string, bot api.B
 	return c.awaitStart(ctx, pane, project, began)
 }
 
-// askFor notes that a bot asks for another project. undo notes what was before.
+// askFor notes that a bot asks for another project. undo restores the note of before.
 func (c *Chats) askFor(project string, bot api.Bot) (undo func(), err error) {
 	var before state.Bot
 	at := c.State.Of(project)

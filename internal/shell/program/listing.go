@@ -65,7 +65,7 @@ func (w *Walk) Listed(from int) []Word {
 			if slices.ContainsFunc(p.Paths, everything) { // that names the folder, or the file, too
 				continue
 			}
-			if path.Clean(at.Raw) != "." { // a file, or what a pattern means
+			if path.Clean(at.Raw) != "." { // a file, or the matches of a pattern
 				names = append(names, Word{Text: at.Raw, Pattern: at.Pattern, Except: at.Except})
 			}
 			if !at.Pattern {

@@ -77,7 +77,7 @@ type Session struct {
 	Features []*Feature `json:"-"`
 }
 
-// Tip returns the commit at which the branch of the session stands by what has landed. It is empty if something has landed in a session
+// Tip returns the commit that landed last, at which the branch of the session stands. It is empty if something has landed in a session
 // that was begun by a version that did not record it.
 func (s *Session) Tip() ground.Commit {
 	switch {
@@ -89,8 +89,8 @@ func (s *Session) Tip() ground.Commit {
 	return ""
 }
 
-// CheckLanded refuses a commit at which the branch of the session stands, and which is not what has landed last: something other than the
-// merge queue has moved the branch.
+// CheckLanded refuses a commit at which the branch of the session stands, and which is not the one that landed last: something other than
+// the merge queue has moved the branch.
 func (s *Session) CheckLanded(c ground.Commit) error {
 	tip := s.Tip()
 	if c == tip || s.Landing != nil && string(c) == s.Landing.New {
