@@ -186,6 +186,9 @@ func id(project string) string {
 // Folder holds the state of the project, except its keys.
 func (p Paths) Folder() string { return p.in("projects", p.id) }
 
+// Workers has a git folder of ours for each working tree of a worker, which says that the tree belongs to the project.
+func (p Paths) Workers() string { return p.in("projects", p.id, "swarm", "git") }
+
 // Keys holds the keys of the project, and the checkpoint of the audit log. It is apart from [Paths.Folder], so that whoever takes one has
 // not both.
 func (p Paths) Keys() string { return p.in("keys", p.id) }

@@ -296,7 +296,7 @@ func TestConflictGoesBackOnce(t *testing.T) {
 	if !strings.Contains(waits.Reason, "conflicts") || !strings.Contains(waits.Reason, "shared") || s.State != book.Going {
 		t.Errorf("it waits because %q, and the session is %s", waits.Reason, s.State)
 	}
-	for _, side := range []string{first + " says 0", last + " says 0", "git merge swarm/s"} {
+	for _, side := range []string{first + " says 0", last + " says 0", "git merge "} {
 		if !strings.Contains(f.prompts[last][1], side) {
 			t.Errorf("its worker is not told %q:\n%s", side, f.prompts[last][1])
 		}

@@ -32,11 +32,17 @@ const gitName = ".git"
 type Tree struct {
 	Dir  string // its top
 	Main string // the top of the main working tree
+
+	// Record is the git folder in the state of the tree of a worker, with an index and a HEAD of ours; "" for a linked working tree.
+	Record string
 }
 
-// Of returns the linked working tree that a folder lies in. dir is absolute and has its links resolved. It returns false for any other
+// Of returns the linked working tree, or the tree of a worker, that a folder lies in. dir is absolute and has its links resolved. It returns false for any other
 // folder: one of a main working tree, of a submodule, of no repository, and of a repository without a main working tree (a bare one).
 func Of(dir string) (Tree, bool) {
+	if t, ok := ofWorker(dir); ok {
+		return t, true
+	}
 	top, info := nearest(dir)
 	if info == nil || !info.Mode().IsRegular() {
 		return Tree{}, false

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"mycelium/internal/policy"
-	"mycelium/internal/worktree/git"
 )
 
 // maxAsked bounds the names of one part about which git is asked.
@@ -51,7 +50,7 @@ func (t *trees) links(part *policy.Part, before *made) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
 	defer cancel()
 	for _, r := range t.from {
-		g := gitIn{ctx, git.Git{Dir: r.dir, Home: t.at.Home, Most: gitOutput}}
+		g := gitAt(ctx, r.dir, t.at.Home)
 		root, ok := g.line("rev-parse", "--show-toplevel")
 		if !ok {
 			continue

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/worktree"
 	"mycelium/internal/worktree/git"
 )
 
@@ -47,7 +48,7 @@ func (t *trees) complete(part *policy.Part) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
 	defer cancel()
-	g := gitIn{ctx, git.Git{Dir: t.at.Dir, Home: t.at.Home, Most: gitOutput}}
+	g := gitAt(ctx, t.at.Dir, t.at.Home)
 	if part.Dir != "" {
 		g.Dir = part.Dir
 	}
@@ -355,4 +356,14 @@ func (g gitIn) commit(revision string) (string, bool) {
 func (g gitIn) local(revision string) bool {
 	_, ok := g.line("rev-parse", "--verify", "--quiet", "--end-of-options", "refs/heads/"+revision)
 	return ok
+}
+
+// gitAt is git in a folder. Of the tree of a worker it asks our own git folder: the one in the tree is the worker's, and what that says would
+// run here.
+func gitAt(ctx context.Context, dir, home string) gitIn {
+	g := git.Git{Dir: dir, Home: home, Most: gitOutput}
+	if t, ok := worktree.Worker(dir); ok {
+		g.Env = []string{"GIT_DIR=" + t.Record, "GIT_WORK_TREE=" + t.Dir}
+	}
+	return gitIn{ctx, g}
 }

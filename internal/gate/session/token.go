@@ -127,8 +127,8 @@ func (r *Registry) check(spec Spec) error {
 	if spec.Writes != "" && !clean(spec.Writes) {
 		return fmt.Errorf("the only file that it may change is not an absolute path: %s", spec.Writes)
 	}
-	if spec.Folder != "" && (!clean(spec.Folder) || !slices.Contains(worktree.Linked(r.dir), spec.Folder)) {
-		return fmt.Errorf("the folder in which it works is not a linked worktree of the project: %s", spec.Folder)
+	if spec.Folder != "" && (!clean(spec.Folder) || spec.Folder == r.dir || worktree.Main(spec.Folder) != r.dir) {
+		return fmt.Errorf("the folder in which it works is no worktree of the project: %s", spec.Folder)
 	}
 	roles := spec.Roles
 	if spec.Role != "" {

@@ -129,7 +129,7 @@ func (w *Watch) read(agent harness.Agent, hook install.Guard) error {
 		}
 	}
 	var err error
-	for _, dir := range append([]string{w.Paths.Project}, worktree.Linked(w.Paths.Project)...) {
+	for _, dir := range append([]string{w.Paths.Project}, worktree.All(w.Paths.Project, w.Paths.Workers())...) {
 		err = errors.Join(err, agent.Transcripts(dir, w.Environ, note))
 	}
 	for i := range paths {
