@@ -3,7 +3,6 @@ package swarmed
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -12,6 +11,7 @@ import (
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/jail"
 	"mycelium/internal/state"
+	"mycelium/internal/swarm/ground"
 )
 
 // inside runs a program of ours within the walls of a worker: it finds the tree of the worker and the objects of the session, and changes
@@ -39,7 +39,7 @@ func inside(paths state.Paths) func(ctx context.Context, tree string, in io.Read
 		case err != nil:
 			return err
 		case r.ExitCode != 0:
-			return fmt.Errorf("%s ended with status %d", argv[0], r.ExitCode)
+			return ground.StatusError(r.ExitCode)
 		}
 		return nil
 	}
@@ -50,5 +50,9 @@ func bare(ctx context.Context, tree string, in io.Reader, out io.Writer, argv []
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // of our own
 	cmd.Dir, cmd.Stdin, cmd.Stdout = tree, in, out
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_NO_LAZY_FETCH=1"}
-	return cmd.Run()
+	err := cmd.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return ground.StatusError(exit.ExitCode())
+	}
+	return err
 }

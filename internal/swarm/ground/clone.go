@@ -251,14 +251,8 @@ func quoted(value string) string {
 // sync fetches what the worker of a tree has committed, and has the driver's git folder stand where the worker's repository stands.
 func (t *Tree) sync(ctx context.Context) error {
 	ref, at, err := t.stands()
-	if errors.Is(err, errNowhere) { // the files are what they are
-		if c, err := t.repo.resolve(ctx, "refs/heads/"+t.Branch); err == nil {
-			return os.WriteFile(filepath.Join(t.own, "HEAD"), []byte(string(c)+"\n"), 0o600)
-		}
-		return nil
-	}
 	if err != nil {
-		return err
+		return t.lost(ctx, err)
 	}
 	own := "refs/heads/" + t.Branch
 	now, _ := t.in().Line(ctx, "rev-parse", "--verify", "--quiet", "HEAD")
@@ -272,7 +266,7 @@ func (t *Tree) sync(ctx context.Context) error {
 	}
 	if now != string(at) {
 		if at, err = t.fetch(ctx); err != nil {
-			return err
+			return t.lost(ctx, err)
 		}
 	}
 	head := string(at)
@@ -321,12 +315,27 @@ func (t *Tree) stands() (ref string, at Commit, err error) {
 	return ref, Commit(head), nil
 }
 
+// lost has the driver's git folder stay at the last commit that is known, and on no branch, where the worker's repository has none that can be
+// fetched. The files of the tree are what they are.
+func (t *Tree) lost(ctx context.Context, err error) error {
+	if !errors.Is(err, errNowhere) {
+		return err
+	}
+	c, err := t.repo.resolve(ctx, "refs/heads/"+t.Branch)
+	if err != nil {
+		return nil //nolint:nilerr // it is on no branch
+	}
+	return os.WriteFile(filepath.Join(t.own, "HEAD"), []byte(string(c)+"\n"), 0o600)
+}
+
 // gather fetches all branches of the worker's repository, before that is made anew or removed.
 func (t *Tree) gather(ctx context.Context) error {
 	if _, _, err := t.stands(); errors.Is(err, errNowhere) {
 		return nil
 	}
-	if _, err := t.fetch(ctx); err != nil {
+	if _, err := t.fetch(ctx); errors.Is(err, errNowhere) {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	own := "refs/heads/" + t.Branch
@@ -375,11 +384,20 @@ func (t *Tree) fetch(ctx context.Context) (Commit, error) {
 	_, err = g.Run(ctx, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance", "fd::3,4",
 		"--prune", "+HEAD:"+t.ref("fetched", "HEAD"), "+refs/heads/*:"+t.ref("fetched", "refs/heads/*"))
 	_ = errors.Join(out.Close(), in.Close())
-	if there := <-served; err != nil {
+	there := <-served
+	if _, refused := errors.AsType[StatusError](there); err != nil && refused {
+		return "", fmt.Errorf("%w: %w", errNowhere, err)
+	}
+	if err != nil {
 		return "", fmt.Errorf("fetch what the worker of %s has committed: %w", t.Attempt, errors.Join(err, there))
 	}
 	return t.repo.resolve(ctx, t.ref("fetched", "HEAD"))
 }
+
+// StatusError says with which status a program within the walls of a worker ended.
+type StatusError int
+
+func (e StatusError) Error() string { return fmt.Sprintf("it ended with status %d", int(e)) }
 
 // inside runs a program within the walls of a worker.
 func (r *Repo) inside(ctx context.Context, tree string, in io.Reader, out io.Writer, argv ...string) error {
@@ -389,5 +407,9 @@ func (r *Repo) inside(ctx context.Context, tree string, in io.Reader, out io.Wri
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // of our own
 	cmd.Dir, cmd.Stdin, cmd.Stdout = tree, in, out
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_NO_LAZY_FETCH=1"}
-	return cmd.Run()
+	err := cmd.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return StatusError(exit.ExitCode())
+	}
+	return err
 }

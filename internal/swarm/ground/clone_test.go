@@ -1,8 +1,6 @@
 package ground
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -49,31 +47,6 @@ func TestRepositoryOfAWorker(t *testing.T) {
 	}
 	if got := run(t, p.top, "for-each-ref", "--format=%(objectname)", "refs/mycelium/attempts/"); !strings.Contains(got, string(more)) {
 		t.Errorf("the work is lost: %s", got)
-	}
-}
-
-// TestAlternatesOfAWorker: the objects of a repository that a worker names do not come along.
-func TestAlternatesOfAWorker(t *testing.T) {
-	t.Parallel()
-	p := stand(t, repository(t))
-	other := filepath.Join(filepath.Dir(p.top), "private")
-	write(t, "secret\n", other, "s")
-	run(t, other, "init", "-q")
-	run(t, other, "add", ".")
-	run(t, other, "commit", "-q", "-m", "private")
-	theirs := run(t, other, "rev-parse", "HEAD")
-	tree := add(t, p, "w")
-	f, err := os.OpenFile(filepath.Join(tree.Dir, ".git/objects/info/alternates"), os.O_APPEND|os.O_WRONLY, 0)
-	if err == nil {
-		_, err = f.WriteString(other + "/.git/objects\n")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	run(t, tree.Dir, "reset", "-q", "--hard", theirs)
-	_, err = tree.Facts(t.Context(), p.base)
-	if _, came := runs(p.top, "cat-file", "-e", theirs); came == nil {
-		t.Skipf("there are no walls in this test: %v", err)
 	}
 }
 
