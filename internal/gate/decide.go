@@ -179,7 +179,7 @@ func (a *Admission) read() (policy.Args, policy.Facts, error) {
 			return nil, policy.Facts{}, errors.New("the working directory does not lead anywhere")
 		}
 	}
-	at := facts.At(a.caller.World.Policy, dir, a.gate.home, a.gate.linked)
+	at := facts.At(a.caller.World.Policy, dir, a.gate.home, &a.gate.trees)
 	at.Held = &a.gate.held
 	at.Wrote = a.session.Written.Paths
 	at.SkillFolder = func(name string) string { return a.skillFolder(name) }
@@ -221,7 +221,7 @@ func (g *Gate) MayRead(s *session.Session, it policy.Item) bool {
 func (g *Gate) MaySearch(scope policy.Scope, path string) bool {
 	w := g.Sessions.Catalog()
 	args := policy.Args{"path": path}
-	at := facts.At(w.Policy, g.begin(w, scope, policy.FilesServer), g.home, g.linked)
+	at := facts.At(w.Policy, g.begin(w, scope, policy.FilesServer), g.home, &g.trees)
 	at.Held = &g.held
 	for _, tool := range []string{"read_file", "search_files"} {
 		it := policy.Item{Server: policy.FilesServer, Name: tool}

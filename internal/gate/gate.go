@@ -78,6 +78,7 @@ type Options struct {
 	Home     string                      // the user's home folder, for ~ in arguments
 	Written  string                      // folder, out of agents' reach, that keeps which files each session wrote; empty: memory only
 	Limits   limit.Options               // where calls are counted, for all processes of the project; zero: in memory
+	Workers  string                      // the folder with the git folders of the trees of workers; "": there are none
 	Gone     func() string               // why Dir is not the folder that it was, so that nothing runs; "": it is. nil: nobody looks
 	Reload   func(context.Context) error // what the control tool reload_skills does; nil: it refuses
 	Scripts  control.Runner              // runs the scripts of skills; nil: the tool run_script refuses
@@ -133,7 +134,7 @@ func New(o Options) (*Gate, error) {
 		return nil, errors.New("make gate: no policy")
 	}
 	g := &Gate{
-		backends: o.Backends, log: o.Log, dir: o.Dir, home: o.Home,
+		trees: worktree.Cache{Workers: o.Workers}, backends: o.Backends, log: o.Log, dir: o.Dir, home: o.Home,
 		logger: o.Logger, now: o.Now, meter: o.Meter, tracer: o.Tracer, asks: o.Approvals,
 		row: o.Row, where: code.Where{Project: o.Dir, Home: o.Home, Path: os.Getenv("PATH")},
 	}
@@ -151,7 +152,7 @@ func New(o Options) (*Gate, error) {
 	}
 	g.limits = limit.New(o.Limits)
 	g.Sessions = session.New(session.Options{
-		Log: o.Log, DB: o.DB, World: o.World, Own: control.Definitions(), Dir: o.Dir, Written: o.Written, Logger: g.logger, Meter: o.Meter,
+		Log: o.Log, DB: o.DB, World: o.World, Own: control.Definitions(), Dir: o.Dir, Trees: g.linked, Written: o.Written, Logger: g.logger, Meter: o.Meter,
 		Now: g.now, Limits: g.limits, Start: o.Backends.Start, Forget: g.forget,
 	})
 	g.control = control.New(control.Tools{Sessions: g.Sessions, Reload: o.Reload, Scripts: o.Scripts, Agents: o.Agents, Logger: g.logger,

@@ -38,14 +38,16 @@ func (f Flags) ProjectDir(getenv func(string) string) (dir string, found bool, e
 	if err != nil {
 		return "", false, fmt.Errorf("find the project folder: %w", err)
 	}
-	main := worktree.Main(abs)
+	root, err := f.Root()
+	if err == nil {
+		f.State = root // looked up once
+	}
+	workers := root.WorkersAt(abs)
+	main := worktree.Main(abs, workers)
 	if !search {
 		return main, true, nil
 	}
-	if root, err := f.Root(); err == nil {
-		f.State = root // looked up once
-	}
-	if at := Nearest(abs, "", f.isProject); at != "" {
+	if at := Nearest(abs, workers, "", f.isProject); at != "" {
 		return at, true, nil
 	}
 	return main, f.ID != "", nil
@@ -53,15 +55,15 @@ func (f Flags) ProjectDir(getenv func(string) string) (dir string, found bool, e
 
 // Nearest returns the nearest project from a folder upwards, or "". The folder is absolute, with links resolved. The search ends at the
 // home of the account, and at another home folder ("": none), after a look at them. is reports whether a folder, the main working tree of
-// its repository, is a project; beyond says that it lies on another file system than the first folder.
-func Nearest(dir, otherHome string, is func(dir string, beyond bool) bool) string {
+// its repository, is a project; beyond says that it lies on another file system than the first folder. workers is as in [worktree.Of].
+func Nearest(dir, workers, otherHome string, is func(dir string, beyond bool) bool) string {
 	if other, err := filepath.EvalSymlinks(otherHome); err == nil && otherHome != "" {
 		otherHome = other
 	}
 	home := sync.OnceValue(accountHome)
 	ends := func(at string) bool { return at == home() || at == otherHome }
-	for _, from := range []string{dir, worktree.Main(dir)} { // a project above the main working tree is found from there only
-		if at := nearest(from, ends, is); at != "" {
+	for _, from := range []string{dir, worktree.Main(dir, workers)} { // a project above the main working tree is found from there only
+		if at := nearest(from, workers, ends, is); at != "" {
 			return at
 		}
 	}
@@ -69,11 +71,11 @@ func Nearest(dir, otherHome string, is func(dir string, beyond bool) bool) strin
 }
 
 // nearest is the search of [Nearest] from one folder.
-func nearest(dir string, ends func(dir string) bool, is func(dir string, beyond bool) bool) string {
+func nearest(dir, workers string, ends func(dir string) bool, is func(dir string, beyond bool) bool) string {
 	device, beyond := deviceOf(dir), false
 	for at := dir; ; at = filepath.Dir(at) {
 		beyond = beyond || deviceOf(at) != device
-		if main := worktree.Main(at); is(main, beyond) {
+		if main := worktree.Main(at, workers); is(main, beyond) {
 			return main
 		}
 		if at == filepath.Dir(at) || ends(at) {

@@ -52,6 +52,16 @@ func TestProjectDir(t *testing.T) {
 	git(t, in("repo", "main"), "add", ".")
 	git(t, in("repo", "main"), "commit", "-q", "-m", "a")
 	git(t, in("repo", "main"), "worktree", "add", "-q", in("trees", "a"))
+	for _, folder := range []string{"state", filepath.Join("plain", "state")} { // a worker's tree, and one that an agent has made look so
+		tree := mkdir(t, filepath.Join(top, folder+"-trees", "p", "s.w"))
+		own := filepath.Join(top, folder, "projects", "p", "swarm", "git", "s.w")
+		for name, line := range map[string]string{"gitdir": filepath.Join(tree, ".git"), "main": in("repo", "main")} {
+			write(t, filepath.Join(own, name))
+			if err := os.WriteFile(filepath.Join(own, name), []byte(line+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	mkdir(t, in("known", "below"))
 	write(t, in("rules", "rules.yaml"))
 	write(t, in("plain", "rules.yaml"))
@@ -81,22 +91,24 @@ func TestProjectDir(t *testing.T) {
 	git(t, in("above", "repo"), "commit", "-q", "--allow-empty", "-m", "a")
 	git(t, in("above", "repo"), "worktree", "add", "-q", in("trees", "b"))
 	for start, want := range map[string]string{
-		in("repo", "main"):                in("repo", "main"),
-		in("repo", "main", "src"):         in("repo", "main"),
-		in("repo", "main", "sub", "deep"): in("repo", "main", "sub"),
-		in("trees", "a"):                  in("repo", "main"),
-		in("trees", "a", "src"):           in("repo", "main"),
-		in("trees", "a", "sub", "deep"):   in("repo", "main", "sub"),
-		in("known", "below"):              "",
-		in("rules"):                       in("rules"),
-		in("plain"):                       "",
-		in("accepted", "below"):           in("accepted"),
-		in("link"):                        in("accepted"),
-		in("damaged", "below"):            in("damaged"),
-		in("nothing", "below"):            "",
-		in("noted"):                       "",
-		in("none", "below"):               "",
-		in("trees", "b"):                  in("above"),
+		in("repo", "main"):                     in("repo", "main"),
+		in("repo", "main", "src"):              in("repo", "main"),
+		in("repo", "main", "sub", "deep"):      in("repo", "main", "sub"),
+		in("trees", "a"):                       in("repo", "main"),
+		in("trees", "a", "src"):                in("repo", "main"),
+		in("trees", "a", "sub", "deep"):        in("repo", "main", "sub"),
+		in("state-trees", "p", "s.w"):          in("repo", "main"),
+		in("plain", "state-trees", "p", "s.w"): "",
+		in("known", "below"):                   "",
+		in("rules"):                            in("rules"),
+		in("plain"):                            "",
+		in("accepted", "below"):                in("accepted"),
+		in("link"):                             in("accepted"),
+		in("damaged", "below"):                 in("damaged"),
+		in("nothing", "below"):                 "",
+		in("noted"):                            "",
+		in("none", "below"):                    "",
+		in("trees", "b"):                       in("above"),
 	} {
 		getenv := func(name string) string { return map[string]string{"CLAUDE_PROJECT_DIR": start}[name] }
 		got, found, err := f.ProjectDir(getenv)
@@ -118,7 +130,7 @@ func TestProjectDir(t *testing.T) {
 		t.Errorf("a folder that is not there: %s", got)
 	}
 	home := func(at string) bool { return at == in("above", "repo") }
-	if got := nearest(in("above", "repo"), home, f.isProject); got != "" {
+	if got := nearest(in("above", "repo"), "", home, f.isProject); got != "" {
 		t.Errorf("past the home folder: %s", got)
 	}
 	for _, beyond := range []bool{false, true} { // past a mount point only what a person has accepted counts
@@ -130,7 +142,7 @@ func TestProjectDir(t *testing.T) {
 		}
 	}
 	var past []bool
-	nearest("/proc/self", func(string) bool { return false }, func(_ string, beyond bool) bool { past = append(past, beyond); return false })
+	nearest("/proc/self", "", func(string) bool { return false }, func(_ string, beyond bool) bool { past = append(past, beyond); return false })
 	if len(past) != 3 || past[0] || !past[2] {
 		t.Errorf("from /proc/self: %v", past)
 	}

@@ -64,7 +64,8 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 	}
 	o := gate.Options{
 		Backends: v.Pool, Log: log, World: v.World(), Dir: v.Project.Dir, Home: v.Project.Home, Written: v.Project.State.Written(),
-		Limits: limit.Options{Folder: v.Project.State.Limits(), Leaves: true}, Logger: l.Logger(),
+		Workers: v.Project.State.Workers(),
+		Limits:  limit.Options{Folder: v.Project.State.Limits(), Leaves: true}, Logger: l.Logger(),
 		Reach: func() approval.Reach { return approval.Reach{} },
 	}
 	token := l.Getenv(hook.TokenVar)

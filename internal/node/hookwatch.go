@@ -94,7 +94,7 @@ func (h *hookWatch) look(ctx context.Context) {
 		}
 		found = append(found, f)
 	}
-	folders := append([]string{h.state.Project}, worktree.Linked(h.state.Project)...)
+	folders := append([]string{h.state.Project}, worktree.Linked(h.state.Project, h.state.Workers())...)
 	for _, agent := range harness.Agents() {
 		for _, dir := range folders {
 			for _, z := range install.Hazards(h.state.For(dir), agent, h.environ) {

@@ -60,7 +60,7 @@ func (c *Command) root(w *work) (binds []jail.Bind, masks []string) {
 		binds = append(binds, tree(p, true))
 	}
 	if c.Worktree != nil {
-		binds = append(binds, c.Worktree.common(c.Profile.Project)...)
+		binds = append(binds, tree(c.Worktree.Common, c.Profile.Project))
 	}
 	fixed := slices.Concat(c.Protect, w.guarded.Fixed, w.guarded.Targets)
 	// A covered file alone would go with its folder, and another one come in its place.
@@ -73,24 +73,6 @@ func (c *Command) root(w *work) (binds []jail.Bind, masks []string) {
 		binds = append(binds, c.Worktree.own(c.Profile.Project)...)
 	}
 	return append(binds, w.binds()...), slices.Concat(w.guarded.Hidden, w.guarded.Secrets, w.guarded.Sockets, c.Hide)
-}
-
-// common returns the parts of the root with the files of git that the worktree shares with others.
-func (w *Worktree) common(write bool) []jail.Bind {
-	if w.Branches == "" || !write {
-		return []jail.Bind{tree(w.Common, write)}
-	}
-	out := []jail.Bind{tree(w.Common, false), tree(filepath.Join(w.Common, "objects"), true)}
-	for _, dir := range w.written() {
-		out = append(out, tree(dir, true))
-	}
-	return out
-}
-
-// written are the folders with the branches that the command may move, and with their logs. A name of each would do, and git writes a file
-// beside it.
-func (w *Worktree) written() []string {
-	return []string{filepath.Join(w.Common, "refs", "heads", w.Branches), filepath.Join(w.Common, "logs", "refs", "heads", w.Branches)}
 }
 
 // own shows the worktree's own part of the repository, without those of others. What says where it belongs stays.

@@ -26,12 +26,13 @@ type Command struct {
 	Dir     string // absolute: the working directory, inside the project or one of the paths
 	Profile Profile
 
-	Project  string    // absolute and resolved: the folder that the command is about
-	Read     []string  // absolute: further files and folders that it may read
-	Write    []string  // absolute: and write
-	Protect  []string  // absolute: further files and folders that stay as they are, although they lie in what may be written
-	Hide     []string  // absolute: further files and folders that look empty
-	Worktree *Worktree // the repository of a linked worktree, outside of the project; nil: the project has its own, or none
+	Project   string    // absolute and resolved: the folder that the command is about
+	Read      []string  // absolute: further files and folders that it may read
+	Write     []string  // absolute: and write
+	Protect   []string  // absolute: further files and folders that stay as they are, although they lie in what may be written
+	Hide      []string  // absolute: further files and folders that look empty
+	Untrusted bool      // the repository of the project is the agent's, so that no git outside may run in it
+	Worktree  *Worktree // the repository of a linked worktree, outside of the project; nil: the project has its own, or none
 
 	Files fs.FS        `json:"-"` // a folder that the command finds at [Folder], as a copy that it cannot change; nil: there is none
 	Hosts []string     // as [proxy.ParseHost] reads them: what it may reach on the internet, by the proxy; none: it has no network
@@ -68,9 +69,6 @@ const Folder = inside + "/files"
 type Worktree struct {
 	Own    string // absolute: its own part of the repository
 	Common string // absolute: what all working trees share
-	// Branches is the folder of branches of which the command may move one, such as "swarm". Every other ref, the stash and what else the
-	// working trees share but the objects stay as they are. "" is no bound.
-	Branches string
 }
 
 // Result says how a command ended.

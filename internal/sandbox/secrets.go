@@ -93,6 +93,9 @@ const mostIndex = 64 << 20
 
 // gitIndex reads the index of the project's repository. It is empty if there is none.
 func (c *Command) gitIndex() gitIndex {
+	if c.Untrusted {
+		return gitIndex{}
+	}
 	dir := filepath.Join(c.Project, gitName)
 	if c.Worktree != nil {
 		dir = c.Worktree.Own

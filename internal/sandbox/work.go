@@ -84,15 +84,9 @@ func (c *Command) prepare(ctx context.Context) (*work, error) {
 	return w, nil
 }
 
-// makeWorktrees makes the folders of git that the command's root has parts of: those of the branches that a worktree may move, and git's
-// folder of linked worktrees in the repository of the project, if it has none. One that somebody else makes while
+// makeWorktrees makes git's folder of linked worktrees in the repository of the project, if it has none. One that somebody else makes while
 // the command runs would look like the command's, and be put away with every worktree in it. One that is there is only read by the command.
 func (c *Command) makeWorktrees() {
-	if c.Worktree != nil && c.Worktree.Branches != "" {
-		for _, dir := range c.Worktree.written() { // git removes a folder without a branch of its own file
-			_ = os.MkdirAll(dir, 0o755) //nolint:gosec // as git makes it
-		}
-	}
 	git := filepath.Join(c.Project, gitName)
 	if st, err := os.Lstat(git); err != nil || !st.IsDir() {
 		return

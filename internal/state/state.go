@@ -183,6 +183,29 @@ func id(project string) string {
 // Folder holds the state of the project, except its keys.
 func (p Paths) Folder() string { return p.in("projects", p.id) }
 
+// WorkerTrees is the folder with the working trees of the project's workers.
+func (p Paths) WorkerTrees() string { return filepath.Join(p.Trees(), p.id) }
+
+// Workers has a git folder of ours for each working tree of a worker, which says that the tree belongs to the project.
+func (p Paths) Workers() string { return p.workers(p.id) }
+
+func (r Root) workers(id string) string { return r.in("projects", id, "swarm", "git") }
+
+// WorkersAt returns what [Paths.Workers] is for the project whose workers have a folder; "" if the folder is of no worker. dir is absolute and
+// has its links resolved.
+func (r Root) WorkersAt(dir string) string {
+	trees, err := filepath.EvalSymlinks(r.Trees())
+	if err != nil {
+		return ""
+	}
+	rest, below := strings.CutPrefix(dir, trees+"/")
+	id, _, _ := strings.Cut(rest, "/")
+	if !below || id == "" {
+		return ""
+	}
+	return r.workers(id)
+}
+
 // Keys holds the keys of the project, and the checkpoint of the audit log. It is apart from [Paths.Folder], so that whoever takes one has
 // not both.
 func (p Paths) Keys() string { return p.in("keys", p.id) }

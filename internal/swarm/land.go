@@ -256,8 +256,12 @@ func (d merging) returned(ctx context.Context, l *line, r ground.Round) error {
 	if f.Taking != nil {
 		return d.stays(ctx, f.ID, nil, "the branch is red with that: "+brief(r.Bad.Output))
 	}
+	tip, err := d.Ground.Bring(ctx)
+	if err != nil {
+		return err
+	}
 	why := "Your commit passes its own checks, and the branch is red with it:\n\n" + r.Bad.Output + "\n\nBring the branch in (git merge " +
-		d.Ground.Branch() + "), mend the cause and commit."
+		string(tip) + "), mend the cause and commit."
 	if a := f.Last(); a.Sent < sendBack {
 		return d.sendBack(ctx, book.Red, f.ID, a, why, func(*book.Attempt) {})
 	}
@@ -269,12 +273,16 @@ func (d merging) conflict(ctx context.Context, f *book.Feature, c *ground.Confli
 	if f.Last().Conflicts > 0 {
 		return d.hold(ctx, f, "it conflicts with what has landed in "+text.Cell(strings.Join(c.Names, ", "), 200), false)
 	}
+	tip, err := d.Ground.Bring(ctx)
+	if err != nil {
+		return err
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "What you committed conflicts with what others have landed, in %s.\n\n%s\n", strings.Join(c.Names, ", "), c.Says)
 	for _, side := range c.Files {
 		fmt.Fprintf(&b, "\n## %s\n\nOn the branch:\n\n%s\n\nYours:\n\n%s\n", side.Path, side.Ours, side.Text)
 	}
-	fmt.Fprintf(&b, "\nBring the branch in (git merge %s), keep what both sides want, and commit the merge.", d.Ground.Branch())
+	fmt.Fprintf(&b, "\nBring the branch in (git merge %s), keep what both sides want, and commit the merge.", tip)
 	return d.sendBack(ctx, "feature", f.ID, f.Last(), text.Middle(b.String(), 32<<10), func(a *book.Attempt) { a.Conflicts++ })
 }
 

@@ -12,6 +12,8 @@ import (
 // Cache finds what [Linked] finds, and looks again only if one of the files has changed that the last answer came from. It is safe for
 // concurrent use. The zero value is ready.
 type Cache struct {
+	Workers string // see [Of]. What is in there is looked at each time.
+
 	mu     sync.Mutex
 	dir    string
 	found  []string
@@ -46,6 +48,11 @@ func identify(path string) (id identity) {
 
 // Linked is like the function.
 func (c *Cache) Linked(dir string) []string {
+	return append(slices.Clip(c.ofGit(dir)), ofWorkers(c.Workers, dir)...)
+}
+
+// ofGit are the linked working trees of git.
+func (c *Cache) ofGit(dir string) []string {
 	if !filepath.IsAbs(dir) {
 		return nil
 	}

@@ -32,11 +32,18 @@ const gitName = ".git"
 type Tree struct {
 	Dir  string // its top
 	Main string // the top of the main working tree
+
+	// Own is the git folder in the state of the tree of a worker, with an index and a HEAD of ours; "" for a linked working tree.
+	Own string
 }
 
-// Of returns the linked working tree that a folder lies in. dir is absolute and has its links resolved. It returns false for any other
-// folder: one of a main working tree, of a submodule, of no repository, and of a repository without a main working tree (a bare one).
-func Of(dir string) (Tree, bool) {
+// Of returns the linked working tree, or the tree of a worker, that a folder lies in. workers is the folder of the state with the git folders
+// of the trees of a project's workers; "" means that there are none. dir is absolute and has its links resolved. Of returns false for any
+// other folder: one of a main working tree, of a submodule, of no repository, and of a repository without a main working tree (a bare one).
+func Of(dir, workers string) (Tree, bool) {
+	if t, ok := Worker(dir, workers); ok {
+		return t, true
+	}
 	top, info := nearest(dir)
 	if info == nil || !info.Mode().IsRegular() {
 		return Tree{}, false
@@ -154,9 +161,9 @@ func read(file string, most int64) ([]byte, error) {
 
 // Main returns the folder of the main working tree that a folder of a linked one stands for: the one with the same path below the top, or
 // the nearest folder above it that is there. Links below the top are not followed, because they can lead to another project. A folder that
-// lies in no linked working tree stands for itself. dir is absolute and has its links resolved.
-func Main(dir string) string {
-	t, ok := Of(dir)
+// lies in neither a linked working tree nor the tree of a worker stands for itself. The arguments are those of [Of].
+func Main(dir, workers string) string {
+	t, ok := Of(dir, workers)
 	if !ok {
 		return dir
 	}
@@ -171,8 +178,8 @@ func Main(dir string) string {
 	return at
 }
 
-// Linked returns the folders of all linked working trees that stand for a folder of the main one; see [Main]. They need not be there, only
-// the tops of their trees are. dir is absolute and has its links resolved.
-func Linked(dir string) []string {
-	return new(Cache).Linked(dir)
+// Linked returns the folders of all other working trees that stand for a folder of the main one; see [Main]. They need not be there, only
+// the tops of their trees are. The arguments are those of [Of].
+func Linked(dir, workers string) []string {
+	return (&Cache{Workers: workers}).Linked(dir)
 }

@@ -78,24 +78,24 @@ func TestOf(t *testing.T) {
 		filepath.Join(main, "absent"): main + "/absent",
 		"/":                           "/",
 	} {
-		if got := Main(dir); got != want {
+		if got := Main(dir, ""); got != want {
 			t.Errorf("%s stands for %s, want %s", dir, got, want)
 		}
 	}
-	if got, ok := Of(filepath.Join(tree, "sub")); !ok || got != (Tree{tree, main}) {
+	if got, ok := Of(filepath.Join(tree, "sub"), ""); !ok || got != (Tree{tree, main, ""}) {
 		t.Errorf("%+v, %v", got, ok)
 	}
-	linked := Linked(filepath.Join(main, "sub"))
+	linked := Linked(filepath.Join(main, "sub"), "")
 	slices.Sort(linked)
 	if want := []string{inner + "/sub", tree + "/sub"}; !slices.Equal(linked, want) {
 		t.Errorf("linked to %s/sub: %q, want %q", main, linked, want)
 	}
-	if got := Linked(tree); got != nil {
+	if got := Linked(tree, ""); got != nil {
 		t.Errorf("linked to a linked one: %q", got)
 	}
 	git(t, main, "worktree", "move", tree, tree+"2")
 	git(t, main, "worktree", "remove", inner)
-	if got := Linked(main); !slices.Equal(got, []string{tree + "2"}) {
+	if got := Linked(main, ""); !slices.Equal(got, []string{tree + "2"}) {
 		t.Errorf("after move and remove: %q", got)
 	}
 }
@@ -107,8 +107,8 @@ func TestLinksOfOtherKinds(t *testing.T) {
 		own := filepath.Join(main, ".git/worktrees/tree") // as git 2.48 writes them
 		write(t, filepath.Join(tree, ".git"), "gitdir: ../main/.git/worktrees/tree\n")
 		write(t, filepath.Join(own, "gitdir"), "../../../../tree/.git\n")
-		if got, ok := Of(tree); !ok || got.Main != main || !slices.Equal(Linked(main), []string{tree}) {
-			t.Errorf("%+v, %v; linked: %q", got, ok, Linked(main))
+		if got, ok := Of(tree, ""); !ok || got.Main != main || !slices.Equal(Linked(main, ""), []string{tree}) {
+			t.Errorf("%+v, %v; linked: %q", got, ok, Linked(main, ""))
 		}
 	})
 	t.Run("submodule", func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestLinksOfOtherKinds(t *testing.T) {
 			git(t, top, "clone", "-q", "--bare", main, filepath.Join(top, bare))
 			git(t, filepath.Join(top, bare), "worktree", "add", "-q", filepath.Join(top, "a"), "main")
 			alone(t, filepath.Join(top, "a"))
-			if got := Linked(top); got != nil {
+			if got := Linked(top, ""); got != nil {
 				t.Errorf("linked: %q", got)
 			}
 		})
@@ -137,8 +137,8 @@ func TestLinksOfOtherKinds(t *testing.T) {
 
 func alone(t *testing.T, dir string) {
 	t.Helper()
-	if got, ok := Of(dir); ok || Main(dir) != dir {
-		t.Errorf("%s: %+v, %v, stands for %s", dir, got, ok, Main(dir))
+	if got, ok := Of(dir, ""); ok || Main(dir, "") != dir {
+		t.Errorf("%s: %+v, %v, stands for %s", dir, got, ok, Main(dir, ""))
 	}
 }
 
@@ -195,7 +195,7 @@ func TestForged(t *testing.T) {
 			main, dir := fake(t)
 			forge(t, main, dir)
 			alone(t, dir)
-			if slices.Contains(Linked(main), dir) {
+			if slices.Contains(Linked(main, ""), dir) {
 				t.Error("it is listed")
 			}
 		})
@@ -209,7 +209,7 @@ func TestLinkInTheMainTree(t *testing.T) {
 	if err := os.Symlink(temp(t), filepath.Join(main, "out")); err != nil {
 		t.Fatal(err)
 	}
-	if got := Main(filepath.Join(tree, "out", "deep")); got != main {
+	if got := Main(filepath.Join(tree, "out", "deep"), ""); got != main {
 		t.Errorf("it stands for %s", got)
 	}
 }
@@ -238,7 +238,7 @@ func TestOddFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 				alone(t, tree)
-				if got := Linked(main); got != nil {
+				if got := Linked(main, ""); got != nil {
 					t.Errorf("linked: %q", got)
 				}
 				Repository(tree)
@@ -263,12 +263,12 @@ func FuzzLinks(f *testing.F) {
 		write(t, filepath.Join(own, "gitdir"), place(back))
 		write(t, filepath.Join(own, "commondir"), place(common))
 		write(t, filepath.Join(main, ".git/config"), config)
-		got, ok := Of(tree)
-		if ok && got != (Tree{tree, main}) {
+		got, ok := Of(tree, "")
+		if ok && got != (Tree{tree, main, ""}) {
 			t.Errorf("%+v", got)
 		}
-		if ok != slices.Equal(Linked(main), []string{tree}) {
-			t.Errorf("of: %v, linked: %q", ok, Linked(main))
+		if ok != slices.Equal(Linked(main, ""), []string{tree}) {
+			t.Errorf("of: %v, linked: %q", ok, Linked(main, ""))
 		}
 		if ok && !strings.HasPrefix(place(link), "gitdir: ") {
 			t.Errorf("link %q", link)
@@ -287,7 +287,7 @@ func TestCache(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", what, got, want)
 		}
-		if fresh := slices.Sorted(slices.Values(Linked(main))); !slices.Equal(fresh, want) {
+		if fresh := slices.Sorted(slices.Values(Linked(main, ""))); !slices.Equal(fresh, want) {
 			t.Errorf("%s, looked at anew: %q, want %q", what, fresh, want)
 		}
 		c.look() // as if all that is long ago
@@ -341,7 +341,7 @@ func BenchmarkLinked(b *testing.B) {
 			}
 			b.Run("anew", func(b *testing.B) {
 				for b.Loop() {
-					Linked(main)
+					Linked(main, "")
 				}
 			})
 			b.Run("again", func(b *testing.B) {

@@ -12,6 +12,7 @@ import (
 	"mycelium/internal/credential/held"
 	"mycelium/internal/policy"
 	"mycelium/internal/shell"
+	"mycelium/internal/worktree"
 )
 
 // maxPaths bounds the paths that one call may name: each costs system calls. A call that names more is refused.
@@ -31,6 +32,9 @@ type Place struct {
 	// its facts.
 	Worktrees func() []string
 
+	// Workers is the folder of the state with the git folders of the trees of the project's workers; "": there are none.
+	Workers string
+
 	// SkillFolder returns the folder of a skill, for the tool that runs its scripts; nil or "": there is none.
 	SkillFolder func(name string) string
 
@@ -45,12 +49,12 @@ type Place struct {
 	Protects func(policy.Path) bool
 }
 
-// At returns the place of a call that a policy decides. worktrees returns those of the policy's project now. It is called once at most, and
-// not for a call that names no path and no program, because looking for them takes system calls. nil: there are none.
-func At(p *policy.Policy, dir, home string, worktrees func() []string) Place {
+// At returns the place of a call that a policy decides. trees has the working trees of the policy's project. They are looked for once at
+// most, and not for a call that names no path and no program, because looking for them takes system calls. nil: there are none.
+func At(p *policy.Policy, dir, home string, trees *worktree.Cache) Place {
 	at := Place{Dir: dir, Home: home, Project: p.Dir()}
-	if worktrees != nil {
-		at.Worktrees = sync.OnceValue(worktrees)
+	if trees != nil {
+		at.Worktrees, at.Workers = sync.OnceValue(func() []string { return trees.Linked(p.Dir()) }), trees.Workers
 	}
 	at.Protects = func(path policy.Path) bool { return p.Protects(path, at.worktrees()) }
 	return at

@@ -49,7 +49,7 @@ func (t *trees) links(part *policy.Part, before *made) {
 	g, done := t.ask(part, "")
 	defer done()
 	for _, r := range t.from {
-		g.Dir = r.dir
+		g.Git = gitAt(&t.at, r.dir)
 		root, ok := g.line("rev-parse", "--show-toplevel")
 		if !ok {
 			continue

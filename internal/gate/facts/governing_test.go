@@ -1,11 +1,13 @@
 package facts
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/worktree"
 )
 
 // TestGoverningFiles: the shipped rules keep the files that govern agents from being read by name, and disturb no work. The same names
@@ -31,6 +33,16 @@ func TestGoverningFilesElsewhere(t *testing.T) {
 	dir := projectWith(t, "rules.yaml", "src/a.go", "deploy/rules.yaml")
 	tree := projectWith(t, "rules.yaml", "roles/guest.yaml", "deploy/rules.yaml")
 	p := shipped(t, dir)
+	workers := t.TempDir()
+	for name, content := range map[string]string{"gitdir": filepath.Join(tree, ".git"), "main": dir} {
+		file := filepath.Join(workers, filepath.Base(tree), name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, c := range []struct {
 		cwd, file string
 		denied    bool
@@ -45,7 +57,7 @@ func TestGoverningFilesElsewhere(t *testing.T) {
 		{filepath.Join(tree, "deploy"), "../rules.yaml", true},
 	} {
 		for it, args := range map[policy.Item]policy.Args{bashTool: {"command": "cat " + c.file}, readTool: {"file_path": c.file}} {
-			f, err := Of(it, nil, args, At(p, c.cwd, "/home/u", func() []string { return []string{tree} }))
+			f, err := Of(it, nil, args, At(p, c.cwd, "/home/u", &worktree.Cache{Workers: workers}))
 			if err != nil {
 				t.Fatal(err)
 			}

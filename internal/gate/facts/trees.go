@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/worktree"
 	"mycelium/internal/worktree/git"
 )
 
@@ -90,7 +91,7 @@ func (t *trees) ask(part *policy.Part, dir string) (g gitIn, done func()) {
 	if t.silent {
 		cancel()
 	}
-	g = gitIn{ctx, git.Git{Dir: dir, Home: t.at.Home, Most: gitOutput}, &t.silent}
+	g = gitIn{ctx, gitAt(&t.at, dir), &t.silent}
 	return g, func() {
 		cancel()
 		if t.silent {
@@ -375,4 +376,14 @@ func (g gitIn) commit(revision string) (string, bool) {
 func (g gitIn) local(revision string) bool {
 	_, ok := g.line("rev-parse", "--verify", "--quiet", "--end-of-options", "refs/heads/"+revision)
 	return ok
+}
+
+// gitAt is git in a folder. In the tree of a worker it is the git of our own git folder: the .git of the tree is the worker's, and what its
+// settings name would run here.
+func gitAt(at *Place, dir string) git.Git {
+	g := git.Git{Dir: dir, Home: at.Home, Most: gitOutput}
+	if t, ok := worktree.Worker(dir, at.Workers); ok {
+		g.Env = []string{"GIT_DIR=" + t.Own, "GIT_WORK_TREE=" + t.Dir}
+	}
+	return g
 }

@@ -75,6 +75,7 @@ type Registry struct {
 	db     *store.DB
 	own    []policy.Definition
 	dir    string
+	trees  func() []string
 	folder string // of what sessions wrote
 	logger *slog.Logger
 	now    func() time.Time
@@ -99,6 +100,7 @@ type Options struct {
 	World   view.World
 	Own     []policy.Definition // of the gate's own servers
 	Dir     string              // project folder, absolute, links resolved
+	Trees   func() []string     // the other folders of the project now; nil: there are none
 	Written string              // folder that keeps which files each session wrote; empty: memory only
 	Logger  *slog.Logger
 	Meter   *telemetry.Meter
@@ -111,7 +113,7 @@ type Options struct {
 // New makes a registry.
 func New(o Options) *Registry {
 	r := &Registry{
-		log: o.Log, db: o.DB, own: o.Own, dir: o.Dir, folder: o.Written, logger: o.Logger, now: o.Now, meter: o.Meter, limits: o.Limits,
+		log: o.Log, db: o.DB, own: o.Own, dir: o.Dir, trees: o.Trees, folder: o.Written, logger: o.Logger, now: o.Now, meter: o.Meter, limits: o.Limits,
 		start: o.Start, forget: o.Forget,
 	}
 	r.live.init()

@@ -18,7 +18,6 @@ import (
 	"mycelium/internal/gate/facts"
 	"mycelium/internal/gate/limit"
 	"mycelium/internal/policy"
-	"mycelium/internal/worktree"
 )
 
 // Spec describes a session to open.
@@ -127,8 +126,8 @@ func (r *Registry) check(spec Spec) error {
 	if spec.Writes != "" && !clean(spec.Writes) {
 		return fmt.Errorf("the only file that it may change is not an absolute path: %s", spec.Writes)
 	}
-	if spec.Folder != "" && (!clean(spec.Folder) || !slices.Contains(worktree.Linked(r.dir), spec.Folder)) {
-		return fmt.Errorf("the folder in which it works is not a linked worktree of the project: %s", spec.Folder)
+	if spec.Folder != "" && (!clean(spec.Folder) || r.trees == nil || !slices.Contains(r.trees(), spec.Folder)) {
+		return fmt.Errorf("the folder in which it works is no worktree of the project: %s", spec.Folder)
 	}
 	roles := spec.Roles
 	if spec.Role != "" {

@@ -41,7 +41,7 @@ func Watched(project state.Paths, environ []string) []*Setup {
 			continue // status reports a note that cannot be read; one of an older version does not say what was installed
 		}
 		agent, ok := harness.Named(n.Agent)
-		if !ok || n.Scope == harness.Project && (worktree.Main(n.Dir) != project.Project || n.ID != project.Chosen()) {
+		if !ok || n.Scope == harness.Project && (worktree.Main(n.Dir, project.Workers()) != project.Project || n.ID != project.Chosen()) {
 			continue
 		}
 		s := &Setup{Agent: agent, Scope: n.Scope, Dir: n.Dir, Environ: environ, Myc: n.Myc, Small: n.Small, Gateway: n.Gateway, State: project,

@@ -54,7 +54,7 @@ func (g *Gate) Irreplaceable(e harness.Event) string {
 
 // tree returns the working tree of the project in which a folder lies.
 func (g *Gate) tree(dir string) (string, bool) {
-	project := g.State().Project
+	project, workers := g.State().Project, g.State().Workers()
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil || !filepath.IsAbs(dir) {
 		return "", false
@@ -62,8 +62,8 @@ func (g *Gate) tree(dir string) (string, bool) {
 	if within(dir, project) {
 		return project, true
 	}
-	t, linked := worktree.Of(dir)
-	return t.Dir, linked && worktree.Main(t.Dir) == project
+	t, linked := worktree.Of(dir, workers)
+	return t.Dir, linked && worktree.Main(t.Dir, workers) == project
 }
 
 func within(path, folder string) bool {

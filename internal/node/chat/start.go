@@ -39,7 +39,7 @@ func (c *Chats) Start(ctx context.Context, dir, prompt, resume string, bot api.B
 		return "", err
 	}
 	// Outside of a project no hook tells of the agent, and Claude Code may ask at a terminal that nobody sees whether it may trust the folder.
-	project := hook.Nearest(dir, "", func(dir string, beyond bool) bool { return hook.IsNearest(c.State.Of(dir), beyond) })
+	project := hook.Nearest(dir, "", "", func(dir string, beyond bool) bool { return hook.IsNearest(c.State.Of(dir), beyond) })
 	if project == "" {
 		return "", fmt.Errorf("%s is not a Mycelium project: myc init makes it one", dir)
 	}

@@ -40,14 +40,15 @@ func (l *Loader) Find(need Need) error {
 		}
 		return err
 	}
-	main := worktree.Main(folder)
+	workers := l.workers(folder)
+	main := worktree.Main(folder, workers)
 	if l.ID != "" || l.Config != "" || l.isProject(main) {
 		return nil
 	}
-	above := hook.Nearest(folder, l.Getenv("HOME"), l.isNearest)
+	above := hook.Nearest(folder, workers, l.Getenv("HOME"), l.isNearest)
 	switch {
 	case above != "" && !named:
-		l.Dir, l.Found = folderOf(folder, above), true
+		l.Dir, l.Found = folderOf(folder, workers, above), true
 		fmt.Fprintf(l.Err, "myc: the project is %s, above this folder\n", above)
 		return nil
 	case hasDeclarations(main), need == MayHave:
@@ -62,9 +63,9 @@ func (l *Loader) Find(need Need) error {
 
 // folderOf returns the folder at or above another that stands for a project: the project itself, or its counterpart in the linked working
 // tree of git in which that folder lies.
-func folderOf(dir, project string) string {
+func folderOf(dir, workers, project string) string {
 	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
-		if worktree.Main(at) == project {
+		if worktree.Main(at, workers) == project {
 			return at
 		}
 	}

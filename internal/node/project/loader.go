@@ -57,7 +57,16 @@ func (l *Loader) ProjectDir() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return worktree.Main(dir), nil
+	return worktree.Main(dir, l.workers(dir)), nil
+}
+
+// workers returns the folder of the state with the git folders of the trees of workers, for a folder that may lie in such a tree.
+func (l *Loader) workers(dir string) string {
+	root, err := l.root(dir, l.ofAgent())
+	if err != nil {
+		return "" // whoever uses the state reports it
+	}
+	return root.WorkersAt(dir)
 }
 
 // Note says which project it is if the folder that the command line names is another working tree of it, and else nothing.
@@ -66,7 +75,7 @@ func (l *Loader) Note() string {
 	if err != nil {
 		return ""
 	}
-	main := worktree.Main(dir)
+	main := worktree.Main(dir, l.workers(dir))
 	if main == dir {
 		return ""
 	}

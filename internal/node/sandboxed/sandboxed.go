@@ -18,6 +18,7 @@ import (
 	"mycelium/internal/sandbox/jail"
 	"mycelium/internal/sandbox/served"
 	"mycelium/internal/state"
+	"mycelium/internal/swarm/ground"
 	"mycelium/internal/worktree"
 )
 
@@ -46,12 +47,12 @@ func Command(folder string, paths state.Paths, home string, environ []string) (s
 		}
 		c.Home = resolved
 	}
-	if t, ok := worktree.Of(folder); ok {
+	if t, ok := worktree.Worker(folder, paths.Workers()); ok {
+		session, _, _ := strings.Cut(filepath.Base(t.Dir), ".")
+		c.Untrusted, c.Read = true, append(c.Read, ground.Pool(filepath.Dir(t.Dir), session))
+	} else if t, ok := worktree.Of(folder, ""); ok {
 		own, common := worktree.Repository(t.Dir)
 		c.Worktree = &sandbox.Worktree{Own: own, Common: common}
-		if trees, err := filepath.EvalSymlinks(paths.Trees()); err == nil && strings.HasPrefix(t.Dir, trees+"/") { // of a worker
-			c.Worktree.Branches = "swarm"
-		}
 	}
 	for _, dir := range []string{c.Caches, c.Scratch, c.Quarantine} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -72,7 +73,7 @@ func Server(folder string, paths state.Paths, home string, environ []string) (*s
 			return Command(folder, paths, home, environ)
 		}
 		c, err := Command(tree, paths, home, environ)
-		if err == nil && c.Worktree == nil {
+		if _, ok := worktree.Of(tree, paths.Workers()); err == nil && !ok {
 			err = errors.New("the folder in which this session works is no worktree of the project any more")
 		}
 		c.GitConfig = paths.Sandbox("gitconfig")

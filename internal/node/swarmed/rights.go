@@ -51,7 +51,7 @@ func (r Rights) Refuses(role string, skills []string, path string) (why string) 
 		if err != nil {
 			return err.Error()
 		}
-		trees := func() []string { return worktree.Linked(v.Project.Dir) }
+		trees := &worktree.Cache{Workers: v.Project.State.Workers()}
 		f, err := facts.Of(it, v.Annotations(it), args, facts.At(v.Policy, v.Project.Dir, v.Project.Home, trees))
 		if err != nil {
 			return err.Error()

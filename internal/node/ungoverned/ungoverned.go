@@ -129,7 +129,7 @@ func (w *Watch) read(agent harness.Agent, hook install.Guard) error {
 		}
 	}
 	var err error
-	for _, dir := range append([]string{w.Paths.Project}, worktree.Linked(w.Paths.Project)...) {
+	for _, dir := range append([]string{w.Paths.Project}, worktree.Linked(w.Paths.Project, w.Paths.Workers())...) {
 		err = errors.Join(err, agent.Transcripts(dir, w.Environ, note))
 	}
 	for i := range paths {
@@ -177,7 +177,7 @@ func began(path string) string {
 // ours reports whether a folder is of the project: it is its folder, or one below it that is no other project. A folder of a linked working
 // tree stands for one of the main working tree.
 func (w *Watch) ours(at string) bool {
-	at = worktree.Main(at)
+	at = worktree.Main(at, w.Paths.Workers())
 	if at != w.Paths.Project && !strings.HasPrefix(at, strings.TrimSuffix(w.Paths.Project, "/")+"/") {
 		return false
 	}

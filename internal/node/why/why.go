@@ -62,7 +62,7 @@ func Call(v *project.View, q Question) (policy.Call, error) {
 	if err != nil {
 		it = policy.Item{Name: q.Tool}
 	}
-	trees := func() []string { return worktree.Linked(v.Project.Dir) }
+	trees := &worktree.Cache{Workers: v.Project.State.Workers()}
 	f, err := facts.Of(it, v.Annotations(it), args, facts.At(v.Policy, dir, v.Project.Home, trees))
 	if err != nil {
 		return policy.Call{}, err

@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -34,11 +35,13 @@ type Commit string
 
 // Options say what a ground is.
 type Options struct {
-	Project string   // a folder in a working tree of the repository, absolute
-	Trees   string   // where the working trees lie, absolute: workers write there, so it is no part of the state; empty: trees in State
-	State   string   // a folder of our own, outside the checkout or ignored by it; it is created if it is not there
-	Session string   // letters, digits, - and _; at most 64
-	Share   []string // paths below the project that git ignores and that each tree gets a copy of, such as node_modules
+	Project string // a folder in a working tree of the repository, absolute
+	Trees   string // where the working trees lie, absolute: workers write there, so it is no part of the state; empty: trees in State
+	State   string // a folder of our own, outside the checkout or ignored by it; it is created if it is not there
+	Session string // letters, digits, - and _; at most 64
+	// Inside runs a program within the walls of the worker of a tree. nil: there are no walls.
+	Inside func(ctx context.Context, tree string, in io.Reader, out io.Writer, argv []string) error
+	Share  []string // paths below the project that git ignores and that each tree gets a copy of, such as node_modules
 }
 
 // Repo is the ground of one session. It is safe for concurrent use, also by several processes. One attempt's tree belongs to one
@@ -251,4 +254,4 @@ func (r *Repo) lock(ctx context.Context) (held *os.File, unlock func(), err erro
 func (r *Repo) project(top string) string { return filepath.Join(top, filepath.FromSlash(r.prefix)) }
 
 // mainProject returns the project in the main working tree, which has what git ignores.
-func (r *Repo) mainProject() string { return worktree.Main(r.project(r.top)) }
+func (r *Repo) mainProject() string { return worktree.Main(r.project(r.top), r.owns()) }

@@ -151,7 +151,8 @@ func stand(t testing.TB, top string, share ...string) place {
 func open(t testing.TB, top string, share ...string) place {
 	t.Helper()
 	r := must[*Repo](t)(Open(t.Context(), Options{
-		Project: top, State: filepath.Join(filepath.Dir(top), "state"), Session: "s-1", Share: share}))
+		Project: top, State: filepath.Join(filepath.Dir(top), "st/projects/p/swarm"),
+		Trees: filepath.Join(filepath.Dir(top), "st-trees/p"), Session: "s-1", Share: share}))
 	head, branch, err := r.Head(t.Context())
 	if err != nil || branch != "main" {
 		t.Fatalf("branch %q: %v", branch, err)
@@ -207,6 +208,9 @@ func commit(t testing.TB, tree *Tree, files map[string]string) Commit {
 	}
 	run(t, tree.Dir, "add", "-A")
 	run(t, tree.Dir, "commit", "-q", "-m", "work of "+tree.Attempt)
+	if err := tree.sync(t.Context()); err != nil { // as who looks at it
+		t.Fatal(err)
+	}
 	return Commit(run(t, tree.Dir, "rev-parse", "HEAD"))
 }
 
@@ -304,13 +308,13 @@ func TestTrees(t *testing.T) {
 func testTrees(t *testing.T, format string) {
 	p := stand(t, repository(t, "--object-format="+format))
 	ctx := t.Context()
-	sub := must[*Repo](t)(Open(ctx, Options{Project: filepath.Join(p.top, "sub"), State: p.opts.State, Session: "s-1"}))
+	sub := must[*Repo](t)(Open(ctx, Options{Project: filepath.Join(p.top, "sub"), State: p.opts.State, Trees: p.opts.Trees, Session: "s-1"}))
 	tree := must[*Tree](t)(sub.Add(ctx, "f-1", p.base))
 	if tree.Project != filepath.Join(tree.Dir, "sub") || read1(t, tree.Project, "b") != "b\n" ||
 		run(t, tree.Dir, "branch", "--show-current") != tree.Branch {
 		t.Errorf("%+v", tree)
 	}
-	if got := worktree.Main(tree.Project); got != filepath.Join(p.top, "sub") {
+	if got := worktree.Main(tree.Project, p.owns()); got != filepath.Join(p.top, "sub") {
 		t.Errorf("the tree stands for %s", got)
 	}
 	if _, err := p.Add(ctx, "f-1", p.base); err == nil || !strings.Contains(err.Error(), "there already") {
@@ -463,6 +467,7 @@ func TestRecover(t *testing.T) {
 	good, gone, half, begun := add(t, p, "good"), add(t, p, "gone"), add(t, p, "half"), add(t, p, "begun")
 	write(t, "unsaved", good.Dir, "x")
 	lost := commit(t, gone, map[string]string{"y": "y"})
+	must[Facts](t)(gone.Facts(ctx, p.base))
 	for _, err := range []error{
 		os.RemoveAll(gone.Dir),                        // killed while it was removed
 		os.Remove(filepath.Join(begun.own, "gitdir")), // killed in the middle of git worktree add

@@ -240,18 +240,22 @@ func (t *Tree) Checkout(ctx context.Context, c Commit) error {
 		return err
 	}
 	defer unlock()
-	g, err := t.in()
+	g := t.in()
 	g.Hold = held
-	if err == nil {
-		if err = os.Remove(filepath.Join(t.own, "index.lock")); errors.Is(err, os.ErrNotExist) { // of a git that was killed
-			err = nil
-		}
+	if err = os.Remove(filepath.Join(t.own, "index.lock")); errors.Is(err, os.ErrNotExist) { // of a git that was killed
+		err = nil
 	}
 	if err == nil {
 		_, err = g.Run(ctx, "checkout", "--quiet", "--force", "--detach", string(c))
 	}
 	if err == nil {
 		_, err = g.Run(ctx, "clean", "--quiet", "-ffd", "--", ".")
+	}
+	if err == nil {
+		err = hideSecrets(ctx, g)
+	}
+	if err == nil {
+		err = t.seed(ctx, c)
 	}
 	if err != nil {
 		return fmt.Errorf("check out %.12s in the queue's working tree: %w", c, err)

@@ -61,7 +61,7 @@ func TestFactsOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := must[Facts](t)(mine.Facts(ctx, p.base))
-	run(t, mine.Dir, "merge", "-q", p.Branch())
+	run(t, mine.Dir, "merge", "-q", string(must[Commit](t)(p.Bring(ctx))))
 	after := must[Facts](t)(mine.Facts(ctx, p.base))
 	if len(after.Touched) != 1 || after.Touched[0].Path != "mine" || after.Base != m.Commit ||
 		before.Base != p.base || after.Diff != before.Diff {

@@ -54,10 +54,7 @@ func (t *Tree) share(ctx context.Context) error {
 
 // checkIgnored refuses shared files that git would take for the work of the attempt.
 func (t *Tree) checkIgnored(ctx context.Context, names []string) error {
-	g, err := t.in()
-	if err != nil {
-		return err
-	}
+	g := t.in()
 	for _, name := range names {
 		spec := filepath.Join(t.Project, name)
 		out, err := g.List(ctx, "--literal-pathspecs", "ls-files", "-z", "--others", "--exclude-standard", "--directory", "--", spec)

@@ -49,17 +49,18 @@ func (t *Tree) look(ctx context.Context, except ...string) (_ *looked, err error
 			err = fmt.Errorf("look at the working tree of %s: %w", t.Attempt, err)
 		}
 	}()
-	if l.Git, err = t.in("GIT_INDEX_FILE=" + l.index()); err != nil {
+	if err = t.sync(ctx); err != nil {
 		return nil, err
 	}
+	l.Git = t.in("GIT_INDEX_FILE=" + l.index())
 	if err = l.known(ctx); err != nil {
 		return nil, err
 	}
 	if err = copyIndex(filepath.Join(t.own, "index"), l.index()); errors.Is(err, fs.ErrNotExist) {
 		_, err = l.Run(ctx, "read-tree", "HEAD")
 	}
-	if err == nil && len(except) > 0 {
-		_, err = l.Run(ctx, "read-tree", "--reset", "HEAD") // what is staged of them goes
+	if err == nil {
+		_, err = l.Run(ctx, "read-tree", "--reset", "HEAD") // the worker has committed since
 	}
 	if err == nil {
 		err = l.take(ctx, t, except)
@@ -99,7 +100,7 @@ func copyIndex(from, to string) error {
 
 // take brings the index to what lies in the tree.
 func (l *looked) take(ctx context.Context, t *Tree, except []string) error {
-	links, err := l.unhide(ctx)
+	links, err := l.gitlinks(ctx)
 	if err != nil {
 		return err
 	}
@@ -126,38 +127,6 @@ func (l *looked) take(ctx context.Context, t *Tree, except []string) error {
 		}
 	}
 	return err
-}
-
-// unhide takes back the marks by which git passes over changed files. Files that a sparse checkout leaves out stay as they are,
-// because git add does not look at them. It returns the paths of the repositories that the index knows.
-func (l *looked) unhide(ctx context.Context) (links []string, err error) {
-	out, err := l.List(ctx, "ls-files", "-z", "-v", "--stage")
-	if err != nil {
-		return nil, err
-	}
-	var assumed, skipped bytes.Buffer
-	for _, line := range out {
-		info, path, ok := strings.Cut(line, "\t")
-		tag, mode, found := strings.Cut(info, " ")
-		switch {
-		case !ok || !found:
-			return nil, fmt.Errorf("git ls-files printed %q", text.Truncate(line, 200))
-		case strings.HasPrefix(mode, "160000 "):
-			links = append(links, path)
-		case tag == "h" || tag == "s":
-			assumed.WriteString(path + "\x00")
-		}
-		if tag == "S" || tag == "s" {
-			skipped.WriteString(path + "\x00")
-		}
-	}
-	if assumed.Len() > 0 {
-		err = l.Pipe(ctx, &assumed, io.Discard, "update-index", "--no-assume-unchanged", "-z", "--stdin")
-	}
-	if err == nil && skipped.Len() > 0 {
-		err = l.Pipe(ctx, &skipped, io.Discard, "update-index", "--no-skip-worktree", "-z", "--stdin")
-	}
-	return links, err
 }
 
 // gitlinks returns the paths of the repositories inside the tree that was written.
@@ -222,6 +191,9 @@ func (t *Tree) save(ctx context.Context, l *looked, ref, message string, also ..
 // must not get into a project. It returns the commit that the tree is on then: the one before if there is nothing to commit. What is
 // staged of the excepted paths is staged no more. It refuses if the worker has left the branch of the attempt.
 func (t *Tree) Commit(ctx context.Context, message string, except ...string) (Commit, error) {
+	if err := t.gather(ctx); err != nil {
+		return "", err
+	}
 	l, err := t.look(ctx, except...)
 	if err != nil {
 		return "", err
@@ -241,6 +213,9 @@ func (t *Tree) Commit(ctx context.Context, message string, except ...string) (Co
 	if err == nil {
 		_ = os.Remove(filepath.Join(t.own, "index.lock")) // nobody else works here, so it is of a program that was killed
 		err = os.Rename(l.index(), filepath.Join(t.own, "index"))
+	}
+	if err == nil {
+		err = t.seed(ctx, c)
 	}
 	if err != nil {
 		return "", fmt.Errorf("commit the work of %s: %w", t.Attempt, err)
@@ -266,6 +241,9 @@ func (t *Tree) Undo(ctx context.Context, name string, to Commit, files ...string
 	}
 	if t.Branch == "" {
 		return "", errors.New("the queue's working tree has no attempt to undo")
+	}
+	if err := t.gather(ctx); err != nil {
+		return "", err
 	}
 	l, err := t.look(ctx)
 	if err != nil {
@@ -435,10 +413,10 @@ func (t *Tree) goBack(ctx context.Context, l *looked, then Commit) error {
 	if err := t.moveBranch(ctx, l, base); err != nil {
 		return err
 	}
-	for _, name := range []string{"MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
-		_ = os.Remove(filepath.Join(t.own, name)) // a merge under way was of the commit that we leave
+	if err := os.Rename(l.index(), filepath.Join(t.own, "index")); err != nil {
+		return err
 	}
-	return os.Rename(l.index(), filepath.Join(t.own, "index"))
+	return t.seed(ctx, base)
 }
 
 // moveBranch puts the tree on its own branch, at a commit. A commit that would be lost by that is kept: the one of the branch if the

@@ -28,6 +28,7 @@ func TestBrought(t *testing.T) {
 		t.Errorf("the same change has %q, %v", again, err)
 	}
 	run(t, one.Dir, "commit", "-q", "--allow-empty", "-m", "empty")
+	must[Facts](t)(one.Facts(ctx, p.base))
 	_, brought, sum, err = p.Brought(ctx, Commit(run(t, one.Dir, "rev-parse", "HEAD")))
 	if err != nil || len(brought) != 0 || !strings.HasPrefix(sum, "e3b0c44298fc1c14") { // of no bytes
 		t.Errorf("an empty commit brought %v, %q, %v", brought, sum, err)

@@ -13,7 +13,6 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/text"
-	"mycelium/internal/worktree"
 	"mycelium/internal/worktree/git"
 )
 
@@ -35,13 +34,16 @@ const (
 	gitsMarker = "initializing"        // the same, of git itself (builtin/worktree.c)
 )
 
+// owns is the folder with the driver's git folders of the working trees.
+func (r *Repo) owns() string { return filepath.Join(r.opts.State, "git") }
+
 // trees is the folder with the working trees.
 func (r *Repo) trees() string { return r.opts.Trees }
 
 func (r *Repo) tree(attempt string) *Tree {
 	name := r.opts.Session + "." + attempt // git names the folder of a tree by the last element of its path
 	dir := filepath.Join(r.trees(), name)
-	t := &Tree{Attempt: attempt, Dir: dir, Project: r.project(dir), own: filepath.Join(r.common, "worktrees", name), repo: r}
+	t := &Tree{Attempt: attempt, Dir: dir, Project: r.project(dir), own: filepath.Join(r.owns(), name), repo: r}
 	if attempt != queueName {
 		t.Branch = strings.TrimPrefix(r.attemptBranch(attempt), "refs/heads/")
 	}
@@ -59,19 +61,12 @@ func (t *Tree) ref(kind, name string) string {
 	return "refs/mycelium/" + kind + "/" + t.repo.opts.Session + "/" + t.Attempt + "/" + name
 }
 
-// in is git in a tree. The folders are named, not looked for: what a worker wrote into the tree's .git does not lead us elsewhere.
-// It refuses settings of the tree that git does not make itself, because they could name a program.
-func (t *Tree) in(env ...string) (git.Git, error) {
-	common, err := read(filepath.Join(t.own, "commondir"), mostLine) // git looks for branches there whatever it is told
-	if err != nil || strings.TrimSuffix(string(common), "\n") != "../.." {
-		return git.Git{}, fmt.Errorf("%s does not lead to the repository any more", filepath.Join(t.own, "commondir"))
-	}
-	if err := checkSettings(filepath.Join(t.own, "config.worktree")); err != nil {
-		return git.Git{}, err
-	}
+// in is git in a tree, with the driver's git folder. The folders are named, not looked for: what a worker wrote into the tree's .git does
+// not lead us elsewhere.
+func (t *Tree) in(env ...string) git.Git {
 	g := t.repo.plumbing(append([]string{"GIT_DIR=" + t.own, "GIT_COMMON_DIR=" + t.repo.common, "GIT_WORK_TREE=" + t.Dir}, env...)...)
 	g.Dir = t.Dir
-	return g, nil
+	return g
 }
 
 // mostLine bounds a file of git's with one line: a path, which Linux bounds by 4096 bytes (linux/limits.h), and a word before it.
@@ -88,22 +83,6 @@ func read(file string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s is larger than any that git makes", file)
 	}
 	return io.ReadAll(io.LimitReader(f, most))
-}
-
-func checkSettings(file string) error {
-	b, err := read(file, 1<<20)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read the settings of a working tree: %w", err)
-	}
-	for key := range worktree.Settings(b) {
-		if !slices.Contains([]string{"core.sparsecheckout", "core.sparsecheckoutcone", "index.sparse"}, key) && !strings.HasPrefix(key, "[") {
-			return text.Hinted(fmt.Errorf("%s sets %s, which a worker must not", file, text.OneLine(key)), "remove the line")
-		}
-	}
-	return nil
 }
 
 // Add makes the working tree of an attempt, with a branch of its own, and copies what is shared. It refuses a name that was used and
@@ -137,7 +116,7 @@ func (r *Repo) Queue(ctx context.Context) (*Tree, error) {
 
 // add makes a working tree. Until it is whole, it is locked with a reason that says so.
 func (t *Tree) add(ctx context.Context, from Commit) (*Tree, error) {
-	held, unlock, err := t.repo.lock(ctx)
+	_, unlock, err := t.repo.lock(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -150,18 +129,11 @@ func (t *Tree) add(ctx context.Context, from Commit) (*Tree, error) {
 			return nil, text.Hinted(fmt.Errorf("the working tree of %s is there already: %s", t.Attempt, taken), "remove it first")
 		}
 	}
-	args := []string{"worktree", "add", "-q", "--lock", "--reason", halfMarker, "--detach"}
-	if t.Branch != "" {
-		args = append(args[:len(args)-1], "-b", t.Branch)
+	if from, err = t.repo.resolve(ctx, string(from)); err == nil {
+		err = t.begin(ctx, from)
 	}
-	g := t.repo.plumbing()
-	g.Hold = held
-	g.Settings = []string{"-c", "worktree.useRelativePaths=false"} // git 2.48; see linked
-	if _, err := g.Run(ctx, append(args, "--", t.Dir, string(from))...); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("make the working tree of %s: %w", t.Attempt, err)
-	}
-	if !t.linked() {
-		return nil, fmt.Errorf("git has made the working tree %s in another place than %s", t.Dir, t.own)
 	}
 	if err := t.share(ctx); err != nil {
 		return nil, err
@@ -195,7 +167,7 @@ func (r *Repo) Named(attempt string) (*Tree, error) {
 // all returns the working trees of the session, the queue's own among them. It reads git's folders of them, because git does not
 // list one that it has only begun to make.
 func (r *Repo) all() ([]Tree, error) {
-	entries, err := os.ReadDir(filepath.Join(r.common, "worktrees"))
+	entries, err := os.ReadDir(r.owns())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list working trees: %w", err)
 	}
@@ -256,6 +228,9 @@ func (t *Tree) Remove(ctx context.Context) error {
 }
 
 func (t *Tree) checkSaved(ctx context.Context) error {
+	if err := t.gather(ctx); err != nil {
+		return err
+	}
 	state, err := t.look(ctx)
 	if err != nil {
 		return err
@@ -294,13 +269,15 @@ func (t *Tree) drop(ctx context.Context) error {
 			}
 		}
 	}
+	if err := t.keepBranches(ctx); err != nil {
+		return err
+	}
 	if err := removeAll(t.Dir); err != nil {
 		return fmt.Errorf("remove the working tree of %s: %w", t.Attempt, err)
 	}
 	if err := removeAll(t.own); err != nil {
 		return fmt.Errorf("remove the working tree of %s: %w", t.Attempt, err)
 	}
-	_ = os.Remove(filepath.Dir(t.own)) // the folder of all of them, if this was the last, as git does
 	return t.keep(ctx)
 }
 
@@ -311,6 +288,30 @@ func (t *Tree) keepHead(ctx context.Context, at string) error {
 		return nil //nolint:nilerr // a branch without a commit has nothing to keep
 	}
 	return t.repo.update(ctx, change{t.ref("attempts", "head-"+string(commit[:12])), commit, ""})
+}
+
+// keepBranches keeps the commits of the worker's other branches.
+func (t *Tree) keepBranches(ctx context.Context) error {
+	theirs, err := t.branches(ctx)
+	if err != nil || len(theirs) == 0 {
+		return err
+	}
+	var changes []change
+	kept := map[Commit]bool{}
+	for _, at := range []string{"refs/heads/" + t.Branch, "HEAD"} { // which are kept by their own names
+		if c, err := t.in().Line(ctx, "rev-parse", "--verify", "--quiet", at); err == nil {
+			kept[Commit(c)] = true
+		}
+	}
+	for ref, c := range theirs {
+		session := strings.HasPrefix(ref, t.repo.branch()) && !strings.HasPrefix(ref, t.repo.attemptBranch(t.Attempt))
+		if !kept[c] && !session && t.Branch != "" {
+			changes = append(changes, change{t.ref("attempts", "head-"+string(c[:12])), c, ""})
+		}
+		kept[c] = true
+		changes = append(changes, change{t.ref("fetched", ref), Commit(t.repo.zero), c})
+	}
+	return t.repo.update(ctx, changes...)
 }
 
 // keep turns the branch of an attempt into a ref of our own. The same attempt may be made, removed and made again: each commit is kept.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -27,15 +28,20 @@ type Ops struct {
 	Dir    string // of the project
 	Folder string // what workers read and write
 	Trees  string // the worktrees
+	// Inside runs a program within the walls of a worker; see [ground.Options].
+	Inside func(ctx context.Context, tree string, in io.Reader, out io.Writer, argv []string) error
 	By     string // who acts, as the subject of a sentence: "a person"
 }
+
+// Workers is the folder with the git folders of the trees of workers.
+func (o Ops) Workers() string { return filepath.Join(o.Folder, "git") }
 
 // Person is By where a person acts.
 const Person = "a person"
 
 // Ground is the repository of a session.
 func (o Ops) Ground(ctx context.Context, session string) (*ground.Repo, error) {
-	return ground.Open(ctx, ground.Options{Project: o.Dir, State: o.Folder, Trees: o.Trees, Session: session})
+	return ground.Open(ctx, ground.Options{Project: o.Dir, State: o.Folder, Trees: o.Trees, Inside: o.Inside, Session: session})
 }
 
 // DriverLock is held by the process that drives the swarm of this project.

@@ -94,7 +94,7 @@ func (s *Server) enter(scope policy.Scope) (*call, error) {
 // here refuses a folder that is not the project of the session.
 func (c *call) here(dir string) error {
 	resolved, err := filepath.EvalSymlinks(dir)
-	if err != nil || !filepath.IsAbs(dir) || worktree.Main(resolved) != c.Dir {
+	if err != nil || !filepath.IsAbs(dir) || worktree.Main(resolved, c.Workers()) != c.Dir {
 		return text.Hinted(errors.New("projectDir is not the project of this session"), "it is "+c.Dir)
 	}
 	return nil

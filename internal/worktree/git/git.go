@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -20,12 +21,13 @@ import (
 
 // Git is git in one folder. The zero values of all fields but Dir are useful.
 type Git struct {
-	Dir      string   // the working folder, absolute
-	Home     string   // where the settings of the account are; $HOME if empty
-	Env      []string // further variables, such as GIT_DIR
-	Settings []string // further options before the command: "-c", "name=value"
-	Most     int      // bytes that Run returns; 16 MiB if 0
-	Hold     *os.File // a lock file: its lock is held until git has ended, also when this process is killed; nil: none
+	Dir      string     // the working folder, absolute
+	Home     string     // where the settings of the account are; $HOME if empty
+	Env      []string   // further variables, such as GIT_DIR
+	Settings []string   // further options before the command: "-c", "name=value"
+	Most     int        // bytes that Run returns; 16 MiB if 0
+	Files    []*os.File // further files of git, which are its descriptors from 3 on
+	Hold     *os.File   // a lock file: its lock is held until git has ended, also when this process is killed; nil: none
 }
 
 const (
@@ -105,8 +107,9 @@ func (g Git) Pipe(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 	cmd := exec.CommandContext(ctx, "git", append(g.options(), args...)...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Env = g.Dir, in, out, g.environ()
 	cmd.WaitDelay = graceTime
+	cmd.ExtraFiles = g.Files
 	if g.Hold != nil {
-		cmd.ExtraFiles = []*os.File{g.Hold}
+		cmd.ExtraFiles = append(slices.Clone(g.Files), g.Hold)
 	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	said := &ending{}

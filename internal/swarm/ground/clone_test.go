@@ -1,0 +1,96 @@
+package ground
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestRepositoryOfAWorker: what a worker does to refs is done to its own repository, and its commits come to the person's all the same.
+func TestRepositoryOfAWorker(t *testing.T) {
+	t.Parallel()
+	p := stand(t, repository(t))
+	ctx := t.Context()
+	run(t, p.top, "commit", "-q", "--allow-empty", "-m", "nobody's")
+	dropped := run(t, p.top, "rev-parse", "HEAD")
+	run(t, p.top, "reset", "-q", "--soft", "HEAD~")
+	tree := add(t, p, "w")
+	c := commit(t, tree, map[string]string{"a": "changed\n"})
+	run(t, tree.Dir, "update-ref", "refs/heads/main", "HEAD")
+	run(t, tree.Dir, "update-ref", "refs/heads/swarm/s-1", "HEAD")
+	run(t, tree.Dir, "tag", "x")
+	if _, err := runs(tree.Dir, "cat-file", "-e", dropped); err == nil {
+		t.Error("the worker has a commit that no branch has")
+	}
+	f := must[Facts](t)(tree.Facts(ctx, p.base))
+	if f.Head != c || !f.Branch || f.Commits != 1 || len(f.Uncommitted) > 0 || len(f.Touched) != 1 {
+		t.Errorf("%+v", f)
+	}
+	for ref, want := range map[string]Commit{"main": p.base, "swarm/s-1": p.base, "swarm/s-1.w": c} {
+		if got := run(t, p.top, "rev-parse", ref); got != string(want) {
+			t.Errorf("%s is at %s, want %s", ref, got, want)
+		}
+	}
+	if got := run(t, tree.Dir, "status", "--porcelain"); got != "" {
+		t.Errorf("the worker's git says %q", got)
+	}
+	run(t, tree.Dir, "checkout", "-q", "-b", "elsewhere")
+	if f := must[Facts](t)(tree.Facts(ctx, p.base)); f.Branch || f.Head != c {
+		t.Errorf("on a branch of its own: %+v", f)
+	}
+	run(t, tree.Dir, "gc", "-q", "--prune=now")
+	more := commit(t, tree, map[string]string{"b": "b\n"})
+	if f := must[Facts](t)(tree.Facts(ctx, p.base)); f.Head != more {
+		t.Errorf("after gc: %+v, want %s", f, more)
+	}
+	if err := tree.Remove(ctx); err != nil {
+		t.Error(err)
+	}
+	if got := run(t, p.top, "for-each-ref", "--format=%(objectname)", "refs/mycelium/attempts/"); !strings.Contains(got, string(more)) {
+		t.Errorf("the work is lost: %s", got)
+	}
+}
+
+// TestSecretsOfAWorker: a tracked file with secrets is not in the tree of a worker, nor is its blob in the repository, and commits keep it.
+func TestSecretsOfAWorker(t *testing.T) {
+	t.Parallel()
+	top := repository(t)
+	write(t, "PASSWORD=hunter2\n", top, ".env.production")
+	write(t, "A=\n", top, ".env.example")
+	run(t, top, "add", "-A")
+	run(t, top, "commit", "-q", "-m", "with a secret")
+	p := stand(t, top)
+	blob := run(t, top, "rev-parse", "HEAD:.env.production")
+	tree := add(t, p, "w")
+	if exists(tree.Dir, ".env.production") || !exists(tree.Dir, ".env.example") {
+		t.Error("the files are not what they should be")
+	}
+	if said, err := runs(tree.Dir, "show", "HEAD:.env.production"); err == nil {
+		t.Errorf("git shows it: %s", said)
+	}
+	if got := run(t, tree.Dir, "status", "--porcelain"); got != "" {
+		t.Errorf("the worker's git says %q", got)
+	}
+	c := commit(t, tree, map[string]string{"a": "changed\n"}) // with git add -A
+	if f := must[Facts](t)(tree.Facts(t.Context(), p.base)); f.Head != c || len(f.Touched) != 1 || len(f.Uncommitted) > 0 {
+		t.Errorf("%+v", f)
+	}
+	write(t, "more\n", tree.Dir, "draft")
+	point := must[Commit](t)(tree.Snapshot(t.Context(), "x"))
+	for _, in := range []Commit{c, point} {
+		if got := run(t, top, "rev-parse", string(in)+":.env.production"); got != blob {
+			t.Errorf("%s has %s", in, got)
+		}
+	}
+	if _, err := tree.Undo(t.Context(), "u", point); err != nil {
+		t.Error(err)
+	}
+	if exists(tree.Dir, ".env.production") || run(t, tree.Dir, "status", "--porcelain") != "?? draft" {
+		t.Errorf("after an undo: %s", run(t, tree.Dir, "status", "--porcelain"))
+	}
+	run(t, tree.Dir, "gc", "-q")
+	q := must[*Tree](t)(p.Queue(t.Context()))
+	if err := q.Checkout(t.Context(), c); err != nil || exists(q.Dir, ".env.production") || read1(t, q.Dir, "a") != "changed\n" ||
+		run(t, q.Dir, "status", "--porcelain") != "" {
+		t.Errorf("in the queue's tree: %v", err)
+	}
+}
