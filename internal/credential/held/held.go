@@ -100,15 +100,33 @@ func (r *Reader) Of(name string, grade secretfile.Grade) policy.Content {
 		return unknown(grade)
 	}
 	f, ok := r.read(name, stateOf(&st), grade)
-	switch {
-	case !ok:
+	if !ok {
 		return unknown(grade)
-	case f.sure,
-		grade == secretfile.Judged && (f.form || f.assigned),
-		grade == secretfile.Public && !f.public:
+	}
+	if f.secret(grade) {
 		return policy.HoldsSecret
 	}
 	return policy.HoldsNone
+}
+
+// secret reports whether what is in a file is a secret, if its name has a grade.
+func (f found) secret(grade secretfile.Grade) bool {
+	return f.sure || grade == secretfile.Judged && (f.form || f.assigned) || grade == secretfile.Public && !f.public
+}
+
+// Committed reports whether a file of a repository holds a secret, as [Reader.Judged] does for a file on the disk. name is its path from the
+// top of the repository, and size is its size in bytes. content returns what is in it; it is called only for a name that does not decide.
+func Committed(name string, size int64, content func() (string, error)) (bool, error) {
+	name = "/" + name
+	row, known := secretfile.Of(name, "")
+	switch {
+	case !known || !MayHold(name):
+		return false, nil
+	case row.Grade == secretfile.Named || size > MaxSize:
+		return true, nil
+	}
+	s, err := content()
+	return err == nil && inspect(s, row.Grade).secret(row.Grade), err
 }
 
 func unknown(grade secretfile.Grade) policy.Content {

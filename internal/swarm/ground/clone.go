@@ -11,10 +11,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"mycelium/internal/atomicfile"
 	"mycelium/internal/credential/held"
-	"mycelium/internal/policy/secretfile"
+	"mycelium/internal/text"
 	"mycelium/internal/worktree/git"
 )
 
@@ -29,6 +33,9 @@ const poolName = ".objects"
 // Pool returns the repository of a session, from which the workers take objects. trees is the folder of the working trees.
 func Pool(trees, session string) string { return filepath.Join(trees, poolName, session) }
 
+// poolWait is how long one waits for another that brings a commit into the repository of the session: the first has all of the history.
+const poolWait = 10 * time.Minute
+
 func (r *Repo) pool() string { return Pool(r.trees(), r.opts.Session) }
 
 // ofPool is git in the repository of the session. It has no setting of a person.
@@ -38,6 +45,14 @@ func (r *Repo) ofPool() git.Git {
 
 // pour brings a commit, and what it is made of, into the repository of the session.
 func (r *Repo) pour(ctx context.Context, c Commit) error {
+	m, err := atomicfile.OpenMutex(filepath.Join(r.opts.State, "pool.lock"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = m.Close() }()
+	if err := m.Lock(ctx, poolWait); err != nil {
+		return fmt.Errorf("wait for the objects of the session: %w", err)
+	}
 	g := r.ofPool()
 	if _, err := os.Lstat(filepath.Join(g.Dir, "HEAD")); errors.Is(err, fs.ErrNotExist) {
 		if err := os.MkdirAll(g.Dir, 0o700); err != nil {
@@ -89,36 +104,115 @@ func (r *Repo) Bring(ctx context.Context) (Commit, error) {
 	return tip, err
 }
 
+// blob is a file of a commit, as git keeps it.
+type blob struct{ object, path string }
+
 // withoutSecrets takes the blobs of files with secrets out of a list of objects with their paths. One that a commit has under another
 // name, too, stays.
 func (r *Repo) withoutSecrets(ctx context.Context, c Commit, all io.Reader) (io.Reader, error) {
-	open := map[string]bool{}
 	entries, err := r.plumbing().List(ctx, "ls-tree", "-r", "-z", string(c))
 	if err != nil {
 		return nil, err
 	}
+	var now, ever []blob
 	for _, e := range entries { // 100644 blob OBJECT\tPATH
 		about, path, _ := strings.Cut(e, "\t")
-		if f := strings.Fields(about); len(f) == 3 && !secretPath(path) {
-			open[f[2]] = true
+		if f := strings.Fields(about); len(f) == 3 && f[1] == "blob" {
+			now = append(now, blob{f[2], path})
 		}
 	}
-	var out bytes.Buffer
 	lines := bufio.NewScanner(all)
 	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	for lines.Scan() { // OBJECT PATH
 		object, path, _ := strings.Cut(lines.Text(), " ")
-		if open[object] || !secretPath(path) {
-			out.WriteString(object + "\n")
+		ever = append(ever, blob{object, path})
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	secret, err := secrets(ctx, r.plumbing(), slices.Concat(now, ever))
+	if err != nil {
+		return nil, err
+	}
+	open := map[string]bool{}
+	for _, b := range now {
+		open[b.object] = open[b.object] || !secret[b]
+	}
+	var out bytes.Buffer
+	for _, b := range ever {
+		if open[b.object] || !secret[b] {
+			out.WriteString(b.object + "\n")
 		}
 	}
-	return &out, lines.Err()
+	return &out, nil
 }
 
-// secretPath reports whether the name of a file of a repository says that it has secrets.
-func secretPath(path string) bool {
-	row, ok := secretfile.Of("/"+path, "")
-	return ok && row.Grade == secretfile.Named && held.MayHold("/"+path)
+// secrets returns those of some files that hold a secret, by their names or by what is in them.
+func secrets(ctx context.Context, g git.Git, files []blob) (map[blob]bool, error) {
+	out := map[blob]bool{}
+	var judged []blob
+	for _, b := range files {
+		named, err := held.Committed(b.path, 0, func() (string, error) { judged = append(judged, b); return "", nil })
+		if err != nil {
+			return nil, err
+		}
+		if named {
+			out[b] = true
+		}
+	}
+	if len(judged) == 0 {
+		return out, nil
+	}
+	var asked strings.Builder
+	for _, b := range judged {
+		asked.WriteString(b.object + "\n")
+	}
+	answers, to := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := g.Pipe(ctx, strings.NewReader(asked.String()), to, "cat-file", "--batch")
+		done <- err
+		_ = to.CloseWithError(err)
+	}()
+	err := readBlobs(bufio.NewReader(answers), judged, out)
+	_ = answers.CloseWithError(errors.Join(err, io.ErrClosedPipe))
+	return out, errors.Join(err, <-done)
+}
+
+// readBlobs reads the answers of cat-file about some files, and notes those that hold a secret. An object that is a folder, because a folder
+// had that name once, is none.
+func readBlobs(answers *bufio.Reader, files []blob, secret map[blob]bool) error {
+	for _, b := range files {
+		line, err := answers.ReadString('\n') // OBJECT TYPE SIZE, or OBJECT missing
+		if err != nil {
+			return fmt.Errorf("read what %s holds: %w", text.OneLine(b.path), err)
+		}
+		about := strings.Fields(line)
+		if len(about) != 3 {
+			continue
+		}
+		size, err := strconv.ParseInt(about[2], 10, 64)
+		if err != nil {
+			return fmt.Errorf("read what %s holds: %w", text.OneLine(b.path), err)
+		}
+		content := io.LimitReader(answers, size)
+		if about[1] == "blob" {
+			secret[b], err = held.Committed(b.path, size, func() (string, error) {
+				data, err := io.ReadAll(content)
+				return string(data), err
+			})
+		}
+		if err == nil {
+			_, err = io.Copy(io.Discard, content)
+		}
+		if err == nil {
+			_, err = answers.Discard(1) // a line end
+		}
+		if err != nil {
+			return fmt.Errorf("read what %s holds: %w", text.OneLine(b.path), err)
+		}
+	}
+	return nil
 }
 
 // begin makes the driver's git folder of a tree, and the files of a commit in the tree.
@@ -159,14 +253,25 @@ func (t *Tree) begin(ctx context.Context, from Commit) error {
 
 // hideSecrets marks the files with secrets of an index as absent from the tree.
 func hideSecrets(ctx context.Context, g git.Git) error {
-	names, err := g.List(ctx, "ls-files", "-z")
+	entries, err := g.List(ctx, "ls-files", "-z", "--stage")
+	if err != nil {
+		return err
+	}
+	var files []blob
+	for _, e := range entries { // 100644 OBJECT 0\tPATH
+		about, path, _ := strings.Cut(e, "\t")
+		if f := strings.Fields(about); len(f) == 3 && f[0] != "160000" {
+			files = append(files, blob{f[1], path})
+		}
+	}
+	secret, err := secrets(ctx, g, files)
 	if err != nil {
 		return err
 	}
 	var hidden bytes.Buffer
-	for _, name := range names {
-		if secretPath(name) {
-			hidden.WriteString(name + "\x00")
+	for _, b := range files {
+		if secret[b] {
+			hidden.WriteString(b.path + "\x00")
 		}
 	}
 	if hidden.Len() == 0 {
@@ -379,8 +484,8 @@ func (t *Tree) fetch(ctx context.Context) (Commit, error) {
 	}()
 	g := t.repo.plumbing()
 	g.Files = []*os.File{out, in}
-	g.Settings = []string{"-c", "fetch.fsckObjects=true", "-c", "transfer.fsckObjects=true", "-c", "protocol.allow=never", "-c",
-		"protocol.fd.allow=always", "-c", "core.alternateRefsCommand=true"}
+	g.Settings = append(slices.Clip(g.Settings), "-c", "fetch.fsckObjects=true", "-c", "transfer.fsckObjects=true", "-c", "protocol.allow=never", "-c",
+		"protocol.fd.allow=always", "-c", "core.alternateRefsCommand=true")
 	_, err = g.Run(ctx, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance", "fd::3,4",
 		"--prune", "+HEAD:"+t.ref("fetched", "HEAD"), "+refs/heads/*:"+t.ref("fetched", "refs/heads/*"))
 	_ = errors.Join(out.Close(), in.Close())

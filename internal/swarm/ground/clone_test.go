@@ -94,3 +94,45 @@ func TestSecretsOfAWorker(t *testing.T) {
 		t.Errorf("in the queue's tree: %v", err)
 	}
 }
+
+// TestSecretsByContent: a file whose name says little is absent from the tree of a worker if it holds a secret, and is there if it does not.
+func TestSecretsByContent(t *testing.T) {
+	t.Parallel()
+	top := repository(t)
+	token := "ghp_" + strings.Repeat("a1B2c3D4e5", 4)[:36]
+	write(t, "//registry.npmjs.org/:_authToken=npm_"+strings.Repeat("Zx9Yw8Vu7T", 4)[:36]+"\n", top, ".npmrc")
+	write(t, "engine-strict=true\n", top, "web/.npmrc")
+	write(t, "A="+token+"\n", top, "testdata/.env")
+	run(t, top, "add", "-fA")
+	run(t, top, "commit", "-q", "-m", "with a token")
+	p := stand(t, top)
+	blob := run(t, top, "rev-parse", "HEAD:.npmrc")
+	tree := add(t, p, "w")
+	if exists(tree.Dir, ".npmrc") || !exists(tree.Dir, "web/.npmrc") || !exists(tree.Dir, "testdata/.env") {
+		t.Error("the files are not what they should be")
+	}
+	if said, err := runs(tree.Dir, "cat-file", "blob", blob); err == nil {
+		t.Errorf("git shows it: %s", said)
+	}
+	if got := run(t, tree.Dir, "status", "--porcelain"); got != "" {
+		t.Errorf("the worker's git says %q", got)
+	}
+}
+
+// TestPoolOfASession: the objects of a session go with it, and come again.
+func TestPoolOfASession(t *testing.T) {
+	t.Parallel()
+	p := stand(t, repository(t))
+	tree, ctx := add(t, p, "w"), t.Context()
+	c := commit(t, tree, map[string]string{"a": "changed\n"})
+	if err := tree.Remove(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.End(ctx); err != nil || exists(p.pool(), "HEAD") {
+		t.Errorf("the objects are still there: %v", err)
+	}
+	must[*Tree](t)(p.Add(ctx, "again", c))
+	if !exists(p.pool(), "HEAD") {
+		t.Error("there are none")
+	}
+}

@@ -53,6 +53,10 @@ type Repo struct {
 	common string // the git folder that all working trees share
 	zero   string // the object name that stands for "no object"
 
+	// unfiltered are settings that switch off the filters of the person, such as that of Git LFS: they are programs, and the files of workers
+	// are no input for programs outside of their walls. So workers find what git keeps.
+	unfiltered []string
+
 	mu sync.Mutex // one working tree is made or removed at a time
 }
 
@@ -153,6 +157,17 @@ func (r *Repo) find(ctx context.Context, ask git.Git) error {
 		return text.Hinted(fmt.Errorf("the repository %s has no commit yet", top), "git add what belongs to it, and git commit")
 	}
 	r.common, r.top, r.prefix, r.zero = common, top, prefix, strings.Repeat("0", len(head))
+	names, err := ask.List(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\..*\.(clean|smudge|process|required)$`)
+	if err != nil && git.Code(err) != 1 { // there are none
+		return fmt.Errorf("find the filters of git: %w", err)
+	}
+	for _, name := range names {
+		value := ""
+		if strings.HasSuffix(name, ".required") {
+			value = "false"
+		}
+		r.unfiltered = append(r.unfiltered, "-c", name+"="+value)
+	}
 	return nil
 }
 
@@ -179,7 +194,7 @@ func (r *Repo) plumbing(env ...string) git.Git {
 	env = append([]string{"GIT_DIR=" + r.common, "GIT_WORK_TREE=" + empty,
 		"GIT_AUTHOR_NAME=Mycelium", "GIT_AUTHOR_EMAIL=mycelium@localhost",
 		"GIT_COMMITTER_NAME=Mycelium", "GIT_COMMITTER_EMAIL=mycelium@localhost"}, env...)
-	return git.Git{Dir: empty, Env: env, Most: mostListed}
+	return git.Git{Dir: empty, Env: env, Settings: r.unfiltered, Most: mostListed}
 }
 
 // checkName refuses what is not fit to be a part of a branch name, a folder name and a ref. A dot is not allowed, so that the dot

@@ -230,6 +230,9 @@ func (r *Repo) End(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := removeAll(r.pool()); err != nil {
+		return fmt.Errorf("remove what the workers of the session have read: %w", err)
+	}
 	tip, err := r.Tip(ctx)
 	if err != nil {
 		return nil //nolint:nilerr // it has ended already

@@ -257,7 +257,7 @@ func (t *Tree) Undo(ctx context.Context, name string, to Commit, files ...string
 	if err := t.checkPaths(ctx, l, then, files); err != nil {
 		return "", err
 	}
-	l.Settings = append(l.Settings, "--literal-pathspecs")
+	l.Settings = append(slices.Clip(l.Settings), "--literal-pathspecs")
 	if err := l.cover(ctx, t, then, files); err != nil {
 		return "", fmt.Errorf("save what the undo would overwrite: %w", err)
 	}
@@ -386,10 +386,17 @@ func (l *looked) bringBack(ctx context.Context, t *Tree, then, base Commit) erro
 		"--pathspec-from-file=-", "--pathspec-file-nul")
 }
 
-// Unlock removes the locks of a git that was killed in the tree. Nothing may work there.
+// Unlock removes the locks of a git that was killed in the tree: ours, and that of the worker. Nothing may work there.
 func (t *Tree) Unlock() {
+	theirs, err := os.OpenRoot(t.Dir) // what is in .git is the worker's, and may lead elsewhere
+	if err == nil {
+		defer func() { _ = theirs.Close() }()
+	}
 	for _, name := range []string{"index.lock", "HEAD.lock"} {
 		_ = os.Remove(filepath.Join(t.own, name))
+		if err == nil {
+			_ = theirs.Remove(".git/" + name)
+		}
 	}
 }
 

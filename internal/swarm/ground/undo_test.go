@@ -183,14 +183,15 @@ func TestCommit(t *testing.T) {
 	}
 }
 
-// TestFiltersAndSparse: line ends, a filter of the person's and a sparse checkout: what was on the disk comes back, what was not
-// does not come.
+// TestFiltersAndSparse: line ends are as the attributes say. A filter of the person's runs for no file of a worker, which has what git keeps.
+// The sparse checkout of the person is the person's.
 func TestFiltersAndSparse(t *testing.T) {
 	t.Parallel()
 	top := repository(t)
 	write(t, "*.txt text eol=crlf\n*.up filter=up\n", top, ".gitattributes")
 	write(t, "one\r\n", top, "lines.txt")
 	write(t, "far", top, "far/away")
+	write(t, "loud\n", top, "loud.up")
 	run(t, top, "config", "filter.up.clean", "tr a-z A-Z")
 	run(t, top, "config", "filter.up.smudge", "tr A-Z a-z")
 	run(t, top, "add", ".")
@@ -198,11 +199,17 @@ func TestFiltersAndSparse(t *testing.T) {
 	run(t, top, "sparse-checkout", "set", "--no-cone", "/*", "!/far/")
 	p := stand(t, top)
 	tree, ctx := add(t, p, "w"), t.Context()
+	if read1(t, tree.Dir, "loud.up") != "LOUD\n" || read1(t, tree.Dir, "far/away") != "far" || read1(t, tree.Dir, "lines.txt") != "one\r\n" {
+		t.Error("the files are not what they should be")
+	}
+	if got := run(t, tree.Dir, "status", "--porcelain"); got != "" {
+		t.Errorf("the worker's git says %q", got)
+	}
 	write(t, "two\r\n", tree.Dir, "lines.txt")
 	write(t, "shout\n", tree.Dir, "x.up")
 	want := contents(t, tree.Dir)
 	snap := must[Commit](t)(tree.Snapshot(ctx, "s"))
-	if got := run(t, p.top, "show", string(snap)+":x.up") + run(t, p.top, "show", string(snap)+":far/away"); got != "SHOUTfar" {
+	if got := run(t, p.top, "show", string(snap)+":x.up") + run(t, p.top, "show", string(snap)+":far/away"); got != "shoutfar" {
 		t.Errorf("in the snapshot: %q", got)
 	}
 	write(t, "three\r\n", tree.Dir, "lines.txt")
