@@ -180,7 +180,7 @@ func (a *Admission) read() (policy.Args, policy.Facts, error) {
 		}
 	}
 	at := facts.At(a.caller.World.Policy, dir, a.gate.home, &a.gate.trees)
-	at.Held = &a.gate.held
+	at.Held, at.Inside = &a.gate.held, a.gate.inside
 	at.Wrote = a.session.Written.Paths
 	at.SkillFolder = func(name string) string { return a.skillFolder(name) }
 	f, err := facts.Of(a.Item, a.caller.World.Annotations(a.Item), args, at)
@@ -222,7 +222,7 @@ func (g *Gate) MaySearch(scope policy.Scope, path string) bool {
 	w := g.Sessions.Catalog()
 	args := policy.Args{"path": path}
 	at := facts.At(w.Policy, g.begin(w, scope, policy.FilesServer), g.home, &g.trees)
-	at.Held = &g.held
+	at.Held, at.Inside = &g.held, g.inside
 	for _, tool := range []string{"read_file", "search_files"} {
 		it := policy.Item{Server: policy.FilesServer, Name: tool}
 		f, err := facts.Of(it, w.Annotations(it), args, at)

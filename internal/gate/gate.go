@@ -39,6 +39,7 @@ import (
 	"mycelium/internal/store"
 	"mycelium/internal/telemetry"
 	"mycelium/internal/worktree"
+	"mycelium/internal/worktree/git"
 )
 
 // Peer is the client of one call: what a server says and asks while it is at work on that call goes there. The methods are
@@ -77,6 +78,7 @@ type Options struct {
 	Dir      string                      // project folder, absolute, links resolved
 	Home     string                      // the user's home folder, for ~ in arguments
 	Written  string                      // folder, out of agents' reach, that keeps which files each session wrote; empty: memory only
+	Inside   git.Inside                  // runs git in the trees of workers; nil: no question of git is answered there
 	Limits   limit.Options               // where calls are counted, for all processes of the project; zero: in memory
 	Workers  string                      // the folder with the git folders of the trees of workers; "": there are none
 	Gone     func() string               // why Dir is not the folder that it was, so that nothing runs; "": it is. nil: nobody looks
@@ -103,7 +105,8 @@ type Gate struct {
 	log      *audit.Log
 	dir      string
 	trees    worktree.Cache // the working trees that belong to dir
-	held     held.Reader    // what is in the files that calls open
+	inside   git.Inside
+	held     held.Reader // what is in the files that calls open
 	home     string
 	limits   *limit.Limits
 	logger   *slog.Logger
@@ -134,7 +137,7 @@ func New(o Options) (*Gate, error) {
 		return nil, errors.New("make gate: no policy")
 	}
 	g := &Gate{
-		trees: worktree.Cache{Workers: o.Workers}, backends: o.Backends, log: o.Log, dir: o.Dir, home: o.Home,
+		trees: worktree.Cache{Workers: o.Workers}, inside: o.Inside, backends: o.Backends, log: o.Log, dir: o.Dir, home: o.Home,
 		logger: o.Logger, now: o.Now, meter: o.Meter, tracer: o.Tracer, asks: o.Approvals,
 		row: o.Row, where: code.Where{Project: o.Dir, Home: o.Home, Path: os.Getenv("PATH")},
 	}

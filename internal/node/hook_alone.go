@@ -19,6 +19,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/project"
+	"mycelium/internal/node/swarmed"
 	"mycelium/internal/policy"
 	"mycelium/internal/run"
 	"mycelium/internal/run/book"
@@ -64,8 +65,8 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 	}
 	o := gate.Options{
 		Backends: v.Pool, Log: log, World: v.World(), Dir: v.Project.Dir, Home: v.Project.Home, Written: v.Project.State.Written(),
-		Workers: v.Project.State.Workers(),
-		Limits:  limit.Options{Folder: v.Project.State.Limits(), Leaves: true}, Logger: l.Logger(),
+		Workers: v.Project.State.Workers(), Inside: swarmed.Inside(v.Project.State),
+		Limits: limit.Options{Folder: v.Project.State.Limits(), Leaves: true}, Logger: l.Logger(),
 		Reach: func() approval.Reach { return approval.Reach{} },
 	}
 	token := l.Getenv(hook.TokenVar)

@@ -185,6 +185,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 		BaseURL: n.judge.baseURL, Config: n.files.Project, Charge: func(s *session.Session, usd float64) { n.Runs.Charge(s, usd) }}
 	n.gate, err = gate.New(gate.Options{
 		Backends: n.pool, Log: n.log, DB: n.db, World: view.World(), Dir: n.dir, Home: view.Project.Home, Written: n.state.Written(), Workers: n.state.Workers(),
+		Inside: swarmed.Inside(n.state),
 		Limits: limit.Options{Folder: n.state.Limits()}, Agents: n.agents.Run, Gone: n.place.Gone, Reload: n.files.Reload, Logger: n.logger,
 		Scripts: sandboxed.Scripts(view.Sandbox.Find, n.dir, n.state, view.Project.Home, n.options.Environ),
 		Meter:   n.metrics.meter, Tracer: n.metrics.tracer, Approvals: queue, Reach: n.reach,

@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/shell"
 	"mycelium/internal/worktree"
+	"mycelium/internal/worktree/git"
 )
 
 // maxPaths bounds the paths that one call may name: each costs system calls. A call that names more is refused.
@@ -34,6 +35,9 @@ type Place struct {
 
 	// Workers is the folder of the state with the git folders of the trees of the project's workers; "": there are none.
 	Workers string
+
+	// Inside runs git in those trees; nil: what only git knows of them is not known.
+	Inside git.Inside
 
 	// SkillFolder returns the folder of a skill, for the tool that runs its scripts; nil or "": there is none.
 	SkillFolder func(name string) string

@@ -2,6 +2,8 @@ package facts
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -378,12 +380,17 @@ func (g gitIn) local(revision string) bool {
 	return ok
 }
 
-// gitAt is git in a folder. In the tree of a worker it is the git of our own git folder: the .git of the tree is the worker's, and what its
-// settings name would run here.
+// errNoWalls says that nothing can be asked of git in the tree of a worker.
+var errNoWalls = errors.New("git is not asked in the tree of a worker without walls")
+
+// gitAt is git in a folder. In the tree of a worker it runs within the walls of the worker: the repository there is the worker's, and its
+// settings can name programs.
 func gitAt(at *Place, dir string) git.Git {
 	g := git.Git{Dir: dir, Home: at.Home, Most: gitOutput}
-	if t, ok := worktree.Worker(dir, at.Workers); ok {
-		g.Env = []string{"GIT_DIR=" + t.Own, "GIT_WORK_TREE=" + t.Dir}
+	if _, ok := worktree.Worker(dir, at.Workers); ok {
+		if g.Inside = at.Inside; g.Inside == nil {
+			g.Inside = func(context.Context, string, io.Reader, io.Writer, []string) error { return errNoWalls }
+		}
 	}
 	return g
 }

@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"mycelium/internal/policy"
+	"mycelium/internal/worktree"
+	"mycelium/internal/worktree/git"
 )
 
 // runGit runs git in a folder.
@@ -202,4 +206,47 @@ func TestGitAboveTheProject(t *testing.T) {
 	runGit(t, dir, "checkout", "-q", "main")
 	wants(t, filepath.Join(dir, "shop"), policy.Ask, "git merge mine", "git checkout mine")
 	wants(t, filepath.Join(dir, "shop"), policy.Allow, "git merge others")
+}
+
+// TestGitOfAWorker: in the tree of a worker git is asked within the walls of the worker, and without walls not at all. What the settings of
+// the worker's repository name does not run outside.
+func TestGitOfAWorker(t *testing.T) {
+	main := projectWith(t, "a.go")
+	tree := repositoryWith(t)
+	ran := filepath.Join(t.TempDir(), "ran")
+	runGit(t, tree, "config", "filter.x.clean", "touch "+ran)
+	writeFile(t, "* filter=x\n", tree, ".gitattributes")
+	workers := t.TempDir()
+	writeFile(t, filepath.Join(tree, ".git")+"\n", workers, filepath.Base(tree)+"/gitdir")
+	writeFile(t, main+"\n", workers, filepath.Base(tree)+"/main")
+	p := shipped(t, main)
+	asked := 0
+	inside := func(ctx context.Context, dir string, in io.Reader, out io.Writer, argv []string) error {
+		asked++
+		return git.Bare(ctx, dir, in, out, argv)
+	}
+	for _, walls := range []git.Inside{nil, inside} {
+		at := At(p, tree, "/home/u", &worktree.Cache{Workers: workers})
+		at.Inside = walls
+		for command, want := range map[string]policy.Effect{"git checkout hooks": policy.Deny, "git checkout code": policy.Allow} {
+			if walls == nil {
+				want = policy.Ask
+			}
+			args := policy.Args{"command": command}
+			f, err := Of(bashTool, nil, args, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			who := policy.Scope{Principal: policy.Principal{ID: "x", Role: "developer"}, Skills: []string{"coding-agent"}}
+			if d := p.Decide(policy.Call{Scope: who, Item: bashTool, Args: args, Facts: f}); d.Effect != want {
+				t.Errorf("%s with walls %t: %s by %s, want %s", command, walls != nil, d.Effect, d.Rule, want)
+			}
+		}
+	}
+	if asked == 0 {
+		t.Error("git was not asked within the walls")
+	}
+	if _, err := os.Lstat(ran); err == nil {
+		t.Error("a program of the worker has run")
+	}
 }

@@ -17,7 +17,7 @@ import (
 
 // Ops returns the operations on the swarm of a project, and makes its folder. by is who acts; see [ops.Ops].
 func Ops(db *store.DB, paths state.Paths, by string) (ops.Ops, error) {
-	o := ops.Ops{Book: book.New(db), Dir: paths.Project, Folder: filepath.Join(paths.Folder(), "swarm"), By: by, Inside: inside(paths),
+	o := ops.Ops{Book: book.New(db), Dir: paths.Project, Folder: filepath.Join(paths.Folder(), "swarm"), By: by, Inside: Inside(paths),
 		// Beside the root of the state, in which no agent may write.
 		Trees: paths.WorkerTrees()}
 	if err := os.MkdirAll(o.Folder, 0o700); err != nil {

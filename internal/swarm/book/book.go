@@ -79,7 +79,11 @@ func (b *Book) Begin(ctx context.Context, s *Session) error {
 		_, err = tx.ExecContext(ctx, "INSERT INTO swarm_sessions (id, open, doc, began, changed) VALUES (?, 1, ?, ?, ?)", s.ID, doc,
 			now.UnixMicro(), now.UnixMicro())
 		if err == nil {
-			err = b.write(ctx, tx, s, []Event{{Kind: "session", Text: "the session began with " + text.Count(len(s.Features), "feature")}})
+			began := []Event{{Kind: "session", Text: "the session began with " + text.Count(len(s.Features), "feature")}}
+			for _, lack := range s.Lacks {
+				began = append(began, Event{Kind: "session", Text: lack})
+			}
+			err = b.write(ctx, tx, s, began)
 		}
 		return err
 	})

@@ -56,6 +56,7 @@ type Session struct {
 	Base     string    `json:"base"`             // commit from which the branch began
 	Landed   string    `json:"landed,omitzero"`  // commit that landed last; empty: none has, or an older version did not record it
 	Target   string    `json:"target,omitempty"` // full name of the person's branch at the beginning; empty: none was checked out
+	Lacks    []string  `json:"lacks,omitempty"`  // what workers do not have as the person has it, a sentence each; see [ground.Repo.Lacks]
 	Settings Settings  `json:"settings"`
 	Began    time.Time `json:"began"`
 	Changed  time.Time `json:"changed"`

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -102,6 +101,88 @@ func (r *Repo) Bring(ctx context.Context) (Commit, error) {
 		err = r.pour(ctx, tip)
 	}
 	return tip, err
+}
+
+// record makes the driver's git folder of a tree, with some more files of a line each.
+func (t *Tree) record(folder string, files map[string]string) error {
+	if err := os.MkdirAll(filepath.Join(folder, "info"), 0o700); err != nil {
+		return err
+	}
+	files["commondir"], files["gitdir"], files["main"] = t.repo.common, filepath.Join(t.Dir, ".git"), t.repo.top
+	for name, line := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(line+"\n"), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adopt gives a repository of its own to each tree of the session that an earlier version made as a linked working tree of the person's
+// repository.
+func (r *Repo) adopt(ctx context.Context) error {
+	folder := filepath.Join(r.common, "worktrees")
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look for working trees of an earlier version: %w", err)
+	}
+	for _, e := range entries {
+		attempt, ours := strings.CutPrefix(e.Name(), r.opts.Session+".")
+		if !ours || attempt != queueName && checkName("attempt", attempt) != nil {
+			continue
+		}
+		t, was := r.tree(attempt), filepath.Join(folder, e.Name())
+		back, err := read(filepath.Join(was, "gitdir"), mostLine)
+		if err != nil || strings.TrimSpace(string(back)) != filepath.Join(t.Dir, ".git") {
+			continue // of another state, or half removed
+		}
+		if err := t.adopt(ctx, was); err != nil {
+			return fmt.Errorf("give the working tree %s, which an earlier version made, a repository: %w", t.Dir, err)
+		}
+	}
+	return nil
+}
+
+// adopt gives a tree a repository of its own. was is its git folder as a linked working tree. It can be broken off at any step.
+func (t *Tree) adopt(ctx context.Context, was string) error {
+	if _, err := os.Lstat(t.own); errors.Is(err, fs.ErrNotExist) {
+		head, err := read(filepath.Join(was, "HEAD"), mostLine)
+		if err != nil {
+			return err
+		}
+		made := t.own + ".new"
+		if err := removeAll(made); err != nil {
+			return err
+		}
+		files := map[string]string{"HEAD": strings.TrimSpace(string(head))}
+		if locked, err := read(filepath.Join(was, "locked"), mostLine); err == nil {
+			files["locked"] = strings.TrimSpace(string(locked))
+		}
+		if err := t.record(made, files); err != nil {
+			return err
+		}
+		if err := copyIndex(filepath.Join(was, "index"), filepath.Join(made, "index")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := os.Rename(made, t.own); err != nil {
+			return err
+		}
+	}
+	if info, err := os.Lstat(filepath.Join(t.Dir, ".git")); err == nil && !info.IsDir() {
+		at, err := t.repo.resolve(ctx, "refs/heads/"+t.Branch)
+		if head, has := t.in().Line(ctx, "rev-parse", "--verify", "HEAD^{commit}"); has == nil {
+			at, err = Commit(head), nil
+		}
+		if err == nil {
+			err = t.seed(ctx, at)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return removeAll(was)
 }
 
 // blob is a file of a commit, as git keeps it.
@@ -217,18 +298,12 @@ func readBlobs(answers *bufio.Reader, files []blob, secret map[blob]bool) error 
 
 // begin makes the driver's git folder of a tree, and the files of a commit in the tree.
 func (t *Tree) begin(ctx context.Context, from Commit) error {
-	if err := os.MkdirAll(filepath.Join(t.own, "info"), 0o700); err != nil {
-		return err
-	}
 	head := string(from)
 	if t.Branch != "" {
 		head = "ref: refs/heads/" + t.Branch
 	}
-	for name, line := range map[string]string{"locked": halfMarker, "commondir": t.repo.common, "gitdir": filepath.Join(t.Dir, ".git"),
-		"main": t.repo.top, "HEAD": head} {
-		if err := os.WriteFile(filepath.Join(t.own, name), []byte(line+"\n"), 0o600); err != nil {
-			return err
-		}
+	if err := t.record(t.own, map[string]string{"locked": halfMarker, "HEAD": head}); err != nil {
+		return err
 	}
 	if t.Branch != "" {
 		if err := t.repo.update(ctx, change{"refs/heads/" + t.Branch, from, Commit(t.repo.zero)}); err != nil {
@@ -490,7 +565,7 @@ func (t *Tree) fetch(ctx context.Context) (Commit, error) {
 		"--prune", "+HEAD:"+t.ref("fetched", "HEAD"), "+refs/heads/*:"+t.ref("fetched", "refs/heads/*"))
 	_ = errors.Join(out.Close(), in.Close())
 	there := <-served
-	if _, refused := errors.AsType[StatusError](there); err != nil && refused {
+	if _, refused := errors.AsType[git.StatusError](there); err != nil && refused {
 		return "", fmt.Errorf("%w: %w", errNowhere, err)
 	}
 	if err != nil {
@@ -499,22 +574,10 @@ func (t *Tree) fetch(ctx context.Context) (Commit, error) {
 	return t.repo.resolve(ctx, t.ref("fetched", "HEAD"))
 }
 
-// StatusError says with which status a program within the walls of a worker ended.
-type StatusError int
-
-func (e StatusError) Error() string { return fmt.Sprintf("it ended with status %d", int(e)) }
-
 // inside runs a program within the walls of a worker.
 func (r *Repo) inside(ctx context.Context, tree string, in io.Reader, out io.Writer, argv ...string) error {
 	if r.opts.Inside != nil {
 		return r.opts.Inside(ctx, tree, in, out, argv)
 	}
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // of our own
-	cmd.Dir, cmd.Stdin, cmd.Stdout = tree, in, out
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_NO_LAZY_FETCH=1"}
-	err := cmd.Run()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		return StatusError(exit.ExitCode())
-	}
-	return err
+	return git.Bare(ctx, tree, in, out, argv)
 }

@@ -136,3 +136,56 @@ func TestPoolOfASession(t *testing.T) {
 		t.Error("there are none")
 	}
 }
+
+// TestLacks: what workers have in another form than the person is said.
+func TestLacks(t *testing.T) {
+	t.Parallel()
+	plain := stand(t, repository(t))
+	if got := must[[]string](t)(plain.Lacks(t.Context(), plain.base)); len(got) != 0 {
+		t.Errorf("of a plain repository: %q", got)
+	}
+	top := repository(t)
+	write(t, "A=b\n", top, ".env.production")
+	write(t, "A=b\n", top, "web/.env.local")
+	write(t, "# *.x filter=no\n*.psd filter=lfs diff=lfs -text\n", top, "art/.gitattributes")
+	run(t, top, "add", "-fA")
+	run(t, top, "update-index", "--add", "--cacheinfo", "160000,"+run(t, top, "rev-parse", "HEAD")+",vendor/lib")
+	run(t, top, "commit", "-q", "-m", "more")
+	p := stand(t, top)
+	got := strings.Join(must[[]string](t)(p.Lacks(t.Context(), p.base)), "\n")
+	for _, want := range []string{".env.production (and 1 more path) has secrets", "vendor/lib is a submodule", "*.psd goes through a filter"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+}
+
+// TestTreesOfAnEarlierVersion: a session whose trees are linked working trees of the person's repository goes on.
+func TestTreesOfAnEarlierVersion(t *testing.T) {
+	t.Parallel()
+	p := stand(t, repository(t))
+	ctx := t.Context()
+	tree := p.tree("w")
+	run(t, p.top, "worktree", "add", "-q", "-b", tree.Branch, tree.Dir, string(p.base))
+	write(t, "committed\n", tree.Dir, "a")
+	run(t, tree.Dir, "commit", "-q", "-a", "-m", "one")
+	write(t, "not committed\n", tree.Dir, "draft")
+	for range 2 {
+		if err := p.Recover(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := must[*Tree](t)(p.Named("w")); got == nil {
+		t.Fatal("the tree is gone")
+	}
+	if got := run(t, p.top, "worktree", "list"); strings.Contains(got, "s-1.w") {
+		t.Errorf("it is a linked working tree still:\n%s", got)
+	}
+	c := commit(t, tree, map[string]string{"b": "b\n"})
+	if f := must[Facts](t)(tree.Facts(ctx, p.base)); f.Head != c || !f.Branch || f.Commits != 2 || len(f.Uncommitted) > 0 {
+		t.Errorf("%+v", f)
+	}
+	if read1(t, tree.Dir, "draft") != "not committed\n" {
+		t.Error("work is lost")
+	}
+}

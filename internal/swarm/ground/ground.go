@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -35,13 +34,12 @@ type Commit string
 
 // Options say what a ground is.
 type Options struct {
-	Project string // a folder in a working tree of the repository, absolute
-	Trees   string // where the working trees lie, absolute: workers write there, so it is no part of the state; empty: trees in State
-	State   string // a folder of our own, outside the checkout or ignored by it; it is created if it is not there
-	Session string // letters, digits, - and _; at most 64
-	// Inside runs a program within the walls of the worker of a tree. nil: there are no walls.
-	Inside func(ctx context.Context, tree string, in io.Reader, out io.Writer, argv []string) error
-	Share  []string // paths below the project that git ignores and that each tree gets a copy of, such as node_modules
+	Project string     // a folder in a working tree of the repository, absolute
+	Trees   string     // where the working trees lie, absolute: workers write there, so it is no part of the state; empty: trees in State
+	State   string     // a folder of our own, outside the checkout or ignored by it; it is created if it is not there
+	Session string     // letters, digits, - and _; at most 64
+	Inside  git.Inside // nil: there are no walls
+	Share   []string   // paths below the project that git ignores and that each tree gets a copy of, such as node_modules
 }
 
 // Repo is the ground of one session. It is safe for concurrent use, also by several processes. One attempt's tree belongs to one

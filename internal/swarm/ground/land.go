@@ -233,6 +233,7 @@ func (r *Repo) End(ctx context.Context) error {
 	if err := removeAll(r.pool()); err != nil {
 		return fmt.Errorf("remove what the workers of the session have read: %w", err)
 	}
+	_ = os.Remove(filepath.Dir(r.pool())) // if no other session has any
 	tip, err := r.Tip(ctx)
 	if err != nil {
 		return nil //nolint:nilerr // it has ended already

@@ -349,7 +349,7 @@ func removeAll(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// Recover removes what a crash has left: trees that were not made or not removed to their end, the branches of attempts without a
+// Recover takes over the trees of a session that an earlier version began, and removes what a crash has left: trees that were not made or not removed to their end, the branches of attempts without a
 // tree, whose commits it keeps, and temporary files. It is called at the start, before anything else works on the ground.
 func (r *Repo) Recover(ctx context.Context) error {
 	_, unlock, err := r.lock(ctx)
@@ -357,6 +357,9 @@ func (r *Repo) Recover(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
+	if err := r.adopt(ctx); err != nil {
+		return err
+	}
 	all, err := r.all()
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"mycelium/internal/swarm/runner"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
+	"mycelium/internal/worktree/git"
 )
 
 // Ops are the operations on the swarm of one project.
@@ -28,8 +28,7 @@ type Ops struct {
 	Dir    string // of the project
 	Folder string // what workers read and write
 	Trees  string // the worktrees
-	// Inside runs a program within the walls of a worker; see [ground.Options].
-	Inside func(ctx context.Context, tree string, in io.Reader, out io.Writer, argv []string) error
+	Inside git.Inside
 	By     string // who acts, as the subject of a sentence: "a person"
 }
 
@@ -117,6 +116,9 @@ func (o Ops) Begin(ctx context.Context, task string, settings book.Settings, p p
 	}
 	head, branch, err := g.Head(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if s.Lacks, err = g.Lacks(ctx, head); err != nil {
 		return nil, err
 	}
 	s.Base, s.Target, s.Branch = string(head), branch, g.Branch()

@@ -27,6 +27,7 @@ type Git struct {
 	Settings []string   // further options before the command: "-c", "name=value"
 	Most     int        // bytes that Run returns; 16 MiB if 0
 	Files    []*os.File // further files of git, which are its descriptors from 3 on
+	Inside   Inside     // git runs within the walls of a worker; nil: it runs here
 	Hold     *os.File   // a lock file: its lock is held until git has ended, also when this process is killed; nil: none
 }
 
@@ -102,8 +103,45 @@ func Names(out []byte) []string {
 	return names
 }
 
+// Inside runs a program within the walls of the worker in whose tree dir lies, and copies what it prints. The program finds what the worker
+// finds, and changes nothing. If it fails, the error is a [StatusError].
+type Inside func(ctx context.Context, dir string, in io.Reader, out io.Writer, argv []string) error
+
+// StatusError says with which status a program within the walls of a worker ended.
+type StatusError int
+
+func (e StatusError) Error() string { return fmt.Sprintf("it ended with status %d", int(e)) }
+
+// Bare runs a program as [Inside] says, without any walls, and with nothing of this process in its environment.
+func Bare(ctx context.Context, dir string, in io.Reader, out io.Writer, argv []string) error {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // of our own
+	cmd.Dir, cmd.Stdin, cmd.Stdout = dir, in, out
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_NO_LAZY_FETCH=1"}
+	err := cmd.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return StatusError(exit.ExitCode())
+	}
+	return err
+}
+
+// pipeInside is [Git.Pipe] within the walls of a worker. What git says of an error stays there.
+func (g Git) pipeInside(ctx context.Context, in io.Reader, out io.Writer, args []string) error {
+	err := g.Inside(ctx, g.Dir, in, out, append(append([]string{"git"}, g.options()...), args...))
+	if err == nil {
+		return nil
+	}
+	code := -1
+	if status, ok := errors.AsType[StatusError](err); ok {
+		code = int(status)
+	}
+	return &Error{Command: command(args), Code: code, err: err}
+}
+
 // Pipe runs git with an input, which may be nil, and copies what it prints.
 func (g Git) Pipe(ctx context.Context, in io.Reader, out io.Writer, args ...string) error {
+	if g.Inside != nil {
+		return g.pipeInside(ctx, in, out, args)
+	}
 	cmd := exec.CommandContext(ctx, "git", append(g.options(), args...)...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Env = g.Dir, in, out, g.environ()
 	cmd.WaitDelay = graceTime

@@ -103,6 +103,9 @@ func (a *app) begin(ctx context.Context, o *open.Swarm, b *begin, args []string)
 	if err := a.picture(s); err != nil {
 		return err
 	}
+	for _, lack := range s.Lacks {
+		fmt.Fprintf(a.Out, "note: %s\n", text.Visible(lack))
+	}
 	if err := swarmed.Present(a.Environ, s.Settings.Runner); err != nil {
 		fmt.Fprintf(a.Err, "myc: warning: %s\nhint: %s\n", text.Visible(err.Error()), text.HintOf(err))
 	}
