@@ -459,8 +459,8 @@ func (t *Tree) sync(ctx context.Context) error {
 	return os.WriteFile(filepath.Join(t.own, "HEAD"), []byte(head+"\n"), 0o600)
 }
 
-// errNowhere says that the repository of a worker is on no commit, or that there is none any more.
-var errNowhere = errors.New("the repository of the worker is on no commit")
+// errNowhere says that the repository of a worker is on no commit that can be fetched, or that there is none any more.
+var errNowhere = errors.New("the repository of the worker is on no commit that can be fetched")
 
 // stands returns the branch and the commit of the worker's repository, from its files. The branch is empty if none is checked out.
 func (t *Tree) stands() (ref string, at Commit, err error) {
@@ -540,16 +540,40 @@ func (t *Tree) branches(ctx context.Context) (map[string]Commit, error) {
 	return out, nil
 }
 
+// fetchTime bounds how long the git within the walls of a worker takes to send: the worker can make it wait for ever.
+const fetchTime = 10 * time.Minute
+
 // fetch brings the commits of the worker's repository into that of the person. The git that reads the worker's repository runs within the
-// walls of the worker: it follows what the worker has written in there, and finds what the worker finds. What it sends is checked.
+// walls of the worker: it follows what the worker has written in there, and finds what the worker finds. What it sends is checked. The
+// error is errNowhere if the cause is in the worker's repository.
 func (t *Tree) fetch(ctx context.Context) (Commit, error) {
+	bounded, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	err := t.fetchAll(bounded)
+	if err == nil {
+		var at Commit
+		if at, err = t.repo.resolve(ctx, t.ref("fetched", "HEAD")); err == nil { // git takes no commit whose history is cut off
+			return at, nil
+		}
+	}
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if here := t.repo.plumbing().Pipe(ctx, strings.NewReader("written\n"), io.Discard, "hash-object", "-w", "--stdin"); here != nil {
+		return "", fmt.Errorf("fetch what the worker of %s has committed: %w", t.Attempt, errors.Join(err, here)) // the disk is full, or the like
+	}
+	return "", fmt.Errorf("%w: %w", errNowhere, err)
+}
+
+// fetchAll fetches HEAD and all branches of the worker's repository.
+func (t *Tree) fetchAll(ctx context.Context) error {
 	theirs, in, err := os.Pipe()
 	if err != nil {
-		return "", err
+		return err
 	}
 	out, ours, err := os.Pipe()
 	if err != nil {
-		return "", errors.Join(err, theirs.Close(), in.Close())
+		return errors.Join(err, theirs.Close(), in.Close())
 	}
 	served := make(chan error, 1)
 	go func() {
@@ -564,14 +588,11 @@ func (t *Tree) fetch(ctx context.Context) (Commit, error) {
 	_, err = g.Run(ctx, "fetch", "-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance", "fd::3,4",
 		"--prune", "+HEAD:"+t.ref("fetched", "HEAD"), "+refs/heads/*:"+t.ref("fetched", "refs/heads/*"))
 	_ = errors.Join(out.Close(), in.Close())
-	there := <-served
-	if _, refused := errors.AsType[git.StatusError](there); err != nil && refused {
-		return "", fmt.Errorf("%w: %w", errNowhere, err)
-	}
+	there := <-served // what it ends with says nothing if all has come
 	if err != nil {
-		return "", fmt.Errorf("fetch what the worker of %s has committed: %w", t.Attempt, errors.Join(err, there))
+		return errors.Join(err, there)
 	}
-	return t.repo.resolve(ctx, t.ref("fetched", "HEAD"))
+	return nil
 }
 
 // inside runs a program within the walls of a worker.

@@ -189,3 +189,41 @@ func TestTreesOfAnEarlierVersion(t *testing.T) {
 		t.Error("work is lost")
 	}
 }
+
+// TestCommitsThatCannotBeFetched: a worker whose commit is absent, or is none, has committed nothing. That is no error of ours.
+func TestCommitsThatCannotBeFetched(t *testing.T) {
+	t.Parallel()
+	p := stand(t, repository(t))
+	ctx := t.Context()
+	for name, spoil := range map[string]func(t *testing.T, dir string) (commit string){
+		"absent": func(*testing.T, string) string { return strings.Repeat("a", 40) },
+		"without an author": func(t *testing.T, dir string) string {
+			write(t, "tree "+run(t, dir, "rev-parse", "HEAD^{tree}")+"\n\nbad\n", dir, "../bad")
+			return run(t, dir, "hash-object", "-t", "commit", "--literally", "-w", "../bad")
+		},
+		"shallow": func(t *testing.T, dir string) string {
+			c := run(t, dir, "commit-tree", "-m", "root", "HEAD^{tree}")
+			c = run(t, dir, "commit-tree", "-m", "tip", "-p", c, "HEAD^{tree}")
+			write(t, c+"\n", dir, ".git/shallow")
+			return c
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree := add(t, p, strings.ReplaceAll(name, " ", "-"))
+			c := spoil(t, tree.Dir)
+			write(t, c+"\n", tree.Dir, ".git/refs/heads/"+tree.Branch)
+			write(t, "draft\n", tree.Dir, "draft")
+			f := must[Facts](t)(tree.Facts(ctx, p.base))
+			if f.Head != p.base || f.Commits != 0 || len(f.Uncommitted) != 1 {
+				t.Errorf("%+v", f)
+			}
+			if got, err := runs(p.top, "for-each-ref", "--contains", c); err == nil && got != "" {
+				t.Errorf("the person has it as %s", got)
+			}
+			must[Commit](t)(tree.Snapshot(ctx, "last"))
+			if err := tree.Remove(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
