@@ -201,6 +201,7 @@ func filesCard(p state.Paths, f api.WaitingFiles) card {
 	case len(o.Problems) > 0:
 		o.Says += " They cannot be accepted as they are."
 	default:
+		c.Sure = boxOf(f.Demand())
 		o.Fields = []hidden{{"digest", f.Digest}}
 		o.Buttons = []button{{"accept", "Put this in force", "y", "first"}}
 		o.Effect = "Exactly these bytes are in force then, at once."
