@@ -91,6 +91,12 @@ func (p *project) attached() {
 	p.eventually("a bot asks for the project", func() bool { return strings.Contains(p.must("status"), "so the chat is asked") })
 }
 
+// event sends an event of an agent that works in the project.
+func (p *project) event(session, event, fields string) {
+	p.t.Helper()
+	p.tells(event, fmt.Sprintf(`{"session_id":%q,"cwd":%q,"hook_event_name":%q%s}`, session, p.dir, event, fields))
+}
+
 // bot is the section of the phone's mycelium.yaml that names its bot, with more keys.
 func (f *phone) bot(more string) string {
 	for line := range strings.Lines(f.read("mycelium.yaml")) {
@@ -164,11 +170,7 @@ func TestTelegramServesWhatNewStarted(t *testing.T) {
 			t.Errorf("the log of the bot's project has %s: %q", command, by)
 		}
 	}
-	end := shop.command("hook", "claude", "--event", "SessionEnd")
-	end.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"s","cwd":%q,"hook_event_name":"SessionEnd","reason":"other"}`, shop.dir))
-	if out, err := end.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	shop.event("s", "SessionEnd", `,"reason":"other"`)
 	f.message("📂 shop\n✅ Completed: shop") // the notice of the other project's daemon
 	f.answer("/status", "📂 shop")
 	f.answer("/mode local", "Mode: local")
@@ -257,12 +259,12 @@ func TestTelegramDrivesAnotherProject(t *testing.T) {
 	if !withoutNetwork(t) {
 		return
 	}
-	f := newPhone(t, "spawn: {searchPaths: [DIR/../more], command: [sh, DIR/agent.sh]}\n", map[string]string{
-		"agent.sh": "printf '%s ' \"$@\" > resumed\n" +
-			`echo '{"session_id":"'$2'","cwd":"'$PWD'","hook_event_name":"SessionStart","source":"resume"}' | "$MYC" hook claude --event SessionStart` +
-			"\nexec cat\n",
-	})
-	f.env = append(f.env, "MYC="+f.myc)
+	f := newPhone(t, "spawn: {searchPaths: [DIR/../more], command: [sh, DIR/agent.sh]}\n", nil)
+	f.write("agent.sh", fmt.Sprintf(`printf '%%s ' "$@" > resumed
+echo '{"session_id":"'$2'","cwd":"'$PWD'","hook_event_name":"SessionStart","source":"resume"}' |
+	%q hook claude --state %q --event SessionStart
+exec cat
+`, f.myc, string(f.state().Root)))
 	f.write("mycelium.yaml", strings.Replace(f.read("mycelium.yaml"), "telegram: {", "telegram: {pin: '12345', ", 1))
 	f.must("trust", "--yes")
 	files := askingFiles(f.bot("mode: local, "))
@@ -332,11 +334,21 @@ func TestTelegramDrivesAnotherProject(t *testing.T) {
 	f.answer("/abort agent", "Ended: agent · 📂 shop")
 	a.types("more")
 	a.shows("a person ended this session")
-	a.types("/exit")
-	f.eventually("the agent has ended", func() bool { panes, _ := a.server.Panes(f.ctx); return len(panes) == 0 })
-	f.answer("/resume", "agent · 📂 shop")
-	f.answer("/resume agent go on", "Started as agent")
-	if got := shop.read("resumed"); !strings.HasPrefix(got, "--resume ") || !strings.HasSuffix(got, " go on ") || exists(shop, "ended.txt") {
+	if exists(shop, "ended.txt") {
+		t.Error("a call ran after the session was ended")
+	}
+
+	shop.write("before.jsonl", "")
+	transcript := fmt.Sprintf(`,"transcript_path":%q`, filepath.Join(shop.dir, "before.jsonl"))
+	shop.event("before", "SessionStart", transcript+`,"source":"startup"`)
+	shop.event("before", "UserPromptSubmit", transcript+`,"prompt":"make it nice"`)
+	shop.event("before", "SessionEnd", transcript+`,"reason":"other"`)
+	if m := f.answer("/resume", "shop · 📂 shop"); !strings.Contains(m.Text, "make it nice") {
+		t.Errorf("it is listed as %q", m.Text)
+	}
+	f.answer("/resume shop go on", "Started as shop")
+	if got := shop.read("resumed"); got != "--resume before go on " {
 		t.Errorf("it was resumed by %q", got)
 	}
+	f.tmux.Kill(f.ctx) // before what is left of the agents is looked for
 }
