@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/daemon"
 	"mycelium/internal/hook"
 	"mycelium/internal/node"
 	"mycelium/internal/node/failure"
@@ -109,17 +110,33 @@ func TestDaemonDiesWhileACallWaits(t *testing.T) {
 	p.must("audit", "verify")
 }
 
-// A call goes on waiting for the same request when its daemon is stopped in order, and when the next one replaces the call as the owner.
+// A call that waits goes on when a daemon replaces it as the owner. It ends when a person stops that daemon, and says so; it does not
+// become the owner again. Who makes it again at the next daemon waits for the same request.
 func TestDaemonStopsWhileACallWaits(t *testing.T) {
 	t.Parallel()
 	p := newProject(t, asking(nil))
-	p.serve()
 	s := p.mint("--role", "guest")
 	call := []string{"call", "--ask", "wait", "files__list_directory", "--args", `{"path":"."}`}
 	b := p.start(s.Token, call...)
 	r := p.waiting(1, 1)[0]
-	p.must("stop")
 	p.serve()
+	if again := p.waiting(1, 1)[0]; again.ID != r.ID {
+		t.Errorf("%+v", again)
+	}
+	if _, stderr, err := p.run("stop"); err != nil || strings.Contains(stderr, "has started the next one") {
+		t.Errorf("stop: %v\n%s", err, stderr)
+	}
+	if err := <-b.ended; err == nil || !strings.Contains(b.err.String(), "the daemon was stopped (myc stop) while the call waited") {
+		t.Errorf("the call ended with %v\n%s%s", err, b.out.String(), b.err.String())
+	}
+	if pid, kind, _ := daemon.Owning(daemon.PathsOf(p.state(), "")); pid != 0 {
+		t.Errorf("process %d (%s) owns the project", pid, kind)
+	}
+	p.serve()
+	if again := p.waiting(1, 0)[0]; again.ID != r.ID {
+		t.Errorf("%+v", again)
+	}
+	b = p.start(s.Token, call...)
 	if again := p.waiting(1, 1)[0]; again.ID != r.ID {
 		t.Errorf("%+v", again)
 	}

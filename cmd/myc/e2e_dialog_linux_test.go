@@ -48,9 +48,11 @@ func (p *project) atTerminal(door agentDoor, dir string, s *fake.Server) *agentT
 		t.Fatal(err)
 	}
 	environ := append(p.agentEnv("claude", s), "PATH="+filepath.Dir(agent)+":"+os.Getenv("PATH"), "LC_ALL=C.UTF-8", "TERM=xterm-256color")
-	seeded := readAll(t, filepath.Join(p.home, ".claude", ".claude.json"))
-	p.write("../.claude/.claude.json", strings.Replace(seeded, "{",
-		fmt.Sprintf(`{"projects": {%q: {"hasTrustDialogAccepted": true}},`, dir), 1))
+	settings := filepath.Join(p.home, ".claude", ".claude.json")
+	seeded := strings.Replace(readAll(t, settings), "{", fmt.Sprintf(`{"projects": {%q: {"hasTrustDialogAccepted": true}},`, dir), 1)
+	if err := os.WriteFile(settings, []byte(seeded), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	server := tmux.Server{Socket: filepath.Join(p.home, "run", "t"), Config: "/dev/null", Env: environ}
 	t.Cleanup(func() {
 		_ = exec.Command(program, "-S", server.Socket, "kill-server").Run()

@@ -10,6 +10,7 @@ import (
 
 	"mycelium/internal/approval/telegram/telegramtest"
 	"mycelium/internal/audit"
+	"mycelium/internal/model/fake"
 )
 
 // beside makes another project of the same person, which names no bot unless its files do.
@@ -90,6 +91,51 @@ func (p *project) attached() {
 	p.eventually("a bot asks for the project", func() bool { return strings.Contains(p.must("status"), "so the chat is asked") })
 }
 
+// event sends an event of an agent that works in the project.
+func (p *project) event(session, event, fields string) {
+	p.t.Helper()
+	p.tells(event, fmt.Sprintf(`{"session_id":%q,"cwd":%q,"hook_event_name":%q%s}`, session, p.dir, event, fields))
+}
+
+// bot is the section of the phone's mycelium.yaml that names its bot, with more keys.
+func (f *phone) bot(more string) string {
+	for line := range strings.Lines(f.read("mycelium.yaml")) {
+		if rest, ok := strings.CutPrefix(line, "approval: {"); ok {
+			return "approval: {" + more + rest
+		}
+	}
+	return ""
+}
+
+// asked has an agent of a project ask about a command, and returns the message to the phone, which names the project.
+func (f *phone) asked(p *project, session, command string) (m telegramtest.Message, answered <-chan string) {
+	f.t.Helper()
+	answered = p.asks(session, command)
+	m = f.message(command)
+	if name := filepath.Base(p.dir); !strings.HasPrefix(m.Text, "📂 "+name+"\n") {
+		f.t.Errorf("the message does not begin with the project %s:\n%s", name, m.Text)
+	}
+	return m, answered
+}
+
+// approves has the person approve with a button, and demands that the hook lets the call run.
+func (f *phone) approves(m telegramtest.Message, answered <-chan string) {
+	f.t.Helper()
+	f.tap(m, "✅ Approve")
+	if out := <-answered; !strings.Contains(out, `"allow"`) {
+		f.t.Errorf("the hook said %s", out)
+	}
+}
+
+// byPhone demands that the log of the project says once that the person on the phone decided about a command.
+func (p *project) byPhone(command string) {
+	p.t.Helper()
+	by := p.decided(command)
+	if len(by) != 1 || !strings.HasPrefix(by[0], "person: ") || !strings.Contains(by[0], "pproved by user4200") {
+		p.t.Errorf("%s was decided by %q", command, by)
+	}
+}
+
 // startedFromPhone is a person's phone, and a project without a bot of its own in which /new has started an agent.
 func startedFromPhone(t *testing.T) (f *phone, shop *project) {
 	t.Helper()
@@ -111,34 +157,20 @@ func TestTelegramServesWhatNewStarted(t *testing.T) {
 	t.Parallel()
 	f, shop := startedFromPhone(t)
 	shop.attached()
-	first := shop.asks("s", "dd if=one of=x")
-	m := f.message("dd if=one")
-	if !strings.HasPrefix(m.Text, "📂 shop\n") {
-		t.Errorf("the message does not begin with the project:\n%s", m.Text)
-	}
-	f.tap(m, "✅ Approve")
-	if out := <-first; !strings.Contains(out, `"allow"`) {
-		t.Errorf("the hook said %s", out)
-	}
+	f.approves(f.asked(shop, "s", "dd if=one of=x"))
 	f.message("✅ Approved by user4200")
-	second := shop.asks("s", "dd if=two of=x")
-	f.reply(f.message("dd if=two"), "no", "Denied")
+	m, second := f.asked(shop, "s", "dd if=two of=x")
+	f.reply(m, "no", "Denied")
 	if out := <-second; !strings.Contains(out, `"deny"`) {
 		t.Errorf("the hook said %s", out)
 	}
 	for _, command := range []string{"dd if=one", "dd if=two"} {
-		if by := shop.decided(command); len(by) != 1 || !strings.HasPrefix(by[0], "person: ") || !strings.Contains(by[0], "pproved by user4200") {
-			t.Errorf("%s was decided by %q", command, by)
-		}
+		shop.byPhone(command)
 		if by := f.decided(command); len(by) != 0 {
 			t.Errorf("the log of the bot's project has %s: %q", command, by)
 		}
 	}
-	end := shop.command("hook", "claude", "--event", "SessionEnd")
-	end.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":"s","cwd":%q,"hook_event_name":"SessionEnd","reason":"other"}`, shop.dir))
-	if out, err := end.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	shop.event("s", "SessionEnd", `,"reason":"other"`)
 	f.message("📂 shop\n✅ Completed: shop") // the notice of the other project's daemon
 	f.answer("/status", "📂 shop")
 	f.answer("/mode local", "Mode: local")
@@ -153,19 +185,14 @@ func TestTelegramServesAfterDeaths(t *testing.T) {
 	t.Parallel()
 	f, shop := startedFromPhone(t)
 	shop.attached()
-	first := shop.asks("s", "dd if=one of=x")
-	m := f.message("dd if=one")
+	m, first := f.asked(shop, "s", "dd if=one of=x")
 	f.kill(f.status().Daemon.PID, syscall.SIGKILL)
 	f.serve()
 	shop.attached()
-	f.tap(m, "✅ Approve")
-	if out := <-first; !strings.Contains(out, `"allow"`) {
-		t.Errorf("after the death of the bot's daemon the hook said %s", out)
-	}
+	f.approves(m, first)
 	f.message("✅ Approved by user4200")
 
-	second := shop.asks("s", "dd if=two of=x")
-	m = f.message("dd if=two")
+	m, second := f.asked(shop, "s", "dd if=two of=x")
 	shop.kill(shop.status().Daemon.PID, syscall.SIGKILL)
 	f.eventually("the phone says that nobody can be asked", func() bool {
 		said := f.tap(m, "✅ Approve")
@@ -176,14 +203,8 @@ func TestTelegramServesAfterDeaths(t *testing.T) {
 	}
 	shop.serve()
 	shop.attached()
-	third := shop.asks("s", "dd if=three of=x")
-	f.tap(f.message("dd if=three"), "✅ Approve")
-	if out := <-third; !strings.Contains(out, `"allow"`) {
-		t.Errorf("after the next start the hook said %s", out)
-	}
-	if by := shop.decided("dd if=three"); len(by) != 1 || !strings.Contains(by[0], "approved by user4200 (telegram 4200) via telegram") {
-		t.Errorf("decided by %q", by)
-	}
+	f.approves(f.asked(shop, "s", "dd if=three of=x"))
+	shop.byPhone("dd if=three")
 }
 
 // TestTelegramOneBotForTwo: of two projects whose files name one bot, the daemon that runs it asks for both. When it is killed, the other
@@ -193,39 +214,31 @@ func TestTelegramOneBotForTwo(t *testing.T) {
 	f := newPhone(t, "policy: {fallback: {agent: ask}}\n", map[string]string{
 		"skills/own/SKILL.yaml": "name: own\ndescription: The agent's own tools.\nallowedRoles: [guest]\nallowedTools: [agent__Bash]\n",
 	})
-	same := ""
-	for line := range strings.Lines(f.read("mycelium.yaml")) {
-		if strings.HasPrefix(line, "approval:") {
-			same = strings.Replace(line, "approval: {", "approval: {idle: 0, ", 1)
-		}
-	}
+	same := f.bot("idle: 0, ")
 	web := f.beside("web", askingFiles(same))
 	strict := f.beside("strict", askingFiles(strings.Replace(same, "telegram: {", "telegram: {pin: '12345', ", 1)))
 	for _, p := range []*project{f.project, web, strict} {
 		p.serve()
 	}
-	first := web.asks("s", "dd if=one of=x")
-	m := f.message("dd if=one")
-	if !strings.HasPrefix(m.Text, "📂 web\n") {
-		t.Errorf("the message does not begin with the project:\n%s", m.Text)
+	m, critical := f.asked(web, "s", "git push --force origin work")
+	f.tap(m, "✅ Approve")
+	again := f.message("This call is critical")
+	if by := web.decided("git push"); len(by) != 0 {
+		t.Errorf("one tap approved a critical call: %q", by)
 	}
-	own := f.asks("t", "dd if=own of=x")
-	mine := f.message("dd if=own")
-	if !strings.HasPrefix(mine.Text, "📂 project\n") {
-		t.Errorf("the message does not begin with the project:\n%s", mine.Text)
+	f.tap(again, "Yes, I have read it: allow it")
+	if out := <-critical; !strings.Contains(out, `"allow"`) {
+		t.Errorf("after the second tap the hook said %s", out)
 	}
+	m, first := f.asked(web, "s", "dd if=one of=x")
+	mine, own := f.asked(f.project, "t", "dd if=own of=x")
 	f.eventually("the log says why a project is not asked for", func() bool {
 		b, _ := os.ReadFile(f.state().DaemonLog())
 		return strings.Contains(string(b), "names it with another chat, other people or another PIN") && strings.Contains(string(b), strict.dir)
 	})
 	f.kill(f.status().Daemon.PID, syscall.SIGKILL)
-	f.tap(m, "✅ Approve") // the daemon of web answers
-	if out := <-first; !strings.Contains(out, `"allow"`) {
-		t.Errorf("after the bot has moved the hook said %s", out)
-	}
-	if by := web.decided("dd if=one"); len(by) != 1 || !strings.HasPrefix(by[0], "person: ") || !strings.Contains(by[0], "pproved by user4200") {
-		t.Errorf("decided by %q", by)
-	}
+	f.approves(m, first) // the daemon of web has the bot
+	web.byPhone("dd if=one")
 	if out := <-own; strings.Contains(out, `"allow"`) {
 		t.Errorf("the hook of the killed daemon said %s", out)
 	}
@@ -234,12 +247,108 @@ func TestTelegramOneBotForTwo(t *testing.T) {
 		return said.Alert && strings.Contains(said.Text, "no daemon runs for project")
 	})
 	f.serve()
-	second := f.asks("t", "dd if=two of=x")
-	f.tap(f.message("dd if=two"), "✅ Approve")
-	if out := <-second; !strings.Contains(out, `"allow"`) {
-		t.Errorf("served by the other daemon, the hook said %s", out)
+	f.approves(f.asked(f.project, "t", "dd if=two of=x"))
+	f.byPhone("dd if=two")
+}
+
+// TestTelegramDrivesAnotherProject: the phone does in a project whose daemon does not run its bot all that it does in that of the bot. The
+// real Claude Code works there: its own dialog is answered, texts reach it and are kept, its questions are answered, a critical call takes
+// the PIN, a wider approval holds, it is ended, and its session is taken up.
+func TestTelegramDrivesAnotherProject(t *testing.T) {
+	needTerminals(t)
+	if !withoutNetwork(t) {
+		return
 	}
-	if by := f.decided("dd if=two"); len(by) != 1 || !strings.HasPrefix(by[0], "person: ") || !strings.Contains(by[0], "pproved by user4200") {
-		t.Errorf("decided by %q", by)
+	f := newPhone(t, "spawn: {searchPaths: [DIR/../more], command: [sh, DIR/agent.sh]}\n", nil)
+	f.write("agent.sh", fmt.Sprintf(`printf '%%s ' "$@" > resumed
+echo '{"session_id":"'$2'","cwd":"'$PWD'","hook_event_name":"SessionStart","source":"resume"}' |
+	%q hook claude --state %q --event SessionStart
+exec cat
+`, f.myc, string(f.state().Root)))
+	f.write("mycelium.yaml", strings.Replace(f.read("mycelium.yaml"), "telegram: {", "telegram: {pin: '12345', ", 1))
+	f.must("trust", "--yes")
+	files := askingFiles(f.bot("mode: local, "))
+	files["mycelium.yaml"] = strings.Replace(files["mycelium.yaml"], "[guest]", "[guest, developer]", 1)
+	files["skills/own/SKILL.yaml"] = strings.Replace(files["skills/own/SKILL.yaml"], "[guest]", "[guest, developer]", 1)
+	shop := f.beside("shop", files)
+	var told string
+	question := fake.Step{ToolUses: []fake.ToolUse{{Name: "AskUserQuestion", Input: map[string]any{"questions": []any{map[string]any{
+		"question": "Which colour?", "header": "Colour", "multiSelect": false,
+		"options": []any{map[string]any{"label": "Red", "description": "r"}, map[string]any{"label": "Blue", "description": "b"}},
+	}}}}}}
+	s := fake.New(bashStep("touch no.txt"), bashStep("touch yes.txt"), fake.Step{Text: "it is made"}, question,
+		fake.Step{Func: func(r fake.Request) fake.Step {
+			told = results(r)
+			return bashStep("git push --force origin work")
+		}},
+		bashStep("dd if=wide of=x"), bashStep("dd if=wide of=y"), fake.Step{Text: "all is done"}, bashStep("touch ended.txt"),
+		fake.Step{Text: "as you wish"}, fake.Step{Text: "as you wish"})
+	defer s.Close()
+	f.serve()
+	shop.serve()
+	a := shop.atTerminal(agentDoors[1], shop.dir, s)
+	a.start("--permission-mode", "default")
+	a.shows("❯")
+	a.types("go")
+
+	a.shows("Do you want to proceed?", "touch no.txt")
+	f.answer("/send agent make the other one", "Kept for agent · 📂 shop")
+	f.reply(f.message("touch no.txt"), "no", "Answered at its terminal")
+	f.message("typed, what was kept for it: make the other one")
+	a.shows("Do you want to proceed?", "touch yes.txt")
+	for waits := f.message("touch yes.txt"); ; { // an agent on a busy machine may lose a key; the bot says so, and a person answers again
+		said := f.reply(waits, "yes", "nswered").Text
+		if strings.Contains(said, "Answered at its terminal: 1. Yes") {
+			break
+		}
+		if !strings.Contains(said, "the question still stands on its screen") {
+			t.Fatalf("the bot says %q", said)
+		}
 	}
+	a.shows("it is made")
+	if exists(shop, "no.txt") || !exists(shop, "yes.txt") {
+		t.Error("the replies were not what the dialogs were answered")
+	}
+
+	f.answer("/mode remote", "📂 shop: remote")
+	f.answer("/send agent and now the rest", "Sent to agent · 📂 shop")
+	f.tap(f.message("Which colour?"), "Red")
+	m := f.message("git push --force")
+	if !strings.Contains(told, "Red") {
+		t.Errorf("the model was told %q", told)
+	}
+	f.tap(m, "✅ Approve")
+	f.reply(f.message("Reply with the PIN"), "12345", "Approved")
+	f.tap(f.message("dd if=wide of=x"), "↔️ More than this call…")
+	f.tap(f.message("Approve more than this call?"), "1. program, for this session")
+	a.shows("all is done")
+	f.tap(f.message("ants to stop"), "⏹ Let stop")
+	for _, command := range []string{"touch no.txt", "touch yes.txt", "git push", "dd if=wide of=x"} {
+		shop.byPhone(command)
+	}
+	if by := shop.decided("dd if=wide of=y"); len(by) != 1 || !strings.Contains(by[0], "for session, as program") {
+		t.Errorf("after the approval of the program, it was decided by %q", by)
+	}
+	f.answer("/cost", "📂 shop\nAgents: ")
+
+	f.answer("/abort agent", "Ended: agent · 📂 shop")
+	a.types("more")
+	a.shows("a person ended this session")
+	if exists(shop, "ended.txt") {
+		t.Error("a call ran after the session was ended")
+	}
+
+	shop.write("before.jsonl", "")
+	transcript := fmt.Sprintf(`,"transcript_path":%q`, filepath.Join(shop.dir, "before.jsonl"))
+	shop.event("before", "SessionStart", transcript+`,"source":"startup"`)
+	shop.event("before", "UserPromptSubmit", transcript+`,"prompt":"make it nice"`)
+	shop.event("before", "SessionEnd", transcript+`,"reason":"other"`)
+	if m := f.answer("/resume", "shop · 📂 shop"); !strings.Contains(m.Text, "make it nice") {
+		t.Errorf("it is listed as %q", m.Text)
+	}
+	f.answer("/resume shop go on", "Started as shop")
+	if got := shop.read("resumed"); got != "--resume before go on " {
+		t.Errorf("it was resumed by %q", got)
+	}
+	f.tmux.Kill(f.ctx) // before what is left of the agents is looked for
 }

@@ -221,6 +221,18 @@ func TestWebInboxFiles(t *testing.T) {
 	p.acted("trust", "")
 	contains(t, p.must("trust"), "nothing waits")
 	b.post("/inbox/"+p.key()+"/files", url.Values{"digest": {digest}, "answer": {"accept"}}, http.StatusConflict)
+
+	// What gives agents more is not put in force with the button alone.
+	p.write("rules.yaml", "version: 1\nrules: []\n")
+	digest = p.digestOf(b, "files")
+	contains(t, b.get("/inbox", http.StatusOK), "widens: ", "high risk", "These files may let agents do more than before")
+	contains(t, b.post("/inbox/"+p.key()+"/files", url.Values{"digest": {digest}, "answer": {"accept"}}, http.StatusBadRequest),
+		"These files may let agents do more than before")
+	if _, stderr, err := p.run("call", "files__list_directory", "--args", `{"path":"."}`); err == nil {
+		t.Errorf("without the second sign the files are in force: %s", stderr)
+	}
+	b.post("/inbox/"+p.key()+"/files", url.Values{"digest": {digest}, "answer": {"accept"}, "sure": {"yes"}}, http.StatusSeeOther)
+	p.must("call", "files__list_directory", "--args", `{"path":"."}`)
 	p.must("audit", "verify")
 }
 

@@ -84,19 +84,28 @@ func exitError(code int) error {
 	return fmt.Errorf("keeper: exit status %d", code)
 }
 
-// killDescendants kills every descendant, and waits until none is left or killWithin is over.
+// killDescendants kills every descendant, and waits until none is left or killWithin is over. A process that was started while the others
+// were killed is found when its parent has ended.
 func killDescendants() {
-	for deadline := time.Now().Add(killWithin); time.Now().Before(deadline); time.Sleep(sweepEvery) {
-		signalAll(unix.SIGKILL)
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
 		for {
-			ended, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
-			if errors.Is(err, unix.ECHILD) {
-				return
-			}
-			if err != nil && !errors.Is(err, unix.EINTR) || ended == 0 {
-				break
+			signalAll(unix.SIGKILL)
+			for wait := 0; ; wait = unix.WNOHANG { // for one, and then for all that have ended
+				ended, err := unix.Wait4(-1, nil, wait, nil)
+				if err != nil && !errors.Is(err, unix.EINTR) {
+					return // no child is left
+				}
+				if ended == 0 {
+					break
+				}
 			}
 		}
+	}()
+	select {
+	case <-gone:
+	case <-time.After(killWithin):
 	}
 }
 

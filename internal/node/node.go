@@ -10,6 +10,7 @@ import (
 	"net"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mycelium/internal/approval"
@@ -92,6 +93,7 @@ type Node struct {
 	listener  net.Listener       // nil: no HTTP
 	cancel    context.CancelFunc // ends Run
 	open      context.Context    // ends with Close
+	stopped   atomic.Bool        // a person has stopped it: nobody shall take its place to go on waiting
 	leaveOnce sync.Once
 	leaving   chan struct{} // closed by leave
 	closers   []func()      // run in reverse by Close
@@ -220,7 +222,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.environs = &environs{state: n.state, log: n.log, logger: n.logger}
 	n.Sessions = &Sessions{gate: n.gate, gateway: func() *gateway.Server { return n.gateway }, files: n.files, environs: n.environs,
 		agents: n.agents, logger: n.logger}
-	n.Tools = &Tools{gate: n.gate, pool: n.pool, sessions: n.Sessions, files: n.files, acts: acts, prompts: n.prompts}
+	n.Tools = &Tools{gate: n.gate, pool: n.pool, sessions: n.Sessions, files: n.files, acts: acts, prompts: n.prompts, stopped: n.stopped.Load}
 	n.Skills = &Skills{pool: n.pool, files: n.files, acts: acts}
 	n.Servers = &Servers{pool: n.pool, files: n.files, environ: n.options.Environ, renew: n.chats.Renew}
 	n.Runs = newRuns(n)

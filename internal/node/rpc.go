@@ -40,6 +40,7 @@ func (n *Node) methods() methods {
 	to := methods{}
 	handle(to, api.Status, func(ctx context.Context, _ daemon.Caller, _ api.None) (api.StatusReply, error) { return n.Status(ctx) })
 	handle(to, api.Stop, func(context.Context, daemon.Caller, api.None) (none api.None, _ error) {
+		n.stopped.Store(true)
 		n.leave(maxLastCalls)
 		return none, nil
 	})

@@ -31,6 +31,7 @@ type Tools struct {
 	files    *reloader
 	acts     acts.Recorder
 	prompts  *roleprompt.Prompts
+	stopped  func() bool // the node ends because a person has stopped it
 }
 
 // List returns the tools that a session with these parameters would see.
@@ -75,6 +76,10 @@ func (t *Tools) Call(ctx context.Context, c daemon.Caller, p api.CallParams) (ap
 	reply, err := t.gate.Call(ctx, s, req)
 	var denied *gate.DeniedError
 	switch {
+	case errors.As(err, &denied) && denied.Ending && t.stopped():
+		return api.CallReply{}, failure.New(failure.Unavailable,
+			errors.New("call: the daemon was stopped (myc stop) while the call waited for an approval, so the call has not run"),
+			"the request is kept: start a daemon with myc serve, and make the same call again")
 	case errors.As(err, &denied) && denied.Ending:
 		return api.CallReply{}, failure.New(failure.Ending, denied, "")
 	case errors.As(err, &denied):

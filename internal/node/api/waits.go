@@ -67,6 +67,14 @@ type WaitingFiles struct {
 	Since    time.Time        `json:"since,omitzero"`
 }
 
+// Demand is what putting the files in force demands.
+func (w WaitingFiles) Demand() sign.Demand {
+	if w.Narrows {
+		return sign.Demand{}
+	}
+	return sign.OfFiles()
+}
+
 // FileChange is a file that differs from what is accepted.
 type FileChange struct {
 	File    string   `json:"file"`
@@ -80,6 +88,7 @@ type FileChange struct {
 type AcceptFilesParams struct {
 	Digest string `json:"digest"`
 	Device string `json:"device,omitempty"` // as in Answer
+	Sure   bool   `json:"sure,omitzero"`    // as in Answer
 }
 
 // WaitingWork is a feature of the swarm that waits for a person, or, without a feature, a session that has ended and whose work can

@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/sign"
 	"mycelium/internal/skill"
 	"mycelium/internal/text"
 )
@@ -103,7 +104,8 @@ func ChangeLines(ch config.Change) string {
 	return text.Diff(string(before), string(after))
 }
 
-// AcceptFiles accepts the files that wait if they are those that were shown, as myc trust --expect does.
+// AcceptFiles accepts the files that wait if they are those that were shown, as myc trust --expect does. Files that do not only narrow
+// demand the second sign.
 func (d *Desk) AcceptFiles(ctx context.Context, from daemon.Caller, p api.AcceptFilesParams) (none api.None, err error) {
 	v := d.View()
 	both, err := v.Project.Candidate()
@@ -129,6 +131,9 @@ func (d *Desk) AcceptFiles(ctx context.Context, from daemon.Caller, p api.Accept
 	if missing := unnamed(v, c); len(missing) > 0 {
 		return none, failure.New(failure.Config, errors.New("trust: what names something that does not exist is not accepted: "+
 			project.ProblemText(missing[0])), "correct the names")
+	}
+	if err := Files(v.Project, c, v.Catalog).Demand().Check(sign.Of(p.Sure)); err != nil {
+		return none, err
 	}
 	if err := acts.Trust(ctx, c, acts.Of(from.UID, p.Device)); err != nil {
 		return none, err

@@ -47,6 +47,11 @@ func OfLanding(feature string) Demand {
 	return Demand{"The feature " + feature + " changes files that govern agents", "the difference"}
 }
 
+// OfFiles is what putting files of the policy in force demands that do not only narrow what agents may do.
+func OfFiles() Demand {
+	return Demand{"These files may let agents do more than before", "each change and its meaning"}
+}
+
 // Any reports whether a sign is needed.
 func (d Demand) Any() bool { return d != Demand{} }
 

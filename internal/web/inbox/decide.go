@@ -90,7 +90,7 @@ func (s room) said(kind string, p state.Paths, form url.Values, d device.Device)
 		}}
 	case kindFiles + " accept":
 		return decision{"accepted the files of the policy", func(r *http.Request) error {
-			_, err := site.Ask(r.Context(), s.Site, p, api.AcceptFiles, api.AcceptFilesParams{Digest: digest, Device: d.ID})
+			_, err := site.Ask(r.Context(), s.Site, p, api.AcceptFiles, api.AcceptFilesParams{Digest: digest, Device: d.ID, Sure: sureIn(form)})
 			return err
 		}}
 	}

@@ -172,3 +172,14 @@ func TestLikeness(t *testing.T) {
 		}
 	}
 }
+
+// A difference shows every line that changes, also one that looks like the head of a file.
+func TestWithoutHeads(t *testing.T) {
+	t.Parallel()
+	const diff = "diff --git a/x b/x\nnew file mode 100644\nindex 000..123\n--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+one\n+++ b/y;\n" +
+		"diff --git a/y b/y\nindex 1..2 100644\n--- a/y\n+++ b/y\n@@ -1 +1,0 @@\n--- a/z\n\n"
+	const want = "diff --git a/x b/x\nnew file mode 100644\n@@ -0,0 +1,2 @@\n+one\n+++ b/y;\ndiff --git a/y b/y\n@@ -1 +1,0 @@\n--- a/z"
+	if got := withoutHeads(diff); got != want {
+		t.Errorf("the difference is shown as\n%s\nwant\n%s", got, want)
+	}
+}

@@ -201,6 +201,7 @@ func filesCard(p state.Paths, f api.WaitingFiles) card {
 	case len(o.Problems) > 0:
 		o.Says += " They cannot be accepted as they are."
 	default:
+		c.Sure = boxOf(f.Demand())
 		o.Fields = []hidden{{"digest", f.Digest}}
 		o.Buttons = []button{{"accept", "Put this in force", "y", "first"}}
 		o.Effect = "Exactly these bytes are in force then, at once."
@@ -230,9 +231,7 @@ func workCard(p state.Paths, w api.WaitingWork) card {
 	}
 	c := newCard(p, kindWork, w.Session+"\x00"+w.Feature, title, risk)
 	c.Digest, c.Created = w.Mark, w.Since
-	c.Lines = slices.DeleteFunc(site.Lines(text.Visible(w.Diff), true), func(l site.Line) bool { // they look like lines that change
-		return strings.HasPrefix(l.Text, "--- a/") || strings.HasPrefix(l.Text, "+++ b/") || strings.HasPrefix(l.Text, "index ")
-	})
+	c.Lines = site.Lines(text.Visible(withoutHeads(w.Diff)), true)
 	o := c.Other
 	o.What, o.Says = "work of the swarm", text.Visible(w.Reason)
 	if d := text.Visible(w.Description); d != "" {
@@ -275,4 +274,23 @@ func workCard(p state.Paths, w api.WaitingWork) card {
 		o.Buttons = append(o.Buttons, b)
 	}
 	return c
+}
+
+// withoutHeads returns a difference of git without the lines above the first hunk of each file that name the file again, because they look
+// like lines that change. Every line of a hunk stays, also one whose own text begins with -- or ++.
+func withoutHeads(diff string) string {
+	head := false
+	var b strings.Builder
+	for line := range strings.Lines(strings.TrimRight(diff, "\n")) {
+		switch {
+		case strings.HasPrefix(line, "diff --git "): // a line of a hunk begins with a space, + or -
+			head = true
+		case strings.HasPrefix(line, "@@ "):
+			head = false
+		case head && (strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ") || strings.HasPrefix(line, "index ")):
+			continue
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }

@@ -21,9 +21,9 @@ func (a *app) stopCmd() *cobra.Command {
 	var force bool
 	c := &cobra.Command{
 		Use: "stop", Short: "Stop the project's daemon", Example: "  myc stop", Args: base.NoArgs,
-		Long: "Stop the process that owns the project. Calls that run get 20 seconds to end, calls that wait for an approval are kept for the\n" +
-			"next daemon. With -f the process is killed if it has not ended after a few seconds. A command that waits for an answer, such as\n" +
-			"myc call, goes on waiting: if no other process owns the project by then, the command becomes its owner.",
+		Long: "Stop the process that owns the project. Calls that run get 20 seconds to end. A myc call that waits for an approval ends with an\n" +
+			"error and has not run. Requests are kept for the next daemon: who makes the same call again there waits for the same request. With\n" +
+			"-f the process is killed if it has not ended after a few seconds.",
 		RunE: func(c *cobra.Command, _ []string) error { return a.stop(c.Context(), force) },
 	}
 	c.Flags().BoolVarP(&force, "force", "f", false, "kill the daemon if it does not end soon")
