@@ -85,10 +85,11 @@ func manualValues(t *testing.T) (list []given) {
 
 // texts are options whose value is not what its name says, "*" standing for every program, and why.
 var texts = map[string]string{
-	"one of a few words":    "*/--output bun/--shell shellcheck/--shell gh/--shell terraform/-lockfile eslint/--report-unused-inline-configs git/--untracked-files",
-	"a yes or no":           "yarn/--scripts-prepend-node-path biome/--use-editorconfig biome/--vcs-use-ignore-file grep/--binary-files",
-	"a number":              "bun/--concurrent-scripts npm/--maxsockets git/--log",
-	"a kind of connections": "ss/--socket",
+	"one of a few words":               "*/--output bun/--shell shellcheck/--shell gh/--shell terraform/-lockfile eslint/--report-unused-inline-configs git/--untracked-files",
+	"a yes or no":                      "yarn/--scripts-prepend-node-path biome/--use-editorconfig biome/--vcs-use-ignore-file grep/--binary-files",
+	"a text that stands in the output": "ld/--dynamic-linker ld/-I ld/-h ld/-soname ld/-rpath gcov/--source-prefix gcov/-s",
+	"a number":                         "bun/--concurrent-scripts npm/--maxsockets git/--log",
+	"a kind of connections":            "ss/--socket",
 	"a name in a listing, or where it begins": "diff/--starting-file diff/-S grep/--exclude-dir git/--rotate-to git/--skip-to gh/--filename " +
 		"dpkg-query/--listfiles dpkg-query/--control-path git/--dirstat-by-file git/--exclude-per-directory",
 	"a name for the text on standard input":                         "*/--stdin-filename */--stdin-filepath */--stdin-file-path",

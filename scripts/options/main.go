@@ -30,6 +30,12 @@ const helped = "base64 basename batcat cat chgrp chmod chown cksum cmp comm cp c
 	"file cpio sync lsof pgrep ss uptime free vmstat pstree getent lsblk column rev hexdump env nice nohup timeout " +
 	"xargs stdbuf nproc tty make journalctl systemctl dmesg findmnt"
 
+// more are further programs whose help says what the values of their options are.
+const more = "ar as c++filt gcov gdb gprof ld ldd nm objcopy readelf strip size strings addr2line jq yq less jar javap jdeps jps " +
+	"jstack perf valgrind pkg-config node python3 unzip zip zipinfo gunzip xz bzip2 lz4 vim prove gzip pg_dumpall rustfmt lsof namei apt-cache " +
+	"lsb_release busctl networkctl systemd-cgls gofmt tcpdump tshark w chrt taskset lscpu unshare nsenter setpriv ssh-keygen getopt tmux " +
+	"xmllint xsltproc identify convert ffmpeg ffprobe pdftotext pandoc sqlite3 rsync ffplay parallel cpio dpkg-deb dpkg-query dot gnuplot"
+
 // gitCommands are the subcommands of git whose options git itself lists.
 const gitCommands = "add am apply blame branch checkout cherry-pick clean clone commit config describe diff fetch for-each-ref " +
 	"format-patch grep init log ls-files ls-remote ls-tree merge mv notes pull push rebase remote reset restore " +
@@ -51,6 +57,11 @@ func main() {
 	}
 	for name := range strings.FieldsSeq(helped) {
 		writeLine(name, ofHelp(output(name, "--help")))
+	}
+	if *values {
+		for name := range strings.FieldsSeq(more) {
+			writeLine(name, ofHelp(output(name, "--help")))
+		}
 	}
 	writeLine("curl", ofHelp(output("curl", "--help", "all")))
 	for name := range strings.FieldsSeq(gitCommands) {
