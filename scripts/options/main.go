@@ -82,11 +82,11 @@ func ofGit(name string) []string {
 
 // output is what a program says, on either stream. Some programs end with an error after their help.
 func output(name string, args ...string) string {
-	told := said(name, args...)
+	text := said(name, args...)
 	if *values {
-		helps = append(helps, told)
+		helps = append(helps, text)
 	}
-	return told
+	return text
 }
 
 func said(name string, args ...string) string {
@@ -110,7 +110,10 @@ func writeLine(name string, options []string) {
 		for _, help := range helps {
 			options = append(options, valuesIn(help)...)
 		}
-		helps = nil
+		if helps = nil; told[name] {
+			return
+		}
+		told[name] = true
 	}
 	for i, o := range options {
 		options[i] = strings.TrimSuffix(o, "...")

@@ -10,8 +10,15 @@ import (
 // valuesHead is the first line of values.txt.
 const valuesHead = "# What the manuals of Debian 12 call the values of options that are files, folders, commands or addresses. scripts/options -values writes this."
 
-// helps are the help texts of the program whose line is written next.
-var helps []string
+// compilersHead are the first lines of compilers.txt.
+const compilersHead = `# The options of gcc 12 and clang 14 (Debian 12) that take a value, as each is written: % is the value, _ a blank. A > says that the manual
+# speaks of a file that is written. scripts/options -compilers writes this.`
+
+// helps are the help texts of the program whose line is written next, and told the programs whose lines are written.
+var (
+	helps []string
+	told  = map[string]bool{}
+)
 
 var (
 	// valued is an option with the name of its value: -o FILE, --output=<file>, --color[=WHEN].
@@ -21,6 +28,9 @@ var (
 	// writes are words of a description that speaks of writing.
 	writes = regexp.MustCompile(`(?i)\b(write|writes|output|outputs|save|saves|dump|dumps|store|stores|append|appends|create|creates|emit|log)\b`)
 )
+
+// lowerNames are values that a help text names in small letters, without a mark.
+var lowerNames = []string{"file", "path", "dir", "url", "command", "host", "infile", "outfile", "uri"}
 
 // valuesIn reads the options in a help text whose values are files, folders, commands or addresses.
 func valuesIn(text string) (list []string) {
@@ -35,7 +45,8 @@ func valuesIn(text string) (list []string) {
 		for _, o := range valued.FindAllStringSubmatch(m[1], -1) {
 			options = append(options, o[1])
 			name := o[3] + o[4]
-			if o[2] != "" && names.MatchString(name) && (o[3] != "" || o[2] != " " || strings.ToUpper(name) == name || slices.Contains([]string{"file", "path", "dir", "url", "command", "host", "infile", "outfile", "uri"}, name)) {
+			named := o[2] != " " || o[3] != "" || strings.ToUpper(name) == name || slices.Contains(lowerNames, name)
+			if o[2] != "" && named && names.MatchString(name) {
 				value = strings.ToLower(strings.ReplaceAll(name, " ", "-"))
 			}
 		}
@@ -60,6 +71,7 @@ func valuesIn(text string) (list []string) {
 
 // writeCompilers writes the options of gcc, g++ and clang that take a value, with % in its place and _ for a blank.
 func writeCompilers() {
+	fmt.Println(compilersHead)
 	for _, name := range strings.Fields("gcc g++ clang clang++") {
 		var list []string
 		if strings.HasPrefix(name, "clang") {
