@@ -61,7 +61,7 @@ func (b *builder) listed(names []program.Word, quoted bool) {
 			some = false
 		}
 		b.values([]program.Word{n}, true)
-		b.some = some || quoted
+		b.some = some && !quoted || quoted && len(each) == 1 // several stand for the one word, which then has no place of its own
 	}
 	b.cur.Pattern = each[len(each)-1].Pattern
 }

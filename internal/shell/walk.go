@@ -415,7 +415,11 @@ func (r *reader) choice(c *syntax.CaseClause, st program.State, in program.Input
 		for _, p := range item.Patterns {
 			r.one(p, st)
 		}
-		end = program.Join(end, r.block(item.Stmts, st, in))
+		after := r.block(item.Stmts, st, in)
+		end = program.Join(end, after)
+		if item.Op != syntax.Break { // the commands of a later item may run, too
+			st = program.Join(st, after)
+		}
 	}
 	return end
 }

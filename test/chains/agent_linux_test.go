@@ -146,7 +146,7 @@ func (m *machine) hook(h hookEntry, environ []string, event string) (answer, err
 // step asks the hook and, if it allows, takes the step.
 func (m *machine) step(s step) (taken, error) {
 	t := taken{Line: s.Line, Tool: s.Tool, Answer: answer{Is: allowed}}
-	if !s.Given {
+	if !s.Given && !m.unasked {
 		var err error
 		if t.Answer, err = m.asks("PreToolUse", s.Tool, s.Input); err != nil || t.Answer.Is != allowed {
 			return t, err
@@ -161,6 +161,9 @@ func (m *machine) step(s step) (taken, error) {
 		return t, nil
 	}
 	m.said.WriteString(text)
+	if m.unasked {
+		return t, nil
+	}
 	_, err = m.asks("PostToolUse", s.Tool, s.Input)
 	return t, err
 }

@@ -156,10 +156,11 @@ func (l *laboratory) opened(r report, daemon bool) []string {
 // run is a chain in one of its forms, and what became of it.
 type run struct {
 	chain
-	daemon bool
-	report report
-	opened []string
-	err    error
+	daemon  bool
+	report  report
+	unasked bool // the hook is not asked
+	opened  []string
+	err     error
 }
 
 func (r *run) name() string {
@@ -227,7 +228,7 @@ func (l *laboratory) one(w *world, r *run) *world {
 			return nil
 		}
 	}
-	if r.report, r.err = w.play(job{Chain: r.chain, Daemon: r.daemon}); r.err != nil {
+	if r.report, r.err = w.play(job{Chain: r.chain, Daemon: r.daemon, Unasked: r.unasked}); r.err != nil {
 		return nil
 	}
 	if !r.report.Used {
@@ -238,7 +239,8 @@ func (l *laboratory) one(w *world, r *run) *world {
 	return nil
 }
 
-// TestChains plays every chain. testdata/open.txt names those that still open something; it may only shrink.
+// TestChains plays every chain. testdata/open.txt names those that still open something; it may only shrink. The chains of shell.chains are
+// also played without the hook: each has to open something then, so that a refusal is what keeps it shut.
 func TestChains(t *testing.T) {
 	t.Parallel()
 	pattern, err := regexp.Compile(*only)
@@ -255,9 +257,20 @@ func TestChains(t *testing.T) {
 	}
 	l := newLaboratory(t)
 	runs := runs(chains, pattern)
-	l.all(runs)
+	var bare []*run
+	for _, r := range runs {
+		if r.Cause == "shell" {
+			bare = append(bare, &run{chain: r.chain, unasked: true})
+		}
+	}
+	l.all(append(slices.Clone(runs), bare...))
 	for _, r := range runs {
 		t.Run(r.name(), func(t *testing.T) { r.judge(t, known) })
+	}
+	for _, r := range bare {
+		if r.err != nil || len(r.opened) == 0 {
+			t.Errorf("%s/%s opens nothing without the hook: %v, %v", r.Cause, r.Name, r.report.Steps, r.err)
+		}
 	}
 	t.Log(figures(runs))
 }

@@ -25,6 +25,7 @@ type machine struct {
 	said bytes.Buffer
 	// turn counts the tools that the agent used, and session the chains.
 	turn, session int
+	unasked       bool              // the hook is not asked
 	ready         bool              // see begin
 	hello         string            // the gateway's last answers to the probes
 	digests       map[string]string // see digest
@@ -37,6 +38,7 @@ const stepLimit = 5 * time.Minute
 type job struct {
 	Prepare bool // make the home, and answer with its tar file
 	Daemon  bool // a daemon runs
+	Unasked bool // the steps are taken without asking the hook
 	Chain   chain
 }
 

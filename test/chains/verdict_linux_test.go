@@ -78,6 +78,7 @@ func (m *machine) play(j job) (report, error) {
 	if err := m.begin(j.Daemon); err != nil {
 		return r, err
 	}
+	m.unasked = j.Unasked
 	var before *state
 	r.Used = len(j.Chain.Steps) == 0
 	for _, s := range j.Chain.Steps {

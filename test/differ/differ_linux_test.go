@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -449,7 +450,7 @@ func furnish() error {
 			return err
 		}
 		for _, e := range list {
-			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			if err := removeAll(filepath.Join(dir, e.Name())); err != nil {
 				return err
 			}
 		}
@@ -478,6 +479,20 @@ func furnish() error {
 		}
 	}
 	return nil
+}
+
+// removeAll removes a file or a folder, in which a command may have closed folders.
+func removeAll(path string) error {
+	if os.RemoveAll(path) == nil {
+		return nil
+	}
+	err := filepath.WalkDir(path, func(at string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			err = os.Chmod(at, 0o700) // before it is listed
+		}
+		return err
+	})
+	return errors.Join(err, os.RemoveAll(path))
 }
 
 // furniture are the files of the home.

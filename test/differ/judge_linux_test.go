@@ -132,7 +132,7 @@ func means(p policy.Path, e event) bool {
 			if form == "" || at == "" {
 				continue
 			}
-			if at == form || e.Access == lists && at == filepath.Dir(form) || e.Program == "mktemp" && filepath.Dir(at) == filepath.Dir(form) || (e.Program == "mkdir" || e.Real == "") && within(form, at) || !p.Pattern && !e.Shell && e.Access != executes && within(at, form) {
+			if at == form || e.Access == lists && at == filepath.Dir(form) || e.Program == "mktemp" && filepath.Dir(at) == filepath.Dir(form) || (e.Program == "mkdir" || e.Program == "install" || e.Real == "") && within(form, at) || !p.Pattern && !e.Shell && e.Access != executes && within(at, form) {
 				return true
 			}
 			if p.Pattern && matches(form, at, !e.Shell) {

@@ -94,6 +94,22 @@ func Child(c *Call, bash bool) State {
 	return s
 }
 
+// ForgetEnvironment is for a program that runs its command without the variables that the shell exports: there they are empty, or a shell sets them
+// anew.
+func (c *Call) ForgetEnvironment() {
+	c.State, c.Env = c.State.InChild(false).Doubt(), nil
+}
+
+// ForgetVariable is for a program that runs its command without one of these variables.
+func (c *Call) ForgetVariable(name Word) {
+	if name.Unknown {
+		c.ForgetEnvironment()
+		return
+	}
+	c.State = c.State.InChild(false).With(name.Text, UnknownWords...)
+	c.Env = slices.DeleteFunc(slices.Clone(c.Env), func(v Assignment) bool { return v.Name == name.Text })
+}
+
 // latest returns the last binding of each name.
 func (b *binding) latest() (list []*binding) {
 	for ; b != nil; b = b.next {

@@ -155,7 +155,8 @@ func matches(at, folder, pattern string) bool {
 	if !ok {
 		return false
 	}
-	return pattern == "**" || globs.Has(folder) || !strings.Contains(below, "/") && MayBe(pattern, below)
+	return pattern == "**" || globs.Has(folder) ||
+		!strings.Contains(below, "/") && globs.Of(pattern, false).Meets(globs.Of(globs.Quote(below), false))
 }
 
 // follow appends where the paths from an index on lead through the links that the command made before. why says where that is not known.

@@ -377,6 +377,9 @@ func exec(c *program.Call, args []program.Word) {
 		c.Finish()
 		return
 	}
+	if c.Has("c") {
+		c.ForgetEnvironment()
+	}
 	c.RunInPlace(c.Operands)
 	c.OK.Dead = true
 }

@@ -13,7 +13,7 @@ const (
 		"U|safe-updates|i-am-a-dummy sandbox secure-auth select-limit=v show-warnings sigint-ignore ssl ssl-cipher=v ssl-mode=v " +
 		"skip-ssl get-server-public-key compression-algorithms=v zstd-compression-level=v tls-ciphersuites=v tls-version=v " +
 		"ssl-verify-server-cert n|unbuffered v|verbose V|version w|wait"
-	mysqladminOptions = "h|host=h u|user=v p|password=? P|port=v S|socket=v defaults-file=x r|relative i|sleep=v c|count=v " +
+	mysqladminOptions = "h|host=h u|user=v p|password=? P|port=v S|socket=b defaults-file=x r|relative i|sleep=v c|count=v " +
 		"defaults-extra-file=x plugin-dir=e ssl-ca=r ssl-cert=r ssl-key=r ssl-capath=r ssl-crl=r ssl-crlpath=r character-sets-dir=r " +
 		"protocol=v default-character-set=v"
 	plainMysqladmin = "C|compress connect-timeout=v f|force help l|local b|no-beep no-defaults shutdown-timeout=v s|silent ssl " +

@@ -101,7 +101,7 @@ const (
 		"table-noheadings table-order=v table-right=v table-truncate=v table-wrap=v tree-id=v tree-parent=v tree=v help " +
 		"version"
 	plainRev     = "h V help version"
-	plainHexdump = "b C c d h L=? o V v x canonical color=? format-file=v format=v length=v no-squeezing one-byte-char one-byte-octal " +
+	plainHexdump = "b C c d h L=? o V v x canonical color=? format=v length=v no-squeezing one-byte-char one-byte-octal " +
 		"skip=v two-bytes-decimal two-bytes-hex two-bytes-octal help version"
 	plainAwk = "b|characters-as-bytes C|copyright c|traditional g|gen-pot h|help I|trace L|lint=? M|bignum N|use-lc-numeric " +
 		"n|non-decimal-data O|optimize P|posix r|re-interval s|no-optimize S|sandbox t|lint-old V|version csv k"

@@ -44,7 +44,7 @@ var Rows = []program.Row{
 			"error=v warning=v info=v style=v trusted-registry=v require-label=v strict-labels disable-ignore-pragma file-path-in-report=v",
 		Operands: "r*"},
 	{Name: "head", Plain: plainHead, Options: "n|lines=v c|bytes=v", Operands: "r*"},
-	{Name: "hexdump", Plain: plainHexdump, Options: "n=v s=v e=v f=r", Operands: "r*"},
+	{Name: "hexdump", Plain: plainHexdump, Options: "n=v s=v e=v f|format-file=r", Operands: "r*"},
 	{Name: "iconv", Plain: plainIconv, Options: "f|from-code=v t|to-code=v o|output=w", Operands: "r*"},
 	{Name: "join", Plain: plainJoin, Options: "t=v o=v j=v 1=v 2=v a=v e=v v=v", Operands: "r*"},
 	{Name: "jq", Plain: plainJq,

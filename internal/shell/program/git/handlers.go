@@ -272,7 +272,21 @@ func show(c *program.Call) {
 
 // readPaths reads the files among the operands: REVISION:FILE, and what may be the path of a file. Where git takes a pattern, the name is
 // read that it is about.
-func readPaths(c *program.Call) { operandPaths(c, 'r') }
+func readPaths(c *program.Call) {
+	operandPaths(c, 'r')
+	for _, o := range c.Options {
+		if o.Name == "L" { // RANGE:FILE, and a range may have a colon
+			for i := range len(o.Value.Text) {
+				if o.Value.Text[i] == ':' {
+					c.Role('r', o.Value.Tail(i+1))
+				}
+			}
+			if o.Value.Unknown {
+				c.Unclear("which lines of which file are meant is not known")
+			}
+		}
+	}
+}
 
 // namePaths handles what shows the names of files and nothing in them.
 func namePaths(c *program.Call) { operandPaths(c, 'l') }

@@ -169,6 +169,9 @@ func compileSwift(c *program.Call, args []program.Word) {
 // link handles the linker, which has options with the value attached to one letter.
 func link(c *program.Call, args []program.Word) {
 	c.Scan(slices.DeleteFunc(slices.Clone(args), func(w program.Word) bool {
+		if len(w.Text) > 2 && w.Text[:2] == "-L" {
+			c.Role('r', w.Tail(2))
+		}
 		return len(w.Text) > 2 && w.Text[0] == '-' && strings.IndexByte("LlzOu", w.Text[1]) >= 0
 	}))
 	c.Spread()

@@ -94,7 +94,7 @@ const plainSwift = "c S O Onone Osize Ounchecked g gnone gdwarf-types gline-tabl
 
 const plainLd = "# A|architecture=v b|format=v d dc dp E|export-dynamic EB EL f|auxiliary=v F|filter=v g " +
 	"G|gpsize=v I=v M|print-map n|nmagic N|omagic O q|emit-relocs r|i|relocatable s|strip-all S|strip-debug t|trace " +
-	"u|undefined=v Ur v|version V w|no-warnings x|discard-all X|discard-locals y|trace-symbol=v Y=v z=v a=v " +
+	"u|undefined=v Ur v|version V w|no-warnings x|discard-all X|discard-locals y|trace-symbol=v z=v a=v " +
 	"accept-unknown-input-arch as-needed assert=v Bdynamic dy call_shared Bstatic dn non_shared static Bno-symbolic " +
 	"Bsymbolic Bsymbolic-functions Bgroup Bshareable shared pie pic-executable no-pie check-sections " +
 	"copy-dt-needed-entries defsym=v demangle=? discard-none embedded-relocs enable-new-dtags disable-new-dtags " +
@@ -102,7 +102,7 @@ const plainLd = "# A|architecture=v b|format=v d dc dp E|export-dynamic EB EL f|
 	"gc-keep-exported print-gc-sections hash-size=v hash-style=v help target-help no-undefined allow-shlib-undefined " +
 	"allow-multiple-definition undefined-version default-symver default-imported-symver warn-mismatch whole-archive " +
 	"noinhibit-exec nostdlib oformat=v print-output-format print-sysroot print-memory-usage print-map-discarded " +
-	"reduce-memory-overheads max-cache-size=v relax require-defined=v rpath-link=v sort-common=? sort-section=v " +
+	"reduce-memory-overheads max-cache-size=v relax require-defined=v sort-common=? sort-section=v " +
 	"spare-dynamic-tags=v split-by-file=? split-by-reloc=? start-group end-group stats strip-discarded task-link=v " +
 	"traditional-format section-start=v Tbss=v Tdata=v Ttext=v Ttext-segment=v Trodata-segment=v unique=? " +
 	"unresolved-symbols=v verbose=? version-exports-section=v dynamic-list-data dynamic-list-cpp-new " +

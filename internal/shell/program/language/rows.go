@@ -45,7 +45,7 @@ var Rows = []program.Row{
 		"C|cpu-target=v J|sysimage=x H|home=e", Parse: interpret},
 	{Name: "kotlin", Style: program.First, Plain: "version help h no-reflect", Options: "e=i", Parse: onJava},
 	{Name: "ld", Style: program.Single, Listed: true, Plain: plainLd,
-		Options: "o|output=w L|library-path=? l|library=? T|script|default-script|dT=x " +
+		Options: "o|output=w L|library-path=r rpath-link=r Y=r l|library=? T|script|default-script|dT=x " +
 			"c|mri-script=x Map=w plugin=x out-implib=w output-def=w base_file=w dependency-file=w m=v e|entry=v dynamic-linker=v rpath=v " +
 			"soname|h=v retain-symbols-file=r version-script=r dynamic-list=r export-dynamic-symbol-list=r R|just-symbols=r sysroot=r cref " +
 			"error-handling-script=x", Operands: "r*", Parse: link},

@@ -91,13 +91,16 @@ func readOptions(c *program.Call, words []program.Word) (operands []program.Word
 	named := make([]program.Word, 0, len(words))
 	for i := 0; i < len(words); i++ {
 		w := words[i]
-		name, _, valued := strings.Cut(strings.TrimLeft(w.Text, "-"), "=")
+		name, value, valued := strings.Cut(strings.TrimLeft(w.Text, "-"), "=")
 		role, known := compilerRow.Names(name)
 		switch {
 		case len(w.Text) < 2 || w.Text[0] != '-' || strings.HasPrefix(w.Text, "--"):
 			named = append(named, w)
 		case known && valued && len(name) == 1: // -o=x writes the file "=x"
 			c.Role(role, w.Tail(2))
+		case known && role == '?' && !isKeyword(value) && !isText(name):
+			c.Role('g', w.Tail(len(w.Text)-len(value)))
+			c.Unclear("what the option " + w.Text + " does is not known")
 		case known:
 			named = append(named, w)
 			if _, separate := takesWord(w.Text); separate && role != 0 && !valued && i+1 < len(words) {
@@ -114,6 +117,18 @@ func readOptions(c *program.Call, words []program.Word) (operands []program.Word
 	}
 	c.Scan(named)
 	return c.Operands
+}
+
+// isText reports whether an option of C compilers has a value that may look like a path, and is none: what a path begins with, which functions are
+// meant, what a number is made from, a name of the language Go.
+func isText(name string) bool {
+	switch name {
+	case "fcoverage-compilation-dir", "fdebug-compilation-dir", "ffile-compilation-dir", "fprofile-exclude-files", "fprofile-filter-files",
+		"finstrument-functions-exclude-file-list", "finstrument-functions-exclude-function-list", "frandom-seed", "fgo-pkgpath", "fgo-prefix",
+		"fgo-relative-import-path", "print-file-name", "print-prog-name":
+		return true
+	}
+	return false
 }
 
 // joinable are options of C compilers whose value may follow without a blank. The row has the roles of the values.

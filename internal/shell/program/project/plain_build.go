@@ -6,10 +6,10 @@ package project
 // classes, and the manual of gcc 14.
 const compilerOptions = "o|output=w I|include-directory|include-directory-after=r L|library-directory=r l=v D|define-macro=v " +
 	"U|undefine-macro=v include=r imacros=r isystem=r iquote=r idirafter=r isysroot=r sysroot=r iprefix=r iwithprefix=r " +
-	"iwithprefixbefore=r imultilib=v F=r include-pch=r cxx-isystem=r isystem-after=r iframework=r iframeworkwithsysroot=r " +
+	"iwithprefixbefore=r imultilib=r F=r include-pch=r cxx-isystem=r isystem-after=r iframework=r iframeworkwithsysroot=r " +
 	"iwithsysroot=r stdlib++-isystem=r working-directory=k " +
 	"x|language=v T=x MF=w MJ=w MT=v MQ=v write-dependencies write-user-dependencies J=o dumpdir=o dumpbase=w dumpbase-ext=v aux-info=w " +
-	"serialize-diagnostics=w dependency-file=w dependency-dot=w dsym-dir=o gen-cdb-fragment-path=o module-dependency-dir=o " +
+	"gnatO=w objcmt-allowlist-dir-path|objcmt-whitelist-dir-path=r serialize-diagnostics=w dependency-file=w dependency-dot=w dsym-dir=o gen-cdb-fragment-path=o module-dependency-dir=o " +
 	"arcmt-migrate-report-output=w output-pch=w index-header-map " +
 	"wrapper=c specs=x fplugin=x fpass-plugin=x hipspv-pass-plugin=x B|prefix=e iplugindir=e gcc-toolchain=e gcc-install-dir=e " +
 	"ccc-install-dir=e ccc-gcc-name=x resource-dir=e config=x config-user-dir=e config-system-dir=e ld-path=x fuse-ld=x load=x " +
@@ -33,7 +33,7 @@ const plainGcc = "c S E v w s W O Ofast g P C CC H M MM MD MMD MP MG p pg pipe p
 	"print-multi-directory print-multiarch print-sysroot print-sysroot-headers-suffix print-multi-os-directory print-resource-dir " +
 	"print-targets print-supported-cpus help=? version target-help ### no-canonical-prefixes no-integrated-as integrated-as " +
 	"integrated-cpp Qunused-arguments emit-llvm analyze no-sysroot-suffix install_name=v dynamiclib bundle dead_strip all_load ObjC " +
-	"current_version=v compatibility_version=v mmacosx-version-min=? A|assert=v G=v cpp nocpp pass-exit-codes mthread-model=v " +
+	"current_version=v compatibility_version=v mmacosx-version-min=? A|assert=v G=v cpp=? object-file-name=v nocpp pass-exit-codes mthread-model=v " +
 	"driver-mode=? rsp-quoting=? completion=? cuda-gpu-arch=? offload-arch=? " +
 	"fRTS=? fabi-compat-version=? fabi-version=? fada-spec-parent=? falign-functions=? falign-jumps=? " +
 	"falign-labels=? falign-loops=? faligned-new=? faltivec-src-compat=? fanalyzer-checker=? fanalyzer-verbosity=? " +

@@ -14,8 +14,8 @@ const (
 	plainDpkgQuery = "l|list L|listfiles=v s|status S|search=v W|show p|print-avail c|control-path=v control-list=v control-show=v " +
 		"f|showformat=v load-avail no-pager h|help version"
 	plainFindmnt = "A|all a|ascii b|bytes C|nocanonicalize c|canonicalize D|df d|direction=v e|evaluate f|first-only s|fstab h|help " +
-		"i|invert J|json k|kernel l|list M|mountpoint=v m|mtab v|nofsroot n|noheadings u|notruncate O|options=v output-all " +
-		"o|output=v P|pairs p|poll=? pseudo r|raw R|submounts real shadowed S|source=v T|target=v N|task=v w|timeout=v tree " +
+		"i|invert J|json k|kernel l|list m|mtab v|nofsroot n|noheadings u|notruncate O|options=v output-all " +
+		"o|output=v P|pairs p|poll=? pseudo r|raw R|submounts real shadowed S|source=v N|task=v w|timeout=v tree " +
 		"t|types=v U|uniq verbose x|verify V|version vfs-all y|shell"
 	plainGetconf  = "a v=v"
 	plainGroups   = "help version"

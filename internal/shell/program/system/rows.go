@@ -87,7 +87,7 @@ var Rows = []program.Row{
 	{Name: "dscl", Handle: directory},
 	{Name: "ethtool", Handle: ethtool},
 	{Name: "fdisk", Options: "l|list", Operands: "w*", Does: effect.Destructive | effect.Privilege, Shows: "l"},
-	{Name: "findmnt", Plain: plainFindmnt, Options: "F|tab-file=r", Operands: "v*"},
+	{Name: "findmnt", Plain: plainFindmnt, Options: "F|tab-file=r M|mountpoint=l T|target=l", Operands: "v*"},
 	{Name: "firewall-cmd", Does: effect.Privilege, Handle: firewall},
 	{Name: "flatpak", Plain: "v|verbose ostree-verbose version h|help user system", Rest: effect.Install | effect.Network,
 		Subs: []program.Row{
@@ -256,7 +256,7 @@ var Rows = []program.Row{
 	{Name: "plutil", Plain: plainPlutil, Style: program.Single,
 		Options: "p lint type=v convert=v extract=2 replace=v insert=v remove=v create=v o=w e=v s r n " +
 			"expect=v", Operands: "r*", Handle: propertyList},
-	{Name: "pmap", Plain: plainPmap, Options: "C|create-rc-to=w N|read-rc-from=r n|create-rc", Operands: "v*"},
+	{Name: "pmap", Plain: plainPmap, Options: "C|read-rc-from=r N|create-rc-to=w n|create-rc", Operands: "v*"},
 	{Name: "pmset", Handle: power},
 	{Name: "poweroff", Does: effect.Process | effect.Privilege},
 	{Name: "printenv", Plain: plainPrintenv, Handle: printenv},

@@ -67,20 +67,17 @@ func env(c *program.Call, args []program.Word) {
 	if v, ok := c.Value("u"); ok && program.IsOurVariable(v.Text) {
 		c.Does |= effect.Operator
 	}
-	if c.HasAny("i", "u") { // an exported function is a variable
-		c.State = c.State.InChild(false)
+	if c.Has("i") {
+		c.ForgetEnvironment()
 	}
 	for _, o := range c.Options {
-		if o.Name == "u" {
-			c.State = c.State.With(o.Value.Text, program.UnknownWords...)
-			if o.Value.Unknown {
-				c.State = c.State.Doubt()
-			}
+		if o.Name == "u" { // an exported function is a variable, too
+			c.ForgetVariable(o.Value)
 		}
 	}
 	rest := c.Operands
 	if len(rest) > 0 && rest[0].Text == "-" && !rest[0].Unknown { // as -i
-		c.State = c.State.InChild(false)
+		c.ForgetEnvironment()
 		rest = rest[1:]
 	}
 	if v, ok := c.Value("S"); ok {
@@ -162,7 +159,7 @@ func splitWords(t program.Word, home string) ([]program.Word, bool) {
 func sudo(c *program.Call, args []program.Word) {
 	c.Scan(args)
 	rest := c.Operands
-	c.State = c.State.InChild(false)
+	c.ForgetEnvironment()
 	if v, ok := c.Value("D"); ok {
 		c.Enter(v)
 	}

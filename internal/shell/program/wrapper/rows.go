@@ -46,7 +46,7 @@ var Rows = []program.Row{
 	{Name: "pkexec", Style: program.First, Options: "u|user=v", Parse: sudo},
 	{Name: "runuser", Options: "c|command=v u=v", Parse: su},
 	{Name: "script", Style: program.First,
-		Options: "c|command=v I|log-in=w O|log-out=w B|log-io=w T|log-timing=w t|timing=? E=v m|logging-format=v o|output-limit=v echo=v",
+		Options: "c|command=v I|log-in=w O|log-out=w B|log-io=w T|log-timing=w t|timing=?w E=v m|logging-format=v o|output-limit=v echo=v",
 		Plain:   "a|append e|return f|flush force q|quiet h|help V|version", Operands: "w",
 		Parse: script},
 	{Name: "setpriv", Style: program.First, Parse: sudo},
