@@ -106,7 +106,7 @@ func (x *Boxed) boxed(s *install.Setup, private *install.Private, o Box, socket 
 	c.Hide = nil // the state is not in this sandbox, but for the agent's home and the program of its hook
 	c.Profile, c.Hosts, c.Protect, c.Grace = profile, private.Hosts, private.Fixed, 5
 	c.Write = []string{o.Home}
-	c.Read = append([]string{filepath.Dir(socket), s.Small}, programFiles(x.program)...)
+	c.Read = append(append(c.Read, filepath.Dir(socket), s.Small), programFiles(x.program)...)
 	c.Env = append(slices.Clone(private.Environ), "PATH="+programPath(x.app.Getenv("PATH")))
 	c.GitConfig = filepath.Join(o.Home, "gitconfig")
 	sandboxed.Identify("git", c.GitConfig, x.app.Environ)
