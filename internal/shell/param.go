@@ -48,7 +48,9 @@ func (b *builder) param(p *syntax.ParamExp, quoted bool) {
 		vals = program.UnknownWords
 	}
 	if p.Index == nil && p.Param.Value != "@" && p.Param.Value != "*" && len(vals) > 1 {
-		vals = vals[:1] // of an array its first element
+		if vals = vals[:1]; vals[0].Pattern && vals[0].Expanded { // of an array its first element, here one of several names
+			vals = program.UnknownWords
+		}
 	}
 	list := p.Param.Value == "@" || p.Param.Value == "*" || p.Index != nil && isAll(p.Index)
 	names := list && slices.ContainsFunc(vals, func(v program.Word) bool { return v.Pattern && v.Expanded }) // several, perhaps

@@ -51,6 +51,7 @@ func (b *builder) listed(names []program.Word, quoted bool) {
 	each := make([]program.Word, len(names))
 	for i, n := range names {
 		n.MayBeEmpty, n.Split = true, n.Pattern && !quoted && !b.whole
+		n.Expanded = n.Pattern // between quotes, too, and in a variable, it stands for names
 		n.Unknown = n.Unknown || !quoted && !b.whole && strings.ContainsAny(n.Text, " \t\n")
 		each[i] = n
 	}
@@ -63,7 +64,6 @@ func (b *builder) listed(names []program.Word, quoted bool) {
 		b.values([]program.Word{n}, true)
 		b.some = some && !quoted || quoted && len(each) == 1 // several stand for the one word, which then has no place of its own
 	}
-	b.cur.Pattern = each[len(each)-1].Pattern
 }
 
 // thing appends the name of a thing, which is not known.

@@ -68,8 +68,8 @@ func (w *Walk) Listed(from int) []Word {
 			if path.Clean(at.Raw) != "." { // a file, or the matches of a pattern
 				names = append(names, Word{Text: at.Raw, Pattern: at.Pattern, Except: at.Except})
 			}
-			if !at.Pattern {
-				names = append(names, Word{Text: path.Join(globs.Quote(at.Raw), "*"), Pattern: true})
+			if !at.Pattern { // whatever lies below a folder, hidden or not
+				names = append(names, Word{Text: path.Join(globs.Quote(at.Raw), "**"), Pattern: true})
 			}
 		}
 	}

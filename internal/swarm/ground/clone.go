@@ -547,12 +547,17 @@ const fetchTime = 10 * time.Minute
 // walls of the worker: it follows what the worker has written in there, and finds what the worker finds. What it sends is checked. The
 // error is errNowhere if the cause is in the worker's repository.
 func (t *Tree) fetch(ctx context.Context) (Commit, error) {
+	for _, name := range []string{"shallow", "commondir"} { // objects without their history would come; see gitrepository-layout(5)
+		if _, err := os.Lstat(filepath.Join(t.Dir, ".git", name)); err == nil {
+			return "", fmt.Errorf("%w: it has a file %s", errNowhere, name)
+		}
+	}
 	bounded, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	err := t.fetchAll(bounded)
 	if err == nil {
 		var at Commit
-		if at, err = t.repo.resolve(ctx, t.ref("fetched", "HEAD")); err == nil { // git takes no commit whose history is cut off
+		if at, err = t.repo.resolve(ctx, t.ref("fetched", "HEAD")); err == nil {
 			return at, nil
 		}
 	}
