@@ -91,11 +91,11 @@ func TestProtectedFilesThatPatternsMatch(t *testing.T) {
 		"git grep --untracked foo", "find . -iname '*.JSON' | xargs cat", "grep -r foo .", "grep -rn foo", "grep -r foo sub --include='*.json'",
 		"rg foo", "rg -uu foo deep", "rg --hidden foo deep", "tar czf a.tgz .", "zip -r a.zip sub", "git grep --no-index foo",
 		"find . -type f | xargs cat", "find sub -type f -exec cat {} +", "cat src/*.txt", "git ls-files | xargs cat", "cat $(git ls-files -o)",
-		`y=$(git ls-files | head -1); cat "$y"`, "fd -H . sub | xargs cat")
+		`y=$(git ls-files | head -1); cat "$y"`, "fd -H . sub | xargs cat", "git ls-files '*.json' | xargs cat", "git ls-files sub | xargs cat", "git ls-files '*' | xargs cat", "git ls-files '*env' | xargs cat", "git ls-files 'sub/*' | xargs cat", "git ls-files -x '*.go' | xargs cat")
 	wants(t, dir, policy.Allow,
 		"cat *.go", "grep -r foo src", "grep -rn foo . --include='*.go'", "grep -r foo . --exclude='.env*' --exclude='credentials.json'",
 		"rg foo src", "rg foo deep", "rg -t go foo", "rg -g '*.go' foo", "grep foo a.go", "git grep foo", "git diff", "tar czf a.tgz src",
-		"cat src/*.json", "rm -f src/*.o", "find . -name '*.go' -exec gofmt -w {} +", "find src -type f | xargs cat", "git ls-files src | xargs cat",
+		"cat src/*.json", "rm -f src/*.o", "find . -name '*.go' -exec gofmt -w {} +", "find src -type f | xargs cat", "git ls-files src | xargs cat", "git ls-files '*.go' | xargs gofmt -l", "git ls-files -z 'src/*.json' | xargs -0 cat",
 		"find . -name '*.pyc' -delete", "find . -type f -not -path '*/.env' -not -name credentials.json -exec cat {} +",
 		"find . -path ./skills -prune -o -name '*.md' -exec sed -i s/a/b/ {} +", "ls */", "find . -name '*.yaml'")
 }

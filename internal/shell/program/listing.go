@@ -26,6 +26,9 @@ func (w *Walk) Listed(from int) []Word {
 	case "find":
 		return w.Found
 	case "ls", "git", "fd", "rg", "grep":
+		if names := pathspecs(p.Argv); names != nil {
+			return names
+		}
 		if p.Program == "git" && (len(p.Argv) < 2 || p.Argv[1] != "ls-files" && p.Argv[1] != "diff" && p.Argv[1] != "grep") {
 			return nil
 		}
@@ -71,6 +74,30 @@ func (w *Walk) Listed(from int) []Word {
 			if !at.Pattern { // whatever lies below a folder, hidden or not
 				names = append(names, Word{Text: path.Join(globs.Quote(at.Raw), "**"), Pattern: true})
 			}
+		}
+	}
+	return names
+}
+
+// pathspecs returns the names that git ls-files lists if it is told which ones; nil: it is not, or with options that change their meaning.
+// A star of a pathspec stands for slashes, too.
+func pathspecs(argv []string) (names []Word) {
+	if len(argv) < 3 || argv[0] != "git" || argv[1] != "ls-files" {
+		return nil
+	}
+	for _, arg := range argv[2:] {
+		switch {
+		case Named("-z|-c|-o|-m|-d|-s|-co|-oc|--cached|--others|--modified|--deleted|--stage|--exclude-standard|--", arg):
+		case arg == "" || strings.ContainsAny(arg[:1], "-:/~") || strings.Contains(arg, ".."):
+			return nil
+		case globs.Has(arg):
+			folder, last := path.Split(arg)
+			if globs.Has(folder) {
+				return nil
+			}
+			names = append(names, Word{Text: path.Join(folder, "**", last), Pattern: true})
+		default:
+			names = append(names, Word{Text: arg}, Word{Text: path.Join(arg, "**"), Pattern: true})
 		}
 	}
 	return names
