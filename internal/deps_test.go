@@ -21,6 +21,7 @@ import (
 // import what its room may, and the packages of one room may import each other. Rooms that are not built yet stand here too.
 const imports = `
 rawjson text lazy state atomicfile store telemetry model harness setup tmux worktree keeper policy :
+registry             : rawjson lazy
 harness store model  : rawjson text
 state worktree       : atomicfile
 setup                : text yamlfile
@@ -30,7 +31,7 @@ daemon               : rpc rawjson text state atomicfile
 secret yamlfile      : text atomicfile policy
 shell scan           : policy text credential
 builtin              : policy text
-files sandbox        : builtin policy text lazy keeper atomicfile credential
+files sandbox        : builtin policy text lazy keeper atomicfile credential registry
 find                 : text lazy
 skill                : policy text atomicfile yamlfile
 audit                : policy rawjson text lazy credential store atomicfile
@@ -48,10 +49,10 @@ agent                : policy skill approval gate model harness run transcript r
 swarm                : policy skill gate run harness agent model sandbox protocol workflow store setup keeper text lazy tmux worktree
 swarm                : builtin atomicfile yamlfile credential rawjson
 config               : policy shell code skill audit approval backend sandbox protocol workflow secret state atomicfile yamlfile
-config               : text lazy
+config               : text lazy registry
 node                 : rawjson text state atomicfile store telemetry model harness setup tmux worktree keeper policy credential rpc daemon
 node                 : secret yamlfile shell scan builtin files sandbox skill audit approval memory transcript protocol workflow backend
-node                 : find gate gateway hook run agent swarm config
+node                 : registry find gate gateway hook run agent swarm config
 web                  : node policy skill audit approval backend gate run swarm protocol workflow config transcript
 web                  : memory setup telemetry text rawjson state atomicfile daemon yamlfile store tmux credential scan
 `

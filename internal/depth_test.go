@@ -14,6 +14,7 @@ import (
 //	own    it reads what this program, or another process of it, has written: the state, its socket, its commands
 //	person it reads a file, or a text, of the person who runs the program
 //	model  it reads the answer of a language model, which has a bound on its length
+//	flat   it keeps nothing of the depth of what it reads: it looks for members, or reads a flat value of a bounded text
 //	fake   it plays somebody in tests and demonstrations
 const readers = `
 part   : internal/approval internal/backend/catalog internal/backend/mcpclient internal/builtin internal/gate internal/gate/facts internal/gate/view
@@ -22,13 +23,14 @@ part   : internal/run internal/scan internal/skill internal/rpc internal/config/
 own    : internal/agent/journal internal/audit internal/audit/index internal/backend/pin internal/config/accept internal/config/profiles
 own    : internal/config/save internal/daemon internal/gate/session internal/hook/door internal/keeper internal/memory internal/node/agentshell
 own    : internal/node/chat internal/node/client internal/node/failure internal/node/relocate internal/node/sandboxed internal/node/ungoverned internal/run/book
-own    : internal/sandbox internal/sandbox/jail internal/sandbox/quarantine internal/state internal/swarm/book internal/swarm/notices
+own    : internal/sandbox internal/sandbox/jail internal/sandbox/light internal/sandbox/quarantine internal/state internal/swarm/book internal/swarm/notices
 own    : internal/swarm/material internal/swarm/worker internal/transcript internal/web/device internal/web/push internal/web/served
 own    : internal/agent/slash cmd/myc/internal/agents cmd/myc/internal/approvals cmd/myc/internal/base cmd/myc/internal/demo cmd/myc/internal/engine
 own    : cmd/myc/internal/modes cmd/myc/internal/policy cmd/myc/internal/repl cmd/myc/internal/tools
 person : internal/code internal/config/fromclaude internal/config/settings internal/hook/install internal/memory/exchange internal/node/talks
 person : internal/policy/box internal/swarm/plan
 model  : internal/approval/judge internal/agent/structured internal/swarm/proposal
+flat   : internal/sandbox/warm
 fake   : internal/model/fake
 `
 

@@ -1,7 +1,8 @@
 // Command myc-hook answers one event of a coding agent. It is a small form of `myc hook` that starts in a few milliseconds. It asks the
 // daemon of the project. Without a daemon it becomes the `myc` beside it.
 //
-// It is also the child of the sandbox, which builds the walls around a command, because it starts in a fourth of the time of `myc`.
+// It is also the child of the sandbox, which builds the walls around a command, and of the light wall around an agent, because it starts in
+// a fourth of the time of `myc`.
 package main
 
 import (
@@ -15,8 +16,11 @@ import (
 )
 
 func main() {
-	if jail.IsChild(os.Args[1:]) {
+	switch {
+	case jail.IsChild(os.Args[1:]):
 		os.Exit(jail.Main())
+	case jail.IsAround(os.Args[1:]):
+		os.Exit(jail.AroundMain())
 	}
 	hook.Deaf()
 	interrupted := func() context.Context {

@@ -317,7 +317,7 @@ func TestAgentsDoNotAnswerForPeople(t *testing.T) {
 	for _, mark := range []string{hook.TokenVar + "=" + s.Token, "CLAUDECODE=1"} {
 		for _, args := range [][]string{
 			{"approvals", "approve", r.ID}, {"approvals", "approve", r.ID, "--for", "rule"}, {"approvals", "deny", r.ID}, {"approvals", "list"},
-			{"approvals", "show", r.ID}, {"approvals", "token"}, {"approvals", "token", "--revoke"},
+			{"approvals", "show", r.ID}, {"approvals", "keep", r.ID}, {"approvals", "token"}, {"approvals", "token", "--revoke"},
 		} {
 			cmd := p.command(args...)
 			cmd.Env = append(append([]string{}, cmd.Env...), mark)

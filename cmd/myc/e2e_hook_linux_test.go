@@ -215,6 +215,8 @@ func TestMycClaudeRefuses(t *testing.T) {
 		{[]string{"claude", "--mcp-config", "x.json"}, "", 2, "--mcp-config would bypass"},
 		{[]string{"claude", "mcp", "list"}, "", 2, `"mcp" does not start a session`},
 		{[]string{"claude", "--role"}, "", 2, "--role needs a value"},
+		{[]string{"claude", "--wall"}, "", 2, "--wall needs yes or no"},
+		{[]string{"claude", "--wall=maybe"}, "", 2, "--wall needs yes or no"},
 		{[]string{"claude", "--ask", "deny"}, "", 2, "--ask is for a run without a dialog"},
 		{[]string{"claude", "-p", "x", "--ask=maybe"}, "", 2, `"maybe" is not one of wait, deny`},
 		{[]string{"claude", "-p", "x", "--ask"}, "", 2, "needs an argument: --ask"},

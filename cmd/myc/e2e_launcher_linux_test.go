@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -85,15 +86,9 @@ func TestLauncherHoldsThePort(t *testing.T) {
 	case <-p.ctx.Done():
 		t.Fatal("the agent does not come so far")
 	}
-	agent := 0
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", cmd.Process.Pid))
-	for _, thread := range threads {
-		if children, err := os.ReadFile(thread); err == nil {
-			_, _ = fmt.Sscan(string(children), &agent)
-		}
-	}
+	agent := agentBelow(cmd.Process.Pid)
 	if agent == 0 {
-		t.Fatal("the launcher has no child")
+		t.Fatal("the launcher has no agent")
 	}
 	if !taken(addr) {
 		t.Error("the port is free while the agent lives")
@@ -113,4 +108,23 @@ func TestLauncherHoldsThePort(t *testing.T) {
 	if !exists(p, "own.txt") || exists(p, "denied*.txt") {
 		t.Errorf("own.txt: %t, denied: %t\n%s", exists(p, "own.txt"), exists(p, "denied*.txt"), out.String())
 	}
+}
+
+// agentBelow is the Claude Code that a process started, whatever stands between them; 0 if there is none.
+func agentBelow(pid int) int {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, thread := range threads {
+		children, _ := os.ReadFile(thread)
+		for _, field := range strings.Fields(string(children)) {
+			child, _ := strconv.Atoi(field)
+			comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", child))
+			if strings.HasPrefix(string(comm), "claude") {
+				return child
+			}
+			if found := agentBelow(child); found != 0 {
+				return found
+			}
+		}
+	}
+	return 0
 }

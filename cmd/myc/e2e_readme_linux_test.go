@@ -16,15 +16,13 @@ import (
 
 // readmeStandIns are the shell functions that stand in for what a test cannot do as it is written: it does not write to /usr/local/bin,
 // because its programs lie in a folder for temporary files already, its agents have a prompt instead of a person, and the terminal of
-// one's own in which approvals are watched is a process that the script ends. Init asks nobody off a terminal, so the answer is given to
-// it. The gateway is told where the state is, because a program that an agent starts looks for it in the home of its user, whatever HOME
+// one's own in which approvals are watched is a process that the script ends. The gateway is told where the state is, because a program that an agent starts looks for it in the home of its user, whatever HOME
 // says, and the home of a test is another.
 const readmeStandIns = `
 make() { echo "stand-in: make $*"; }
 cp() { echo "stand-in: cp $*"; }
 myc() {
 	case "$1 $2" in
-	"init ") command myc init --sandbox yes ;;
 	"claude "*) shift; echo "Do what the script says." | command myc claude --unsafe-program "$@" ;;
 	"hook install") command myc "$@" --unsafe-program ;;
 	"approvals watch") command myc "$@" </dev/null & watcher=$! ;;
@@ -41,7 +39,7 @@ claude() {
 
 // TestReadme runs the recipes of README.md as they are written, with the real Claude Code and a scripted model: under `myc claude`, and
 // then as a person starts it, under the hook. Both have their hands: a file is written by the agent's own tool, and one by the gateway's.
-// Code of the project runs in the sandbox under `myc claude`, without a question; under the hook of a plain `claude` too.
+// Commands run in the sandbox under `myc claude`, without a question; under the hook of a plain `claude` too.
 func TestReadme(t *testing.T) {
 	realAgent(t, "claude")
 	if !withoutNetwork(t) {
@@ -130,7 +128,7 @@ func readmeSandbox(t *testing.T, root string) {
 			continue
 		}
 		got = append(got, r.Effect+" "+r.Sandbox)
-		if r.Rule != "code-in-the-sandbox" {
+		if r.Rule != "go-packages" {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -16,7 +16,7 @@ func TestClaudeReadsNoSecretFiles(t *testing.T) {
 		return
 	}
 	p := newProject(t, nil)
-	p.must("init")
+	p.must("init", "--sandbox", "no")
 	p.write(".env.vercel", "TOKEN=hunter2-hunter2\n")
 	p.write("terraform.tfvars", "password = \"hunter2-hunter2\"\n")
 	key := filepath.Join(p.home, ".ssh", "id_ed25519")

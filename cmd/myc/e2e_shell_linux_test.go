@@ -23,11 +23,14 @@ import (
 // shellWorld is a project with a program, whose developer's shell runs in the sandbox.
 func shellWorld() map[string]string {
 	return world(map[string]string{
-		"mycelium.yaml": "session: {defaultRole: developer}\napproval: {mode: local}\n",
+		"mycelium.yaml": "session: {defaultRole: developer}\napproval: {mode: local}\n" +
+			"sandbox: {registries: {corp: {like: npm, hosts: [npm.example.invalid]}}}\n",
 		"skills/hands/SKILL.yaml": "name: hands\ndescription: Own tools.\nallowedRoles: [developer]\nallowedTools: [agent__Bash, " +
 			"agent__Write, agent__Read]\n",
 		"rules.yaml": "version: 1\nrules:\n" +
 			"  - {name: outside, action: allow, tool: Bash, args: {command: [env]}}\n" +
+			"  - {name: packages, action: allow, tool: Bash, sandbox: {profile: project, registries: [corp]}, " +
+			"args: {command: [\"sh npm.sh\"]}}\n" +
 			"  - {name: work, action: allow, tool: Bash, sandbox: project, match: {effect: [read, write, delete, execute, project_code, " +
 			"written_here, inline_code]}}\n" +
 			"  - {name: files, action: allow, tool: Write|Read, match: {path: [{glob: \"DIR/**\"}]}}\n",
@@ -254,6 +257,11 @@ func agentAsks(t *testing.T, p *project, door agentDoor) {
 	p.write("fetch.sh", "curl -sSf http://registry.example.invalid/x\n")
 	p.write("read.sh", "cat "+p.home+"/outside.txt\n")
 	p.write("key.sh", "cat "+p.home+"/.ssh/x\n")
+	// A lock file that the agent commits itself opens nothing.
+	p.write("npm.sh", `echo '{"packages":{"node_modules/left-pad":{"version":"1.0.0"}}}' > package-lock.json
+git add package-lock.json && git commit -qm lock
+curl -sSf https://npm.example.invalid/left-pad
+`)
 	bare := filepath.Join(p.home, "bare.git")
 	p.git("init", "-q", "--bare", bare)
 	p.git("remote", "add", "origin", bare)
@@ -276,6 +284,7 @@ func agentAsks(t *testing.T, p *project, door agentDoor) {
 		bashStep("sh fetch.sh"), answering("sh fetch.sh", "approve", "--for", "session", "--sure"), bashStep("sh fetch.sh"),
 		bashStep("sh read.sh"), answering("sh read.sh", "approve", "--sure"), bashStep("sh read.sh"), answering("sh read.sh", "deny"),
 		bashStep("sh key.sh"), bashStep("sh key.sh"),
+		bashStep("sh npm.sh"), answering("sh npm.sh", "approve", "--sure"),
 		answering("git push -q origin HEAD:main", "approve", "--sure"),
 	)
 	for i, want := range []string{
@@ -283,26 +292,27 @@ func agentAsks(t *testing.T, p *project, door agentDoor) {
 		"502", "502", // it gets through the proxy now; there is no such host
 		"lacked in the sandbox project: read " + p.home + "/outside.txt. Run the same", "from outside",
 		"read " + p.home + "/outside.txt. Run the same", "Not approved by",
-		"is protected", "is protected", "",
+		"is protected", "is protected",
+		"lacked in the sandbox project: package corp:left-pad. Run the same command again to ask a person", "502", "",
 	} {
 		if !strings.Contains(told[i], want) {
 			t.Errorf("step %d: the model reads %q, want %q", i, told[i], want)
 		}
 	}
 	file := "read " + p.home + "/outside.txt"
-	for i, want := range []string{"host registry.example.invalid:80", file, file, ""} {
+	for i, want := range []string{"host registry.example.invalid:80", file, file, "package corp:left-pad", ""} {
 		if i < len(asked) && asked[i].Lacked.String() != want {
 			t.Errorf("question %d asks for %q, want %q", i, asked[i].Lacked, want)
 		}
 	}
-	if len(asked) != 4 {
+	if len(asked) != 5 {
 		t.Errorf("%d questions", len(asked))
 	}
 	if p.git("--git-dir", bare, "log", "-1", "--format=%s", "main") != p.git("log", "-1", "--format=%s") {
 		t.Error("it was not pushed")
 	}
 	var lacks []audit.Record
-	if p.decode(&lacks, "audit", "query", "--rule", "sandbox"); len(lacks) != 5 {
+	if p.decode(&lacks, "audit", "query", "--rule", "sandbox"); len(lacks) != 6 {
 		t.Errorf("%d records of lacks: %v", len(lacks), lacks)
 	}
 }

@@ -306,6 +306,10 @@ exec cat
 		}
 	}
 	a.shows("it is made")
+	f.eventually("its turn is over", func() bool { // else the end of the turn is asked about, too
+		screen, err := a.server.Screen(a.ctx, a.pane.ID)
+		return err == nil && !strings.Contains(screen, "esc to interrupt")
+	})
 	if exists(shop, "no.txt") || !exists(shop, "yes.txt") {
 		t.Error("the replies were not what the dialogs were answered")
 	}

@@ -165,3 +165,39 @@ func TestWebAPICritical(t *testing.T) {
 	a.call("POST", "/api/approvals/{project}/{id}", "", yes+`,"sure":true}`, 200, at...)
 	p.says(hook, "allow")
 }
+
+// TestWebAPIKeep: a program keeps an approval that was given once, as a person does: it looks first, and what it keeps is bound to what it
+// read. How often people were asked is told, and a person's own calls are no questions of an agent.
+func TestWebAPIKeep(t *testing.T) {
+	t.Parallel()
+	p := newProject(t, asking(map[string]string{"rules.yaml": "version: 1\n",
+		"mycelium.yaml": "session: {defaultRole: guest, roles: [guest, developer]}\npolicy: {fallback: {mcp: ask}}\n"}))
+	p.serve()
+	a := p.api()
+	first := p.start("", "call", "--ask", "wait", "files__list_directory", "--args", `{"path":"."}`)
+	r := p.waiting(1, 1)[0]
+	this := []string{"{project}", site.Key(p.state()), "{id}", r.ID}
+	const keep = "/api/approvals/{project}/{id}/keep"
+	a.call("POST", keep, "", `{"look":true}`, 409, this...) // it waits
+	a.call("POST", "/api/approvals/{project}/{id}", "", `{"allow":true,"digest":"`+r.Digest+`"}`, 200, this...)
+	if err := <-first.ended; err != nil {
+		t.Errorf("the caller: %v %s", err, first.err.String())
+	}
+	if said := a.call("POST", keep, "", `{"look":true}`, 200, this...); !strings.Contains(said, `"words":"this call"`) ||
+		strings.Contains(p.read("rules.yaml"), "approved-") {
+		t.Errorf("a look:\n%s", said)
+	}
+	a.call("POST", keep, "", `{}`, 400, this...)
+	a.call("POST", keep, "", `{"digest":"another"}`, 409, this...)
+	a.call("POST", keep, "", `{"look":true}`, 404, this[0], this[1], "{id}", "nobody")
+	if said := a.call("POST", keep, "", `{"digest":"`+r.Digest+`"}`, 200, this...); !strings.Contains(said, `"rule":"approved-`+r.ID) ||
+		!strings.Contains(p.read("rules.yaml"), "via browser, d-") {
+		t.Errorf("kept:\n%s", said)
+	}
+	a.call("POST", keep, "", `{"digest":"`+r.Digest+`"}`, 409, this...)
+	p.must("call", "--ask", "deny", "files__list_directory", "--args", `{"path":"."}`)
+	if said := a.call("GET", "/api/asks", "?project="+this[1], "", 200); !strings.Contains(said, `"perActiveHour":0`) {
+		t.Errorf("how often people were asked:\n%s", said)
+	}
+	a.call("GET", "/api/asks", "?project=none", "", 404)
+}

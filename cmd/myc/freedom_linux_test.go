@@ -223,7 +223,7 @@ type captive struct {
 func newCaptive(t *testing.T, open bool) *captive {
 	nodeProgram(t)
 	p := newProject(t, nil)
-	p.must("init")
+	p.must("init", "--sandbox", "no")
 	if open { // a careless person allows the agent everything
 		p.write("skills/all/SKILL.yaml", "name: all\ndescription: Everything.\nallowedRoles: [developer]\nallowedTools: [agent__*]\n")
 		p.write("roles/developer.yaml", "allowedSkills: [\"*\"]\n")

@@ -19,7 +19,7 @@ import (
 const (
 	initPackages    = 290
 	initAllocations = 7_700
-	initBytes       = 1_100_000
+	initBytes       = 1_250_000 // golang.org/x/net/html, which reads the index of PyPI, has 113,000 of them
 )
 
 // program is the `myc` that a test starts: the program as users build it, or with RACE_PROGRAM=1 (`make soak`) this test binary, which has

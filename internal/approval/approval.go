@@ -58,6 +58,7 @@ type Request struct {
 	Args      jsontext.Value `json:"args,omitempty"` // with secrets redacted as in the audit
 	Facts     policy.Facts   `json:"facts,omitzero"`
 	Sandbox   box.Box        `json:"sandbox,omitzero"`  // in which the call would run; the zero value: in no sandbox
+	Outside   string         `json:"outside,omitempty"` // why it would run outside although the policy has a wall; "": it has none, or it runs inside
 	Code      Code           `json:"code,omitzero"`     // what the call runs out of files
 	Lacked    Lacked         `json:"lacked,omitzero"`   // what it gets in the sandbox if it is approved
 	Changed   string         `json:"changed,omitempty"` // what is different since the call was asked about last

@@ -40,17 +40,13 @@ func (q *Queue) update(e *entry, r *Request, remember bool) error {
 	if q.o.DB == nil {
 		return nil
 	}
-	raw, err := json.Marshal(r, encoding)
+	raw, answer, err := encoded(r)
 	if err != nil {
-		return fmt.Errorf("write request: %w", err)
-	}
-	answer, err := json.Marshal(r.Answer, encoding)
-	if err != nil {
-		return fmt.Errorf("write answer: %w", err)
+		return err
 	}
 	return q.o.DB.Tx(context.WithoutCancel(q.ctx), func(tx *sql.Tx) error {
 		res, err := tx.Exec(`UPDATE approvals SET state = ?, remembered = ?, settled_at = ?, request = ?, answer = ? WHERE id = ? AND state = ?`,
-			string(r.State), remember, r.Answer.Time.UnixMicro(), string(raw), string(answer), e.r.ID, string(Pending))
+			string(r.State), remember, r.Answer.Time.UnixMicro(), raw, answer, e.r.ID, string(Pending))
 		if err != nil {
 			return err
 		}
@@ -59,6 +55,19 @@ func (q *Queue) update(e *entry, r *Request, remember bool) error {
 		}
 		return nil
 	})
+}
+
+// encoded returns a settled request and its answer as they are stored.
+func encoded(r *Request) (request, answer string, err error) {
+	raw, err := json.Marshal(r, encoding)
+	if err != nil {
+		return "", "", fmt.Errorf("write request: %w", err)
+	}
+	said, err := json.Marshal(r.Answer, encoding)
+	if err != nil {
+		return "", "", fmt.Errorf("write answer: %w", err)
+	}
+	return string(raw), string(said), nil
 }
 
 // forgetAnswers drops the stored answers for the rest of a session.

@@ -67,7 +67,9 @@ func withoutWords(tool string, args []byte) jsontext.Value {
 // sandbox, and the content of the code that runs. Facts and code count because the same arguments can do something else later: a path
 // leads elsewhere, or a script has changed.
 func (r *Request) Bound() [32]byte {
-	return digestOf(r.Session, r.Digest, r.Rule, r.Facts, r.Sandbox, r.Code)
+	f := r.Facts
+	f.Walls = policy.Walls{} // the sandbox of the request says what came of them
+	return digestOf(r.Session, r.Digest, r.Rule, f, r.Sandbox, r.Outside, r.Code)
 }
 
 // same returns the digest of the call as it is written: what a denial for the session holds for, whatever the files are by then, and what

@@ -3,6 +3,7 @@ package approval
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -29,6 +30,16 @@ func (e badAnswer) Error() string { return string(e) }
 func IsBadAnswer(err error) bool {
 	var b badAnswer
 	return errors.As(err, &b)
+}
+
+// AmbiguousError says that several requests have ids that begin so.
+type AmbiguousError struct {
+	Prefix string
+	IDs    []string
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q is the beginning of %d ids: %s", e.Prefix, len(e.IDs), strings.Join(e.IDs, ", "))
 }
 
 // LateError refuses an answer to a request that is settled already.

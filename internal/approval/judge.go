@@ -67,6 +67,18 @@ func (q *Queue) askJudge(e *entry) {
 	})
 }
 
+// Remembered returns the answer that was given for the rest of its session to a request. Then nobody needs to be asked about it.
+func (q *Queue) Remembered(r Request) (Answer, bool) {
+	r.complete()
+	bound, same := r.Bound(), r.same()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.suspended() {
+		return Answer{}, false
+	}
+	return q.remembered(&r, bound, same)
+}
+
 // Consult answers a request without people: by an answer for the rest of its session, or by the judge. It reports false if neither
 // settles the request; the caller then asks a person elsewhere. Consult stores nothing and tells no watcher.
 func (q *Queue) Consult(ctx context.Context, r Request) (Answer, bool) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mycelium/internal/credential"
+	"mycelium/internal/policy/box"
 	"mycelium/internal/text"
 )
 
@@ -21,7 +22,7 @@ type Lacked struct {
 // Lack is one thing that a command lacked.
 type Lack struct {
 	Need Need   `json:"need"`
-	Name string `json:"name"`           // a host with its port if one is known, or an absolute path
+	Name string `json:"name"`           // a host with its port if one is known, npm:left-pad, or an absolute path
 	Said bool   `json:"said,omitzero"`  // only the command's error output says so, which may say anything; else our proxy refused it
 	Note string `json:"note,omitempty"` // what people should know of it
 }
@@ -34,6 +35,8 @@ const (
 	NeedHost  Need = "host"
 	NeedRead  Need = "read"
 	NeedWrite Need = "write"
+
+	NeedPackage Need = "package" // of a registry
 )
 
 func (l Lack) String() string { return string(l.Need) + " " + text.OneLine(l.Name) }
@@ -52,6 +55,11 @@ func (l Lacked) Names(n Need) (names []string) {
 		}
 	}
 	return names
+}
+
+// Grants is what an approval of the things grants in the sandbox.
+func (l Lacked) Grants() box.Box {
+	return box.Box{Hosts: l.Names(NeedHost), Packages: l.Names(NeedPackage), Read: l.Names(NeedRead), Write: l.Names(NeedWrite)}
 }
 
 // Has reports whether a thing is among those that the command lacked.

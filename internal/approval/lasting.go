@@ -25,13 +25,21 @@ func (r *Request) Refuses(how For) string {
 	return ""
 }
 
+// RulePlace is the place that a rule for the request names.
+func (r *Request) RulePlace() string {
+	if r.Outside != "" {
+		return policy.PlaceOutside
+	}
+	return ""
+}
+
 // RuleSandbox is the sandbox that a rule for the request names, with what the call lacked. Only the shell of an agent is bound to one by a
 // rule; the tools of ours that run in a sandbox do so whatever the rules say.
 func (r *Request) RuleSandbox() box.Box {
 	if r.Tool != policy.AgentServer+"__Bash" {
 		return box.Box{}
 	}
-	return r.Sandbox.With(r.Lacked.Names(NeedRead), r.Lacked.Names(NeedWrite), r.Lacked.Names(NeedHost))
+	return r.Sandbox.With(r.Lacked.Grants())
 }
 
 // runsProject reports whether a call runs code out of files of the project, or of this session.

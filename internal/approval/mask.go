@@ -14,11 +14,12 @@ import (
 // masked returns a request with its secrets masked, for people, models and the database. Digest stays that of the request before.
 func (r Request) masked() Request {
 	for _, text := range []*string{&r.Agent, &r.Label, &r.Dir, &r.Tool, &r.Rule, &r.Reason, &r.Category, &r.Thinking, &r.Text, &r.Opinion,
-		&r.Changed, &r.Sandbox.Profile, &r.Project} {
+		&r.Changed, &r.Sandbox.Profile, &r.Project, &r.Outside, &r.Facts.Walls.No, &r.Facts.Walls.Asked, &r.Facts.Walls.Lacked,
+		&r.Facts.Walls.Profile} {
 		*text = credential.Mask(*text)
 	}
 	r.Args, r.Lacked = maskedArgs(r.Args), r.Lacked.masked()
-	r.Sandbox.Read, r.Sandbox.Write, r.Sandbox.Hosts = maskedTexts(r.Sandbox.Read), maskedTexts(r.Sandbox.Write), maskedTexts(r.Sandbox.Hosts)
+	r.Sandbox = r.Sandbox.Each(maskedTexts)
 	r.Facts.Dir, r.Facts.Worktrees = credential.Mask(r.Facts.Dir), maskedTexts(r.Facts.Worktrees)
 	r.Facts.Parts = slices.Clone(r.Facts.Parts)
 	for i := range r.Facts.Parts {

@@ -61,6 +61,8 @@ type Queue struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
+	keeping sync.Mutex // held while an approval is kept; taken before mu
+
 	mu       sync.Mutex
 	open     map[string]*entry             // pending, by id
 	byBound  map[[32]byte]*entry           // pending, or answered after a restart before the caller came back

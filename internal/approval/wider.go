@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -83,7 +84,7 @@ func (r *Request) canWiden() bool {
 // this folder only.
 func wider(r *Request, part *policy.Part, below string) policy.Rule {
 	rule := policy.Rule{Name: "approved-" + r.ID, Action: "allow", Tool: policy.Names{r.Tool}, Match: map[string]policy.Values{},
-		Sandbox: r.RuleSandbox()}
+		Sandbox: r.RuleSandbox(), Place: r.RulePlace()}
 	if r.Role != "" {
 		rule.Role = policy.Names{r.Role}
 	}
@@ -212,6 +213,9 @@ func escapeGlob(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`).Replace(s)
 }
 
+// Holds reports whether an allow rule matches a request, so that the same call is not asked about again.
+func Holds(rule policy.Rule, r Request) bool { return ruleMatches(rule, &r) }
+
 // ruleMatches reports whether an allow rule matches a request.
 func ruleMatches(rule policy.Rule, r *Request) bool {
 	it, err := policy.ParseTool(r.Tool)
@@ -224,7 +228,9 @@ func ruleMatches(rule policy.Rule, r *Request) bool {
 	if len(compiled) != 1 {
 		return false
 	}
-	ok, err := compiled[0].Matches(policy.Call{Item: it, Args: args, Facts: r.Facts, Time: r.Created,
+	f := r.Facts
+	f.Dir = cmp.Or(f.Dir, r.Dir)
+	ok, err := compiled[0].Matches(policy.Call{Item: it, Args: args, Facts: f, Time: r.Created,
 		Scope: policy.Scope{Principal: policy.Principal{ID: r.Principal, Role: r.Role}}}, policy.Annotations{})
 	return ok && err == nil
 }

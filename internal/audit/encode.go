@@ -52,6 +52,7 @@ func appendBody(dst []byte, l *Line, more []string) []byte {
 	dst = appendMember(dst, "reason", credential.Mask(r.Reason), maxText)
 	dst = appendMember(dst, "sandbox", r.Sandbox, maxName)
 	dst = appendMember(dst, "granted", credential.Mask(r.Granted), maxText)
+	dst = appendMember(dst, "outside", credential.Mask(r.Outside), maxText)
 	dst = appendMember(dst, "decidedBy", r.DecidedBy, maxName)
 	dst = appendMember(dst, "outcome", r.Outcome, maxName)
 	dst = appendMember(dst, "error", credential.Mask(r.Error), maxText)

@@ -38,6 +38,7 @@ type Record struct {
 	Reason    string        `json:"reason,omitempty"`
 	Sandbox   string        `json:"sandbox,omitempty"`   // the profile in which an allowed call runs
 	Granted   string        `json:"granted,omitempty"`   // the hosts and paths that it has beyond the profile
+	Outside   string        `json:"outside,omitempty"`   // why an allowed command runs outside of the wall, where the policy has one
 	DecidedBy string        `json:"decidedBy,omitempty"` // policy, limit, person, model, deadline, caller, agent
 	Outcome   string        `json:"outcome,omitempty"`   // ok, error or denied; of an outcome
 	Error     string        `json:"error,omitempty"`

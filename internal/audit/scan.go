@@ -99,6 +99,8 @@ func sharedText(l *Line, name []byte) *string {
 		return &l.Sandbox
 	case "granted":
 		return &l.Granted
+	case "outside":
+		return &l.Outside
 	case "decidedBy":
 		return &l.DecidedBy
 	case "outcome":

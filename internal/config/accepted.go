@@ -48,6 +48,7 @@ type Acceptance struct {
 	main     string // absolute path of the folder's mycelium.yaml, or of the file that replaces it
 	lock     string // to hold while an operator changes the files
 	store    accept.Store
+	runs     string           // a pattern for the folders of runs of agents
 	ships    *shipped.Files   // what comes with the program
 	accepted *accept.Accepted // nil: nothing, or it cannot be read
 	kept     accept.Set       // of files that were read as they are on disk: those that govern; else nil
@@ -60,12 +61,13 @@ func findAccepted(p *Project) {
 	ships := cmp.Or(p.options.Shipped, shipped.Own())
 	p.User = Acceptance{origin: ofUser, home: p.Home, dir: p.UserDir, main: filepath.Join(p.UserDir, source.MainFile),
 		lock: p.State.UserEditLock(), store: accept.At(p.State.UserAccepted()), ships: ships}
+	p.User.runs = p.State.Runs()
 	if p.Dir == p.UserDir {
 		p.Acceptance = p.User
 		return
 	}
 	p.Acceptance = Acceptance{origin: ofProject, home: p.Home, dir: p.Dir, main: p.main, lock: p.State.EditLock(),
-		ships: ships,
+		ships: ships, runs: p.State.Runs(),
 		store: accept.At(filepath.Join(p.State.Accepted(), accept.StoreName(p.Dir, p.main)))}
 }
 

@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/config/save"
 	"mycelium/internal/config/shipped"
 	"mycelium/internal/policy"
+	"mycelium/internal/sandbox/light"
 	"mycelium/internal/text"
 )
 
@@ -255,7 +256,7 @@ func (c *Candidate) Accept(now time.Time) error {
 		if !c.changes(n) {
 			continue
 		}
-		if err := n.store.Write(n.files, now); err != nil {
+		if err := errors.Join(n.store.Write(n.files, now), n.renew()); err != nil {
 			return err
 		}
 	}
@@ -268,8 +269,11 @@ func (a *Acceptance) AcceptNone(now time.Time) error {
 	if a.Trusted || a.Missing() || a.Damaged != "" {
 		return nil
 	}
-	return a.store.Write(accept.Set{}, now)
+	return errors.Join(a.store.Write(accept.Set{}, now), a.renew())
 }
+
+// renew tells agents without a light wall that a person has accepted files.
+func (a *Acceptance) renew() error { return light.Renew(a.runs, a.store.Manifest()) }
 
 // Write makes a change of an operator: in the folder, and where a copy is accepted in that copy too, each for itself. So the change is in
 // force, and what else differs in the folder stays pending. change gets the folders; the one that people see is the last.
@@ -289,7 +293,7 @@ func (a *Acceptance) Write(now time.Time, change func(folders []string) error) e
 		return change([]string{a.dir})
 	}
 	err = a.store.Amend(now, func(folder string) error { return change([]string{folder, a.dir}) })
-	return errors.Join(err, save.Mend(a.lock, a.dir, a.store))
+	return errors.Join(err, save.Mend(a.lock, a.dir, a.store), a.renew())
 }
 
 // As has the versions that [Acceptance.Write] keeps say who made the change; "": the account of this process.
@@ -321,7 +325,10 @@ func (c *Candidate) Summary() string {
 func (a *Acceptance) Store() accept.Store { return a.store }
 
 // Revoke takes back what was accepted of the folder, and reports whether something was.
-func (a *Acceptance) Revoke() (bool, error) { return a.store.Remove() }
+func (a *Acceptance) Revoke() (bool, error) {
+	was, err := a.store.Remove()
+	return was, errors.Join(err, a.renew())
+}
 
 // Shipped returns the files that come with the program and do not lie in a folder, the project's or the user's, by their names there. Of a
 // skill or role that is accepted they are the accepted ones, else the program's.

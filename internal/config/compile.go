@@ -4,7 +4,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
+	"mycelium/internal/config/rules"
+	"mycelium/internal/config/shipped"
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/policytest"
@@ -76,10 +79,36 @@ func sourceOf(p *Project, catalog []policy.Definition, grants []policy.Grant) po
 		Catalog: catalog, Grants: grants, Roles: p.Roles, Rules: p.Rules,
 		Default: p.File.Session.DefaultSkills, Fallback: p.File.Policy.Fallback, Strict: p.File.Policy.Strict, Limits: p.File.Limits,
 		Dir: p.Dir, Home: p.Home, Programs: p.options.Programs, State: string(p.State.Root), Broken: p.Broken,
-		Boxes:  p.File.Sandbox.Boxes(),
+		Boxes: p.File.Sandbox.Boxes(), Wall: p.File.Policy.Wall, Shipped: p.shippedRules(),
 		Memory: p.File.Memory.Folder(),
 	}
 }
+
+// Walled reports whether the policy has a wall: commands of coding agents run in the sandbox by default.
+func (p *Project) Walled() bool {
+	return p.File.Policy.Wall != "" && p.File.Policy.Wall != policy.NoWall
+}
+
+// shippedRules returns the rules of the program, which count where the policy says whether it has a wall.
+func (p *Project) shippedRules() []policy.Rule {
+	if p.File.Policy.Wall == "" {
+		return nil
+	}
+	return ShippedRules()
+}
+
+// ShippedRules are the rules of [shipped.Rules]. They have no file, and their examples were checked when the program was made.
+var ShippedRules = sync.OnceValue(func() []policy.Rule {
+	f, problems := rules.Parse("rules.yaml", shipped.Rules)
+	if f == nil || source.Faulty(problems) {
+		return nil // not reached: a test reads it. Without these rules, the calls that they allow ask
+	}
+	for i := range f.Rules {
+		r := &f.Rules[i]
+		r.File, r.Line, r.Examples = "", 0, policy.Examples{}
+	}
+	return f.Rules
+})
 
 // ReadCommand returns the facts of a command in an example of a rule.
 func ReadCommand(command, dir, home string) policy.Facts {

@@ -93,6 +93,9 @@ type Policy struct {
 	Strict   bool            `yaml:"strict" json:"strict,omitempty"`
 	Fallback policy.Fallback `yaml:"fallback" json:"fallback,omitzero"`
 	Rules    []string        `yaml:"rules" json:"rules,omitempty"` // files; default rules.yaml if it exists
+	// Wall is the profile of the sandbox in which the commands of coding agents run by default. Empty or [policy.NoWall]: they run outside.
+	// Unless it is empty, the rules of the program count behind those of the project.
+	Wall string `yaml:"wall" json:"wall,omitempty"`
 }
 
 // Audit is the audit: section.

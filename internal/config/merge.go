@@ -190,6 +190,40 @@ func (p *Project) mergePolicy(user, project *layer) {
 	}
 }
 
+// mergeWall merges policy.wall: with two walls, the narrower one stands.
+func (p *Project) mergeWall(user, project *layer) {
+	u, w := value(user.doc.Policy).Wall, value(project.doc.Policy).Wall
+	for _, l := range []struct {
+		*layer
+		other *layer
+		name  string
+	}{{project, user, w}, {user, project, u}} {
+		err := profiles.Foreign(l.name, value(l.doc.Sandbox), value(l.other.doc.Sandbox), l.origin == ofUser)
+		if prof, ok := p.File.Sandbox.Find(l.name); err == nil && l.name != "" && l.name != policy.NoWall {
+			switch {
+			case !ok:
+				err = fmt.Errorf("there is no profile %q of the sandbox", l.name)
+			case prof.Network || len(prof.Masks) > 0:
+				err = fmt.Errorf("the profile %s has the network of the machine or a secret, so it is no wall", l.name)
+			}
+		}
+		if err != nil {
+			l.problems = append(l.problems, source.Fault(l.docFile, source.Line(l.docData, "policy.wall"), "policy.wall: "+err.Error(),
+				"write project, or a profile of sandbox.profiles without network and masks"))
+			l.breakAll(l.docFile)
+		}
+		p.setSource("policy.wall", l.name != "", l.docFile)
+	}
+	switch {
+	case u == "" || u == policy.NoWall && w != "":
+		p.File.Policy.Wall = w
+	case w == "" || w == policy.NoWall:
+		p.File.Policy.Wall = u
+	default:
+		p.File.Policy.Wall, _ = p.File.Sandbox.Boxes().Narrower(u, w)
+	}
+}
+
 func (p *Project) mergeRest(user, project *layer) {
 	ua, wa := value(user.doc.Audit), value(project.doc.Audit)
 	us, ws := value(user.doc.Server), value(project.doc.Server)
@@ -232,6 +266,7 @@ func (p *Project) mergeRest(user, project *layer) {
 	p.File.Sandbox = profiles.Bound(value(user.doc.Sandbox), value(project.doc.Sandbox), func(key string) {
 		p.ignored(project, project.docFile, project.docData, key, "the user's profile of that name is narrower")
 	})
+	p.mergeWall(user, project)
 	p.setSource("sandbox.profiles", project.doc.Sandbox != nil, project.docFile)
 	p.setSource("sandbox.profiles", user.doc.Sandbox != nil, user.docFile)
 	p.setSource("sandbox.backend", value(user.doc.Sandbox).Backend != "", user.docFile)

@@ -8,8 +8,11 @@ import (
 	"testing/fstest"
 	"time"
 
+	"mycelium/internal/config/rules"
 	"mycelium/internal/config/shipped"
+	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
+	"mycelium/internal/policy/policytest"
 	"mycelium/internal/skill"
 )
 
@@ -177,5 +180,31 @@ func TestOwnFileWins(t *testing.T) {
 				t.Errorf("%d roles guest", n)
 			}
 		})
+	}
+}
+
+// TestShippedRules: the rules of the program can be read, and their examples hold with a wall and without one, behind those of `myc init`.
+// Without policy.wall they are not there.
+func TestShippedRules(t *testing.T) {
+	f, problems := rules.Parse("rules.yaml", shipped.Rules)
+	if f == nil || source.Faulty(problems) || len(f.Rules) != len(ShippedRules()) {
+		t.Fatalf("%d rules in force, %v", len(ShippedRules()), problems)
+	}
+	for _, wall := range []string{policy.NoWall, "project"} {
+		all := slices.DeleteFunc(slices.Clone(f.Rules), func(r policy.Rule) bool { return wall == "project" && r.Place == policy.PlaceNoWall })
+		pol, problems := policy.New(policy.Source{Rules: all, Wall: wall, Dir: "/p", Home: "/home/dev"})
+		if problems = append(problems, policytest.Examples(pol, ReadCommand)...); len(problems) > 0 {
+			t.Error(wall, problems)
+		}
+	}
+	p := &Project{}
+	if len(p.shippedRules()) != 0 {
+		t.Error("the rules count without policy.wall")
+	}
+	for _, wall := range []string{policy.NoWall, "project"} {
+		p.File.Policy.Wall = wall
+		if len(p.shippedRules()) == 0 {
+			t.Errorf("they do not count with policy.wall: %s", wall)
+		}
 	}
 }

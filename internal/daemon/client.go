@@ -208,6 +208,21 @@ func (c *Client) exchange(ctx context.Context, req rpc.Message) (rpc.Message, er
 	}
 }
 
+// Wait returns when the owner is gone, with nil, or when ctx ends. It discards the messages of the owner. The client cannot be used any
+// more.
+func (c *Client) Wait(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gone == nil {
+		defer context.AfterFunc(ctx, func() { _ = c.conn.SetDeadline(time.Unix(1, 0)) })()
+		for c.gone == nil {
+			_, c.gone = c.lines.Next()
+		}
+		_ = c.conn.Close()
+	}
+	return ctx.Err()
+}
+
 // Stream opens a stream and returns its connection, which the caller must close. The client cannot be used any more.
 func (c *Client) Stream(ctx context.Context, method string, params, out any) (net.Conn, error) {
 	c.mu.Lock()

@@ -63,6 +63,14 @@ func (a *Admission) approve(ctx context.Context, asked policy.Decision) (d polic
 	if a.where().Place != approval.InQueue {
 		return a.consult(ctx, asked)
 	}
+	r := a.question(asked)
+	if answer, known := a.gate.asks.Remembered(r); known { // nobody is asked, so no question is recorded
+		next, d, err := a.answered(ctx, asked, r, answer)
+		if next == nil {
+			return d, err
+		}
+		r, a.decidedBy = *next, ""
+	}
 	if err = a.gate.settle(ctx); err == nil {
 		err = a.recordDecision(ctx, asked)
 	}
@@ -76,7 +84,6 @@ func (a *Admission) approve(ctx context.Context, asked policy.Decision) (d polic
 			a.session.Calls.Over(a.id)
 		}
 	}()
-	r := a.question(asked)
 	for range maxChanges {
 		answer, err := a.wait(ctx, r)
 		a.caller = a.session.SnapshotFor(a.Child)
@@ -86,11 +93,7 @@ func (a *Admission) approve(ctx context.Context, asked policy.Decision) (d polic
 		if err != nil {
 			return asked, a.unanswered(ctx, asked, err)
 		}
-		a.decidedBy, a.settled = decidedBy(answer), answer.For
-		if !answer.Allow {
-			return asked, a.refuse(ctx, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
-		}
-		next, d, err := a.approved(ctx, asked, r, answer)
+		next, d, err := a.answered(ctx, asked, r, answer)
 		if next == nil {
 			return d, err
 		}
@@ -100,6 +103,17 @@ func (a *Admission) approve(ctx context.Context, asked policy.Decision) (d polic
 		r = *next
 	}
 	return asked, a.refuse(ctx, policy.Decision{Rule: asked.Rule, Reason: "What this call would run changes while people are asked about it"})
+}
+
+// answered makes an answer the decision of a call: a refusal, or what [Admission.approved] returns.
+func (a *Admission) answered(
+	ctx context.Context, asked policy.Decision, r approval.Request, answer approval.Answer,
+) (next *approval.Request, d policy.Decision, err error) {
+	a.decidedBy, a.settled = decidedBy(answer), answer.For
+	if !answer.Allow {
+		return nil, asked, a.refuse(ctx, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
+	}
+	return a.approved(ctx, asked, r, answer)
 }
 
 // maxChanges is how often people are asked about one call whose files change while they are asked.
@@ -124,7 +138,7 @@ func (a *Admission) approved(
 		return nil, d, a.refuse(ctx, d)
 	}
 	if d.Effect == policy.Ask {
-		asked.Sandbox = d.Sandbox
+		asked.Sandbox, asked.Outside = d.Sandbox, d.Outside
 		if now := a.question(asked); now.Bound() != r.Bound() {
 			now.Changed = now.WhatChanged(&r)
 			return &now, asked, nil
@@ -182,11 +196,7 @@ func (a *Admission) consult(ctx context.Context, asked policy.Decision) (d polic
 		asked.Reason = joined(asked.Reason, r.Code.NotRead())
 		return asked, a.refuse(ctx, asked)
 	}
-	a.decidedBy, a.settled = decidedBy(answer), answer.For
-	if !answer.Allow {
-		return asked, a.refuse(ctx, policy.Decision{Rule: asked.Rule, Reason: denialText(asked, answer)})
-	}
-	next, d, err := a.approved(ctx, asked, r, answer)
+	next, d, err := a.answered(ctx, asked, r, answer)
 	if next != nil { // the agent's own terminal asks about what it is now
 		a.decidedBy = ""
 		return asked, a.refuse(ctx, asked)
@@ -282,7 +292,7 @@ func (a *Admission) question(d policy.Decision) approval.Request {
 	r := approval.Request{
 		Kind: approval.Call, Call: a.id, Session: a.session.ID, Principal: p.ID, Role: p.Role, Agent: a.Agent,
 		Label: cmp.Or(a.Label, a.session.Name), Dir: a.facts.Dir, Surface: a.Surface, Tool: a.Item.String(), Facts: a.facts,
-		Rule: d.Rule, Reason: d.Reason, Pane: a.Pane, Sandbox: sandboxOf(a, d),
+		Rule: d.Rule, Reason: d.Reason, Pane: a.Pane, Sandbox: sandboxOf(a, d), Outside: d.Outside,
 	}
 	r.Risk, r.Category = risk.Assess(a.Item, a.caller.World.Annotations(a.Item), a.facts)
 	if a.Item.Server == "" {

@@ -191,6 +191,7 @@ type Admission struct {
 	settled approval.For    // how they answered that; "": not yet
 
 	sandbox box.Box      // of the decision
+	outside string       // likewise
 	guard   policy.Guard // likewise
 	guarded []string     // what it did
 }
@@ -200,6 +201,9 @@ func (a *Admission) Abstained() bool { return a.abstained }
 
 // Sandbox is the sandbox in which whoever asked must run the call; the zero value: it runs in none.
 func (a *Admission) Sandbox() box.Box { return a.sandbox }
+
+// Outside is why the command of the call runs outside although the policy has a wall; "" for every other call.
+func (a *Admission) Outside() string { return a.outside }
 
 // Lacked is what the call gets in the sandbox beyond the profile, because it lacked that before and was approved, and for how long.
 func (a *Admission) Lacked() (approval.Lacked, approval.For) { return a.lacked, a.settled }
@@ -249,7 +253,7 @@ func (g *Gate) admit(ctx context.Context, s *session.Session, r Request, runs bo
 			return nil, a.refuse(ctx, d)
 		}
 	}
-	a.guard, a.sandbox = d.Guard, d.Sandbox
+	a.guard, a.sandbox, a.outside = d.Guard, d.Sandbox, d.Outside
 	if r.asksOfTask() { // with which arguments the task began is not known any more
 		a.guard = a.caller.Guards(r.Item)
 	}

@@ -77,7 +77,7 @@ func TestConfined(t *testing.T) {
 			if got := err == nil; got != (effects == policy.Allow) {
 				t.Errorf("%s of %s: %v", tool, who, err)
 			}
-			if err == nil && name == "agent__Bash" && a.Sandbox().String() != readOnly {
+			if err == nil && name == "agent__Bash" && a.Sandbox().String() != "standard" {
 				t.Errorf("%s of %s runs in %q", tool, who, a.Sandbox())
 			}
 			if err == nil {

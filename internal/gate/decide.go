@@ -14,7 +14,6 @@ import (
 	"mycelium/internal/gate/facts"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/policy"
-	"mycelium/internal/policy/box"
 )
 
 // decide reads the arguments, makes the facts and asks the policy. A panic on the way is a denial.
@@ -40,61 +39,50 @@ func (a *Admission) decide(ctx context.Context) (d policy.Decision) {
 		}
 		return policy.Decision{Rule: "arguments", Reason: "The arguments are not valid: " + err.Error()}
 	}
+	a.facts.Walls = a.walls(ctx)
 	c := policy.Call{Item: a.Item, Args: a.args, Facts: a.facts, Time: a.began}
-	if a.Abstains && a.caller.Writes() == "" && a.caller.Scope.Folder == "" && undecided(a.caller, c) {
+	if a.Abstains && a.caller.Scope.Only == "" && a.caller.Scope.Folder == "" && undecided(a.caller, c) {
 		a.abstained, a.decidedBy = true, byAgent
 		return policy.Decision{Effect: policy.Allow, Reason: "no rule decides: the agent's own permissions hold"}
 	}
-	d = decideAs(a.caller, c)
-	if a.Within != "" && d.Sandbox.None() {
-		d.Sandbox = box.Of(a.Within)
+	d = decideAs(a.within(), c)
+	if a.lacked.Allowed = d.Without == policy.Allow; d.Without == policy.Deny {
+		a.lacked = approval.Lacked{}
 	}
-	a.bind(ctx, &d)
 	return d
 }
 
-// bind makes a question of a call that a rule allows in a sandbox only, where it would run without one.
-func (a *Admission) bind(ctx context.Context, d *policy.Decision) {
-	if d.Sandbox.None() || d.Effect == policy.Deny {
-		return
+// within is the caller whose commands run in the sandbox of the request and nowhere else, if the request names one.
+func (a *Admission) within() *session.Snapshot {
+	if a.Within == "" {
+		return a.caller
 	}
-	why := "only the shell of a Claude Code runs in a sandbox; start it with myc claude"
-	if a.Unbound != nil {
-		why = a.Unbound(ctx, d.Effect)
-	}
-	switch {
-	case why == "" && a.caller.Writes() == "":
-		a.askForMore(d)
-		return
-	case why == "":
-		return // it gets nothing more, whoever allows it
-	case a.caller.Writes() != "":
-		*d = confined("its commands run in the sandbox only, and this one would not (" + why + ")")
-		return
-	}
-	d.Reason += " (it would not run in the sandbox " + d.Sandbox.String() + ": " + why + ")"
-	d.Effect, d.Sandbox = policy.Ask, box.Box{}
-	if a.Within != "" {
-		d.Effect = policy.Deny
-	}
+	return a.caller.Within(a.Within)
 }
 
-// askForMore makes a question of a call that lacked something when it ran in this sandbox before.
-func (a *Admission) askForMore(d *policy.Decision) {
+// elsewhere is why a call that no shell of ours runs cannot be held by a sandbox.
+const elsewhere = "only commands of an agent that Mycelium starts run in the sandbox: myc claude, myc codex or myc gemini"
+
+// walls finds out whether a sandbox can hold the call, and what it lacked there before. It looks only where the policy may want one.
+func (a *Admission) walls(ctx context.Context) (w policy.Walls) {
 	a.lacked = approval.Lacked{}
-	if a.Request.Lacked == nil {
-		return
+	scope := a.caller.Scope
+	scope.Profile = a.Within
+	switch {
+	case !a.caller.Boxes(&scope):
+		return w
+	case a.Unbound == nil:
+		return policy.Walls{No: elsewhere}
 	}
-	l := a.Request.Lacked()
-	if !l.Any() || l.Profile != d.Sandbox.Profile {
-		return
+	if w.No = a.Unbound(ctx, policy.Allow); w.No == "" {
+		w.Asked = a.Unbound(ctx, policy.Ask)
 	}
-	l.Allowed = d.Effect == policy.Allow
-	why := "in the sandbox " + d.Sandbox.String() + " it lacked " + l.String() + " and asks for it"
-	if d.Effect == policy.Ask {
-		why = d.Reason + " (" + why + ")"
+	if a.Request.Lacked != nil {
+		if l := a.Request.Lacked(); l.Any() {
+			a.lacked, w.Lacked, w.Profile = l, l.String(), l.Profile
+		}
 	}
-	a.lacked, d.Effect, d.Reason = l, policy.Ask, why
+	return w
 }
 
 // byAgent says in the log that the agent decided, because the policy had no opinion.
@@ -115,10 +103,9 @@ func undecided(sc *session.Snapshot, c policy.Call) bool {
 	return left
 }
 
-// decideAs asks the policy, and holds the answer to what the session may change at all.
+// decideAs asks the policy, and holds the answer to where the servers of the session work.
 func decideAs(sc *session.Snapshot, c policy.Call) policy.Decision {
 	d := decideBelow(sc, c)
-	confine(sc, c, &d)
 	keep(sc, c, &d)
 	return d
 }

@@ -31,6 +31,9 @@ func (a *Admission) recordDecision(ctx context.Context, d policy.Decision) error
 	}
 	r.Effect, r.Unknown, r.Rule, r.Reason, r.DecidedBy = d.Effect.String(), d.Unknown, d.Rule, d.Reason, cmp.Or(a.decidedBy, "policy")
 	r.Note, r.Sandbox, r.Granted = a.noteOf(), d.Sandbox.Profile, d.Sandbox.Granted()
+	if d.Effect != policy.Deny {
+		r.Outside = d.Outside
+	}
 	if !a.asked && slices.ContainsFunc(a.facts.Parts, tells) {
 		r.Facts = &a.facts
 	}

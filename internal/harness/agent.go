@@ -69,8 +69,16 @@ type Agent struct {
 
 	Hooks    Hooks
 	Launch   Launch
-	Rewrites func() *rewrite.Agent // how it takes another command from a hook; nil: we give it none
-	script   *script               // how it is run with a scripted model; nil: it cannot be
+	Rewrites func() *rewrite.Agent // the loss if a hook gives it another command; nil: not known, so only our own start gives it one
+	// ReplacesFrom is the first version that is known to run the command that a hook gives it in the place of its own; "": none is.
+	ReplacesFrom string
+	// KeepsFolder reports whether its shell goes on in the folder in which the last command ended.
+	KeepsFolder bool
+	// Types reports whether its model may type into a command that runs on, about which no hook is asked.
+	Types bool
+	// ShowsReplaced reports whether it shows its person the command that a hook gave it, and not that of the model.
+	ShowsReplaced bool
+	script        *script // how it is run with a scripted model; nil: it cannot be
 }
 
 // agents are the agents in the order of the documentation. A new agent is a file and a line here.
@@ -292,10 +300,13 @@ func (a Agent) TellsOutcome() bool {
 
 // Launch describes how to start an agent in one of our sessions. It is zero for an agent that cannot be started so.
 type Launch struct {
-	// Options returns arguments that make it read settings and MCP servers from these files only.
+	// Options returns arguments that make it read settings and MCP servers from these files only; nil for an agent that has a configuration of
+	// its own for a project instead.
 	Options  func(settings, servers string) []string
+	Always   []string // the first arguments of every start
 	Refused  []string // arguments with which it would run without the hook, with other servers or outside of the session
 	Commands []string // commands that do not start a session in its process
+	Headless []string // arguments with which nobody sits at its terminal
 	Unset    []string // variables with which it would run without the hook
 	// Pinned are the variables that its settings for one run fix to the person's own values, and empty where the person has none. Settings
 	// of a project may set any of them for the agent's child processes, and thereby change what the hook, the gateway or a command is.
@@ -377,6 +388,9 @@ func (a Agent) ArgsFrom() string { return a.Hooks.argsFrom }
 
 // BlocksFrom returns the first version of the agent that blocks a tool if its hook fails; "" if none does.
 func (a Agent) BlocksFrom() string { return a.Hooks.blockFrom }
+
+// Replaces reports whether a version of the agent is known to run the command that a hook gives it in the place of its own.
+func (a Agent) Replaces(version string) bool { return atLeast(version, a.ReplacesFrom) }
 
 // BlocksOnFailure reports whether a version of the agent blocks a tool if its hook fails. Such a version may also post its events over
 // HTTP.

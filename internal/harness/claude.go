@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/harness/rewrite"
-	"mycelium/internal/rawjson"
 )
 
 // claude is Claude Code. The format is from its documentation of hooks and from the behavior of version 2.1.197 and later.
@@ -56,7 +55,7 @@ var claude = Agent{
 		// That settings.local.json stands above the others was tried with 2.1.197 and 2.1.330.
 		Switches: []Switch{{Path: []string{"disableAllHooks"}, On: "false", Hint: "take disableAllHooks out of the file", Pin: true}},
 	},
-	Rewrites: rewrite.Claude,
+	Rewrites: rewrite.Claude, ReplacesFrom: "2.1.197", KeepsFolder: true,
 	Launch: Launch{
 		Options: func(settings, servers string) []string {
 			// --mcp-config takes every word that follows it. If it were the last of these options, it would take the prompt for a file.
@@ -66,9 +65,10 @@ var claude = Agent{
 			"--background", "--tmux", "--remote", "--teleport"},
 		Commands: []string{"agents", "auth", "auto-mode", "config", "daemon", "doctor", "install", "mcp", "plugin", "plugins", "project",
 			"remote-control", "setup-token", "update", "upgrade"},
-		Unset:  claudeWithoutHooks,
-		Pinned: slices.Concat(claudeWithoutHooks, loaderVars, shellVars, []string{"PATH"}, Places),
-		Prefix: Prefix{Variable: "CLAUDE_CODE_SHELL_PREFIX", unwrap: unwrapClaude},
+		Headless: []string{"-p", "--print"},
+		Unset:    claudeWithoutHooks,
+		Pinned:   slices.Concat(claudeWithoutHooks, loaderVars, shellVars, []string{"PATH"}, Places),
+		Prefix:   Prefix{Variable: "CLAUDE_CODE_SHELL_PREFIX", unwrap: unwrapClaude},
 	},
 	script: &script{
 		environ: scriptClaude,
@@ -206,7 +206,7 @@ func answerClaude(e Event, a Answer) reply {
 			specific.Decision, specific.Reason = word, a.Reason
 		}
 		if a.Verdict == Allow && a.Command != "" {
-			input := jsontext.Value(rawjson.Set(e.Input, "command", rawjson.Quote(a.Command)))
+			input := e.otherInput(a.Command)
 			specific.Input = &input
 		}
 		if a.Verdict == Ask && slices.Contains(claudeAsksWithoutReason, e.Tool) {

@@ -50,7 +50,19 @@ var codex = Agent{
 		{"spawn_agent", "Task", ""},
 		{"request_user_input", "AskUserQuestion", ""},
 	},
-	Hooks: Hooks{unit: time.Second, endLimit: 3 * time.Second, TrustKey: codexTrust},
+	Hooks:        Hooks{unit: time.Second, endLimit: 3 * time.Second, TrustKey: codexTrust},
+	ReplacesFrom: "0.169.0", ShowsReplaced: true, Types: true,
+	Launch: Launch{
+		// Else its terminal is served by a process of an earlier start, which has the session of that one and is not behind the wall of this.
+		Always: []string{"--no-daemon"},
+		Refused: []string{"-c", "--config", "--enable", "--disable", "--remote", "-p", "--profile", "-s", "--sandbox", "-a", "--ask-for-approval",
+			"--approve-for-me", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", "--yolo", "--full-auto", "-C",
+			"--cd", "--add-dir", "--worktree", "--search"},
+		Commands: []string{"agents", "login", "logout", "mcp", "mcp-server", "plugin", "app-server", "remote-control", "completion", "update",
+			"doctor", "sandbox", "debug", "apply", "a", "queue", "archive", "delete", "migrate-rollouts", "migrate-nfs-db", "unarchive", "cloud",
+			"exec-server", "features"},
+		Headless: []string{"exec", "e", "review"},
+	},
 	script: &script{
 		environ: func(home, url, key string) ([]string, error) {
 			config := fmt.Sprintf("model = \"gpt-5\"\nmodel_provider = \"script\"\ncheck_for_update_on_startup = false\n\n[analytics]\nenabled = "+
@@ -106,6 +118,9 @@ func answerCodex(e Event, a Answer) reply {
 		a.Halt, a.Context = false, "" // older versions ignore a denial with a context
 		switch a.Verdict {
 		case Allow, Pass: // no output allows; its own sandbox and approvals follow
+			if a.Verdict == Allow && a.Command != "" { // it takes allow with another input only
+				break
+			}
 			a.Verdict, a.Reason = Pass, ""
 		case Ask:
 			a = cannotAsk(a, "Codex")

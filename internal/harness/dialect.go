@@ -127,6 +127,7 @@ func (e *Event) fill(a *Agent, w *wire) error {
 	e.StopHookActive = w.StopHookActive
 	switch e.Kind {
 	case PreTool, Permission, PostTool:
+		e.Sent = w.ToolInput
 		if err := e.canonical(a, w); err != nil {
 			return err
 		}
@@ -176,6 +177,9 @@ func Write(e Event, a Answer) (stdout []byte, stderr string, exit int) {
 			a.Reason = "Mycelium denied this call and gave no reason." // Codex ignores a denial without a reason
 		}
 	}
+	if a.Command != "" && e.otherInput(a.Command) == nil {
+		a = Answer{Verdict: Deny, Reason: "Mycelium cannot put its own command into the place of this one. Nothing ran."}
+	}
 	if (a.Block || a.Halt) && strings.TrimSpace(a.Reason) == "" {
 		a.Reason = "Mycelium gave no reason."
 	}
@@ -187,6 +191,16 @@ func Write(e Event, a Answer) (stdout []byte, stderr string, exit int) {
 		return unknownEvent(a).parts()
 	}
 	return agent.answer(e, a).parts()
+}
+
+// otherInput returns the arguments of a call as the agent sent them, but with another command; nil if they have none.
+func (e Event) otherInput(command string) jsontext.Value {
+	for name := range rawjson.Members(e.Sent) {
+		if name == "command" {
+			return rawjson.Set(e.Sent, name, rawjson.Quote(command))
+		}
+	}
+	return nil
 }
 
 // cannotAsk turns a question into a denial, for an agent whose hooks cannot ask its person.

@@ -35,6 +35,7 @@ type Event struct {
 	Server         string         `json:"server,omitempty"`  // the MCP server of the tool, by its name in the agent's configuration
 	Command        []string       `json:"command,omitempty"` // how the agent started that server, if it says so
 	Input          jsontext.Value `json:"input,omitempty"`   // canonical arguments of the tool
+	Sent           jsontext.Value `json:"-"`                 // the arguments as the agent sent them: a hook can give it others of this form
 	Ours           bool           `json:"ours,omitzero"`     // Tool belongs to our own gateway, which decides the call itself
 	ToolUse        string         `json:"toolUse,omitempty"`
 	AgentID        string         `json:"agentId,omitempty"` // of a subagent
@@ -82,6 +83,6 @@ type Answer struct {
 	Context string  `json:"context,omitempty"` // for the agent's model
 	Block   bool    `json:"block,omitzero"`    // of a stop: the agent continues, for Reason
 	Halt    bool    `json:"halt,omitzero"`     // the agent ends here, for Reason
-	Command string  `json:"command,omitempty"` // of [Allow]: what runs in the place of the command, for an agent with Rewrites
+	Command string  `json:"command,omitempty"` // of [Allow]: the command that runs in the place of the agent's, if the agent takes one
 	Ending  bool    `json:"-"`                 // a denial, because the daemon ended while somebody was asked: the next daemon asks again
 }

@@ -3,6 +3,8 @@ package harness
 import (
 	"path/filepath"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // gemini is Google's Gemini CLI (docs/hooks/reference.md of its repository). It has its own names for the events.
@@ -43,6 +45,16 @@ var gemini = Agent{
 		{"read_background_output", "BashOutput", ""},
 	},
 	oneUnderscore: true,
+	ReplacesFrom:  "0.61.0",
+	Launch: Launch{
+		// The hook decides about every call, and Gemini CLI asks nobody. In a folder that is not trusted it would ask.
+		Always: []string{"--skip-trust", "--approval-mode", "yolo"},
+		Refused: []string{"-s", "--sandbox", "-y", "--yolo", "--approval-mode", "--policy", "--admin-policy", "--acp", "--experimental-acp",
+			"--allowed-mcp-server-names", "--allowed-tools", "-e", "--extensions", "-w", "--worktree", "--include-directories", "--skip-trust"},
+		Commands: []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook", "gemma"},
+		Unset:    []string{"SANDBOX"},
+		Headless: []string{"-p", "--prompt"},
+	},
 	Hooks: Hooks{
 		Comments: true, unit: time.Millisecond, named: true, Disabled: []string{"hooksConfig", "disabled"},
 		Switches: []Switch{{Path: []string{"hooksConfig", "enabled"}, On: "true", Hint: "set hooksConfig.enabled to true"}},
@@ -78,8 +90,9 @@ type geminiOutput struct {
 }
 
 type geminiSpecific struct {
-	Event   string `json:"hookEventName"`
-	Context string `json:"additionalContext,omitempty"`
+	Event   string         `json:"hookEventName"`
+	Context string         `json:"additionalContext,omitempty"`
+	Input   jsontext.Value `json:"tool_input,omitempty"` // takes the place of all arguments (measured with 0.61.0)
 }
 
 func answerGemini(e Event, a Answer) reply {
@@ -93,6 +106,9 @@ func answerGemini(e Event, a Answer) reply {
 		switch a.Verdict {
 		case Allow:
 			out.Decision = "allow"
+			if a.Command != "" {
+				out.Specific = &geminiSpecific{Event: e.Name, Input: e.otherInput(a.Command)}
+			}
 		case Pass:
 		case Ask:
 			out.Decision, out.Reason = "deny", cannotAsk(a, "Gemini CLI").Reason

@@ -23,6 +23,7 @@ import (
 	"mycelium/internal/policy"
 	"mycelium/internal/run"
 	"mycelium/internal/run/book"
+	"mycelium/internal/sandbox/light"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
 )
@@ -88,7 +89,8 @@ func HookAlone(ctx context.Context, l *project.Loader, e harness.Event) (harness
 		}
 	}
 	runs := run.New(run.Options{Gate: g, Spec: v.AgentSession, People: nobody{}, Waiting: files, Logger: l.Logger(), Alone: true,
-		Abstains: abstains, Book: bookAlone(l, v, e), Unanswered: unansweredIn(v.Project), Shell: agentshell.Of(v.Project)})
+		Abstains: abstains, Book: bookAlone(l, v, e), Unanswered: unansweredIn(v.Project), Shell: agentshell.Of(v.Project),
+		Wall: func(session string) (lost, none string) { return light.Of(v.Project.State.Run(session)) }})
 	return runs.Event(ctx, s, e), nil
 }
 

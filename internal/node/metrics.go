@@ -121,6 +121,9 @@ func (m *metrics) gauges(set func(name string, value float64, labels ...telemetr
 	if status.Role != "" {
 		set(telemetry.Concealment, status.Tools.Concealment, telemetry.Role(status.Role))
 	}
+	if asks, err := n.keeping.Asks(ctx); err == nil {
+		set(telemetry.AskRate, asks.PerHour)
+	}
 	set(telemetry.AuditOwed, float64(n.gate.Owed()))
 	if lag, err := n.index.Lag(ctx); err == nil {
 		set(telemetry.AuditIndexLag, float64(lag))

@@ -27,6 +27,7 @@ import (
 	"mycelium/internal/node/acts"
 	"mycelium/internal/node/chat"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/node/keeping"
 	"mycelium/internal/node/noted"
 	"mycelium/internal/node/place"
 	"mycelium/internal/node/project"
@@ -86,6 +87,7 @@ type Node struct {
 	agents   *spawned.Agents
 	metrics  *metrics
 	waits    *waits.Desk
+	keeping  *keeping.Desk
 	logger   *slog.Logger
 	since    time.Time
 
@@ -225,6 +227,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.Tools = &Tools{gate: n.gate, pool: n.pool, sessions: n.Sessions, files: n.files, acts: acts, prompts: n.prompts, stopped: n.stopped.Load}
 	n.Skills = &Skills{pool: n.pool, files: n.files, acts: acts}
 	n.Servers = &Servers{pool: n.pool, files: n.files, environ: n.options.Environ, renew: n.chats.Renew}
+	n.keeping = &keeping.Desk{Queue: queue, Index: n.index, Policy: inForce, Acts: acts, Logger: n.logger}
 	n.Runs = newRuns(n)
 	n.chats.Runs = n.Runs.Registry
 	n.waits = &waits.Desk{View: n.View, Held: n.Tools.Held, Agents: n.Runs.Sessions, Reload: n.files.Reload, Queue: queue, Acts: acts,

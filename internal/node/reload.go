@@ -87,6 +87,7 @@ func (r *reloader) Reload(context.Context) error {
 	}
 	next.Sandbox.SetProfiles(p.File.Sandbox.All())
 	next.Compile()
+	next.Sandbox.SetClosed(next.Policy.Closed)
 	r.replace(next)
 	if waits := next.Waits(r.started); len(waits) > 0 && !slices.Equal(waits, old.Waits(r.started)) {
 		r.logger.Warn("keys of mycelium.yaml were accepted and wait for a restart", "keys", strings.Join(waits, " "), "hint",
@@ -109,6 +110,7 @@ func (r *reloader) Recompile() {
 	old := r.View()
 	next := old.With(old.Project)
 	next.Compile()
+	next.Sandbox.SetClosed(next.Policy.Closed)
 	r.replace(next)
 }
 

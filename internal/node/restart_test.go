@@ -53,7 +53,7 @@ func newRig(t *testing.T) *rig {
 	w := &rig{t: t, home: home, loader: &project.Loader{Dir: filepath.Join(home, "shop"), Err: os.Stderr, Environ: []string{"HOME=" + home,
 		"XDG_STATE_HOME=" + filepath.Join(home, "s"), "KEY_ONE=sk-one", "KEY_TWO=sk-two"}}}
 	w.write("skills/reader/SKILL.yaml", "{name: reader, description: Reads., allowedRoles: [guest, dev], allowedTools: [files__read_file]}")
-	w.write("skills/more/SKILL.yaml", "{name: more, description: More., allowedRoles: [guest, dev], allowedTools: [agent__Read]}")
+	w.write("skills/more/SKILL.yaml", "{name: more, description: More., allowedRoles: [guest, dev], allowedTools: [agent__Read, agent__Bash]}")
 	w.write("roles/dev.yaml", "inherits: guest")
 	w.write("deny.yaml", "{version: 1, rules: [{name: r, action: deny, tool: files__read_file, args: {path: [x]}}]}")
 	if _, err := w.loader.KnowNew(); err != nil {
@@ -134,6 +134,12 @@ func decision(tool string) func(w *rig) any {
 		scope := policy.Scope{Principal: policy.Principal{Role: "guest"}, Skills: []string{"reader", "more"}}
 		return w.gate.World().Policy.Decide(policy.Call{Scope: scope, Item: item, Args: args}).Effect
 	}
+}
+
+// walls returns the sandbox of an agent's command that no rule decides.
+func walls(w *rig) any {
+	scope := policy.Scope{Principal: policy.Principal{Role: "guest"}, Skills: []string{"reader", "more"}}
+	return w.gate.World().Policy.Decide(policy.Call{Scope: scope, Item: policy.Bash}).Sandbox.String()
 }
 
 // judgeConf returns with what a model is asked.
@@ -228,6 +234,7 @@ func changes() []change {
 		{"session.requireApproval", "", "session: {requireApproval: true}", promotion},
 		{"policy.fallback.mcp", "", "policy: {fallback: {mcp: deny}}", decision("files__read_file")},
 		{"policy.fallback.agent", "", "policy: {fallback: {agent: deny}}", decision("agent__Read")},
+		{"policy.wall", "", "policy: {wall: project}", walls},
 		{"policy.rules", "", "policy: {rules: [deny.yaml]}", decision("files__read_file")},
 		{"audit.redact", "", "audit: {redact: [ssn]}", func(w *rig) any { return string(w.log.Redact([]byte(`{"ssn":"1"}`))) }},
 		{"server.anonymous", "", "server: {anonymous: guest}", withoutToken},
@@ -269,8 +276,13 @@ func changes() []change {
 		all = append(all, change{"approval.judge." + key, was, is, judgeConf})
 	}
 	for key, value := range map[string]string{"base": "project", "network": "true", "processes": "3", "files": "99", "memory": "64MiB",
-		"timeout": "7s", "read": "[docs]", "write": "[out]", "hosts": "[a.example]", "masks": "{T: [a.example]}"} {
+		"timeout": "7s", "read": "[docs]", "write": "[out]", "hosts": "[a.example]", "masks": "{T: [a.example]}",
+		"registries": "[npm]", "packages": `["npm:left-pad"]`} {
 		all = append(all, change{"sandbox.profiles.NAME." + key, "", fmt.Sprintf("sandbox: {profiles: {mine: {%s: %s}}}", key, value), boxes})
+	}
+	for key, corp := range map[string]string{"like": "{like: npm, hosts: [a.example]}", "hosts": "{like: pypi, hosts: [b.example]}"} {
+		form := "sandbox: {profiles: {mine: {registries: [corp]}}, registries: {corp: %s}}"
+		all = append(all, change{"sandbox.registries.NAME." + key, fmt.Sprintf(form, "{like: pypi, hosts: [a.example]}"), fmt.Sprintf(form, corp), boxes})
 	}
 	for _, figure := range []string{"perMinute", "perHour", "perDay", "concurrent"} {
 		for at, form := range map[string]string{"": "%s", ".tools.NAME": "{tools: {files__*: %s}}", ".session": "{session: %s}",

@@ -126,6 +126,9 @@ func (n *Node) approvalMethods(to methods) {
 	handle(to, api.ApprovalsAnswer, func(ctx context.Context, c daemon.Caller, a api.Answer) (approval.Request, error) {
 		return n.Approvals.Answer(ctx, a.ID, a.By(acts.User(c.UID), a.Via()), sign.Of(a.Sure))
 	})
+	handle(to, api.ApprovalsKeep, func(ctx context.Context, c daemon.Caller, p api.KeepParams) (api.KeepReply, error) {
+		return n.keeping.Keep(ctx, acts.Of(c.UID, p.Device), p)
+	})
 	handle(to, api.ApprovalsMode, func(ctx context.Context, _ daemon.Caller, p api.ModeParams) (m approval.Mode, err error) {
 		if p.Mode != "" {
 			err = n.chats.SetMode(ctx, p.Mode)

@@ -61,7 +61,7 @@ func (n *Node) parts() []func(context.Context) error {
 		n.chats.RunBells, n.chats.RingForRequests, n.chats.DeliverTexts, heap.DropStart,
 	}
 	if n.options.stays() {
-		parts = append(parts, n.hooks.Run)
+		parts = append(parts, n.hooks.Run, n.warm)
 		parts = append(parts, n.chats.Run)
 	}
 	return parts

@@ -18,6 +18,7 @@ import (
 	"mycelium/internal/node/swarmed"
 	"mycelium/internal/run"
 	"mycelium/internal/run/book"
+	"mycelium/internal/sandbox/light"
 	"mycelium/internal/state"
 )
 
@@ -33,8 +34,11 @@ func newRuns(n *Node) *Runs {
 		Gate: n.gate, Spec: func() session.Spec { return files.View().AgentSession() }, People: atWork{n.chats, n.Approvals},
 		Waiting: func() string { return waiting(files.Project()) }, Unanswered: unansweredIn(files.Project()),
 		Book: book.Open(n.state.Agents(), n.logger, nil), Queue: n.Approvals.queue, Swarm: swarmed.Progress(n.db),
+		Keep: n.keeping, Rate: n.keeping.Rate,
 		Shell: &agentshell.Gate{State: func() state.Paths { return files.Project().State },
-			Profiles: func() profiles.Section { return files.Project().File.Sandbox }},
+			Profiles: func() profiles.Section { return files.Project().File.Sandbox },
+			Address:  func() string { return files.Project().File.Server.Addr }},
+		Wall:    func(session string) (lost, none string) { return light.Of(n.state.Run(session)) },
 		Notices: n.chats, Budget: n.judge.budget, Logger: n.logger,
 		Denials: &run.Denials{Limits: func() (int, int) { return files.Project().File.Agents.Denials.Limits() }},
 	})

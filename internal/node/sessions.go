@@ -186,7 +186,7 @@ func (s *Sessions) attach(ctx context.Context, c daemon.Caller, p api.SessionPar
 		return answer, nil, nil, err
 	}
 	now := live.Snapshot()
-	answer.Session, answer.Writes, answer.Folder = live.ID, now.Writes(), now.Scope.Folder
+	answer.Session, answer.Writes, answer.Folder = live.ID, now.Scope.Only, now.Scope.Folder
 	s.agents.Hand(live, model)
 	s.environs.compare(ctx, "myc mcp", live.ID, environ)
 	return answer, live, done, nil

@@ -35,7 +35,9 @@ type Policy struct {
 	mcp, agent Effect   // fallback
 	ceiling    ceiling  // what the fallback may allow to change
 	boxes      box.Profiles
-	broken     string // why no call is allowed; empty if calls are
+	wall       box.Box // where agents' commands run by default; the zero value: outside
+	boxed      bool    // some call may have to run in a sandbox
+	broken     string  // why no call is allowed; empty if calls are
 }
 
 // entry is an item with everything about it that does not depend on the call.
@@ -69,6 +71,7 @@ func New(src Source) (*Policy, []Problem) {
 	if c.p.boxes = src.Boxes; c.p.boxes == nil {
 		c.p.boxes = box.Shipped()
 	}
+	c.addWall()
 	c.p.base = compileBase(c.p.dir, c.p.home, src.Programs, src.State)
 	if src.Memory != "" {
 		c.p.base.protect(protected.Memory(src.Memory))
@@ -109,6 +112,18 @@ type compiler struct {
 	byName   map[string][]Item // tools of the catalog by their bare name, for toolIds
 
 	conditions when.Compiler
+}
+
+// addWall sets the wall. With a profile that does not exist no call is allowed: commands would run outside.
+func (c *compiler) addWall() {
+	if c.src.Wall == "" || c.src.Wall == NoWall {
+		return
+	}
+	c.p.wall, c.p.boxed = box.Of(c.src.Wall), true
+	if err := c.p.boxes.Check(c.p.wall, false); err != nil {
+		c.problem("policy.wall: "+strings.TrimPrefix(err.Error(), "sandbox: "), "until then no call is allowed")
+		c.p.broken = orElse(c.p.broken, "policy.wall names the profile "+c.src.Wall+", which does not exist")
+	}
 }
 
 func (c *compiler) problem(message, hint string) {

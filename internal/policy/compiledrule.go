@@ -59,9 +59,12 @@ func (r CompiledRule) Matches(c Call, notes Annotations) (bool, error) {
 	if !concerned || !byRole || !r.rule.admitsNotes(notes) {
 		return false, nil
 	}
-	got := misses
-	for i := range c.Facts.Parts {
-		switch part := r.rule.admits(p, &v, &c, &c.Facts.Parts[i]); {
+	got, parts := misses, c.Facts.Parts
+	if len(parts) == 0 {
+		parts = noParts[:]
+	}
+	for i := range parts {
+		switch part := r.rule.admits(p, &v, &c, &parts[i]); {
 		case part == fails:
 			return false, errors.New("the rule cannot be evaluated for it")
 		case part == matches:

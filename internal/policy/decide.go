@@ -17,7 +17,8 @@ func (p *Policy) Decide(c Call) Decision { return p.decide(&c, nil) }
 //  2. Each part of the call is decided for the caller and for each of its ancestors: first by the limits of the active skills, then by the
 //     base constraints, then by the folder to which the scope is bound, then by deny, ask and allow rules, and last by the fallback. The
 //     strictest answer stands, and a Deny ends the search.
-//  3. The guards say what is done to the result.
+//  3. The place: a command runs inside of the wall, in the sandbox that a rule names, or outside because a rule or the machine says so.
+//  4. The guards say what is done to the result.
 func (p *Policy) decide(c *Call, t *tracer) Decision {
 	e := p.entry(c.Item)
 	if e == nil {
@@ -38,7 +39,7 @@ func (p *Policy) decide(c *Call, t *tracer) Decision {
 	}
 	var strictest Decision
 	first := true
-	var wanted box.Joined
+	at := p.placing(c)
 	for who := &c.Scope.Principal; who != nil; who = who.Parent {
 		if who != &c.Scope.Principal {
 			v.set(p, &c.Scope, who)
@@ -49,11 +50,11 @@ func (p *Policy) decide(c *Call, t *tracer) Decision {
 			case v.byLimits(&d, e, c, part, t):
 			case p.byBase(&d, c, part, t):
 			case p.byFolder(&d, c, part, t):
-			case v.byRules(&d, e, c, part, t): // deny, then ask, then allow
+			case v.byRules(&d, e, c, part, &at, t): // deny, then ask, then allow
 			default:
-				v.byFallback(&d, e, c, part, t)
+				v.byFallback(&d, e, c, part, &at, t)
 			}
-			wanted.Add(p.boxes, d.Sandbox, part.runsCode())
+			at.add(&d, part)
 			if first || d.Effect < strictest.Effect {
 				strictest, first = d, false
 			}
@@ -61,9 +62,10 @@ func (p *Policy) decide(c *Call, t *tracer) Decision {
 				return strictest
 			}
 		}
-		wanted.End(p.boxes)
+		at.end()
 	}
-	strictest.box(wanted.Box())
+	at.decide(&strictest, t)
+	p.byOnly(&strictest, c, e, t)
 	if len(p.guards) > 0 {
 		strictest.Guard = p.guarded(&v, e, c, false)
 	}
@@ -144,7 +146,7 @@ func (p *Policy) byBase(d *Decision, c *Call, part *Part, t *tracer) bool {
 
 // byRules asks the deny rules, then the ask rules, then the allow rules, each in file order. An ask rule that cannot be evaluated denies,
 // also where an ask rule before it matches.
-func (v *view) byRules(d *Decision, e *entry, c *Call, part *Part, t *tracer) bool {
+func (v *view) byRules(d *Decision, e *entry, c *Call, part *Part, at *placing, t *tracer) bool {
 	p, r := v.p, v.role
 	var asked *rule
 	for w, set := range e.rules {
@@ -152,6 +154,9 @@ func (v *view) byRules(d *Decision, e *entry, c *Call, part *Part, t *tracer) bo
 			rl := &p.rules[w*64+lowestBit(set)]
 			if rl.effect == Allow && asked != nil {
 				break
+			}
+			if rl.opens && at.wall.None() || rl.fence && !at.wall.None() {
+				continue // it is about commands on the other side of the wall
 			}
 			got := rl.admits(p, v, c, part)
 			t.rule(rl, got)
@@ -165,27 +170,31 @@ func (v *view) byRules(d *Decision, e *entry, c *Call, part *Part, t *tracer) bo
 					asked = rl
 				}
 			default:
-				*d = Decision{Effect: rl.effect, Rule: rl.name, Reason: rl.reason, Sandbox: rl.src.Sandbox}
+				*d = Decision{Effect: rl.effect, Rule: rl.name, Reason: rl.reason, Sandbox: rl.src.Sandbox, Outside: rl.outside}
 				return true
 			}
 		}
 	}
 	if asked != nil {
-		*d = Decision{Effect: Ask, Rule: asked.name, Reason: asked.reason, Sandbox: asked.src.Sandbox}
+		*d = Decision{Effect: Ask, Rule: asked.name, Reason: asked.reason, Sandbox: asked.src.Sandbox, Outside: asked.outside}
 		return true
 	}
 	return false
 }
 
-// byFallback answers where no rule does. It never allows a part that was not understood, nor one that changes files outside the folders of
-// the ceiling.
-func (v *view) byFallback(d *Decision, e *entry, c *Call, part *Part, t *tracer) {
+// byFallback answers where no rule does. Outside of the wall it never allows a part that was not understood, nor one that changes files
+// outside the folders of the ceiling.
+func (v *view) byFallback(d *Decision, e *entry, c *Call, part *Part, at *placing, t *tracer) {
 	*d = Decision{Effect: v.p.mcp, Reason: "no rule decides; an active skill grants the tool"}
+	if at.byWall(d, part) {
+		t.step("fallback", true, "", d.Reason)
+		return
+	}
 	switch {
 	case e.control || e.open:
 		*d = Decision{Effect: Allow, Reason: "a control tool"}
 	case e.item.Server == AgentServer:
-		*d = Decision{Effect: v.p.agent, Reason: "no rule decides" + part.remarkable() + "; the fallback for an agent's own tools"}
+		*d = Decision{Effect: v.p.agent, Reason: part.why(v.p.agent)}
 	case d.Effect != Allow:
 		d.Reason = "no rule allows it, and policy.fallback.mcp is " + d.Effect.String()
 	}
@@ -203,27 +212,6 @@ func (v *view) byFallback(d *Decision, e *entry, c *Call, part *Part, t *tracer)
 	t.step("fallback", true, "", d.Reason)
 }
 
-// remarkable says what is remarkable about a part, in parentheses after a blank: its effects beyond the everyday ones and the first thing
-// that was not understood, or else its first path.
-func (p *Part) remarkable() string {
-	var words []string
-	for _, e := range p.Effects {
-		if !slices.Contains([]string{EffectRead, EffectWrite, EffectDelete, EffectExecute, EffectUnclear}, e) {
-			words = append(words, e)
-		}
-	}
-	if len(p.Unclear) > 0 {
-		words = append(words, "not understood: "+p.Unclear[0])
-	}
-	switch {
-	case len(words) > 0:
-		return " (" + strings.Join(words, ", ") + ")"
-	case len(p.Paths) > 0:
-		return " (" + string(p.Paths[0].Access) + " " + orElse(p.Paths[0].Clean, p.Paths[0].Raw) + ")"
-	}
-	return ""
-}
-
 // Explanation is a decision with its trace. It is what `myc policy explain --json` prints.
 type Explanation struct {
 	Decision `json:"-"`
@@ -233,8 +221,9 @@ type Explanation struct {
 	Tool     string   `json:"tool"`
 	Role     string   `json:"role"`
 	Skills   []string `json:"skills"`
-	Result   *Guard   `json:"result,omitempty"` // what is done to the result; nil if nothing is
-	Sandbox  box.Box  `json:"sandbox,omitzero"` // that the call runs in; the zero value is none
+	Result   *Guard   `json:"result,omitempty"`  // what is done to the result; nil if nothing is
+	Sandbox  box.Box  `json:"sandbox,omitzero"`  // that the call runs in; the zero value is none
+	Outside  string   `json:"outside,omitempty"` // why a command runs outside of the wall
 	Trace    []Step   `json:"trace"`
 }
 
@@ -258,7 +247,7 @@ func (x Explanation) WithoutFallback() (e Effect, left bool) {
 
 // Step is one step of a decision.
 type Step struct {
-	Step  string `json:"step"` // visibility, base, session, deny, ask, allow or fallback
+	Step  string `json:"step"` // visibility, base, session, deny, ask, allow, fallback or place
 	Match bool   `json:"match"`
 	Rule  string `json:"rule"`
 	Why   string `json:"why"`
@@ -271,7 +260,8 @@ func (p *Policy) Explain(c Call) Explanation {
 	d := p.decide(&c, t)
 	x := Explanation{
 		Decision: d, Effect: d.Effect.String(), Rule: d.Rule, Reason: d.Reason, Tool: c.Item.String(),
-		Role: c.Scope.Principal.Role, Skills: slices.Clone(c.Scope.Skills), Sandbox: d.Sandbox, Trace: t.steps,
+		Role: c.Scope.Principal.Role, Skills: slices.Clone(c.Scope.Skills), Sandbox: d.Sandbox,
+		Outside: d.Outside, Trace: t.steps,
 	}
 	if d.Unknown {
 		x.Effect = "unknown"

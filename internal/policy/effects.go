@@ -18,6 +18,7 @@ const (
 	EffectPush        = "push"
 	EffectForcePush   = "force_push"
 	EffectHistory     = "history"
+	EffectLostWork    = "lost_work"
 	EffectPublish     = "publish"
 	EffectInstall     = "install"
 	EffectDeps        = "dependencies"
@@ -43,6 +44,10 @@ const (
 	EffectHostRights   = "host_rights"
 	EffectEnterCluster = "cluster_entry"
 )
+
+// FilesNotKnown is what was not understood of a command of git that brings commits from elsewhere: git cannot say which files they change
+// before they are here.
+const FilesNotKnown = "git does not know yet which files it changes"
 
 // Risk is how much harm a call can do.
 type Risk string
@@ -79,60 +84,84 @@ const (
 	CategoryVCS       = "VCS"
 )
 
-// EffectTraits are the meaning, the risk and the category of one effect.
+// EffectTraits are the meaning, the risk and the category of one effect. Does, Like and Matters are for people.
 type EffectTraits struct {
 	Name     string
 	Risk     Risk   // of a call with this effect
 	Category string // of a call with no other effect
 	Refused  bool   // a base constraint refuses it, or some calls with it, to every agent
-	Means    string // for people
+	Does     string // what a call with it would do, to be read after "would"
+	Like     string // what else there is to know of it, and examples; may be empty
+	Matters  string // why that matters, as a sentence without its full stop
 }
 
-// effectTable has a row for each effect.
+// effectTable has a row for each effect. It is the one place that says what effects mean, and why people are asked about them.
 var effectTable = [...]EffectTraits{
-	{EffectRead, Low, CategoryGeneral, false, "files are read; without a path, files of the whole project"},
-	{EffectWrite, Medium, CategoryFileWrite, false, "files are written; without a path, files of the whole project"},
-	{EffectDelete, High, CategoryFileWrite, false, "files are deleted"},
-	{EffectExecute, Medium, CategoryShell, false, "a program runs: every simple command has it"},
-	{EffectUnknown, High, CategoryShell, false,
-		"the program is not in the table of programs; arguments that look like paths are read and written"},
-	{EffectProjectCode, Medium, CategoryShell, false, "code from files runs: scripts, tests, builds"},
-	{EffectWrittenHere, High, CategoryShell, false, "the code that runs was written in this session, or earlier in the same command"},
-	{EffectInlineCode, High, CategoryShell, false,
-		"code in the command itself runs: `python -c`, `node -e`, a here-document for an interpreter"},
-	{EffectRemoteCode, Critical, CategoryShell, true, "code from the network runs: `curl … | sh`, `bash <(curl …)`"},
-	{EffectNetwork, Medium, CategoryNetwork, false, "another machine is reached"},
-	{EffectUpload, High, CategoryNetwork, false, "data is sent to another machine: `curl -d`, `scp`"},
-	{EffectListen, High, CategoryNetwork, false, "a program waits for connections: `nc -l`, `python -m http.server`"},
-	{EffectDeps, Medium, CategoryShell, false,
-		"the dependencies that the project declares are fetched, and may run scripts: `npm ci`, `go mod download`"},
-	{EffectInstall, High, CategoryShell, false, "new software is fetched, and may run scripts: `npm install X`, `apt-get install`"},
-	{EffectPush, High, CategoryVCS, false, "commits go to another repository"},
-	{EffectForcePush, Critical, CategoryVCS, true, "branches of another repository are replaced or deleted"},
-	{EffectHistory, High, CategoryVCS, false,
-		"commits or uncommitted work are lost or rewritten: `git reset --hard`, `git rebase`, `git clean`"},
-	{EffectPublish, High, CategoryNetwork, false, "something becomes available to others: `npm publish`, `docker push`, `gh release`"},
-	{EffectSecrets, High, CategoryShell, false, "the environment or stored credentials are shown: `env`, `gh auth token`"},
-	{EffectPrivilege, Critical, CategoryShell, false, "more rights than the user's own are used or given: `sudo`, setuid"},
-	{EffectProcess, High, CategoryShell, false, "other processes are ended or changed: `kill`, `systemctl`"},
-	{EffectContainer, High, CategoryShell, false, "a container or a cluster is changed or entered"},
-	{EffectCloud, High, CategoryNetwork, false, "resources of a cloud are changed: `terraform apply`, `aws …`"},
-	{EffectDatabase, High, CategoryDatabase, false, "a statement runs in a database"},
-	{EffectDestructive, Critical, CategoryShell, true,
-		"a disk, a device, a database or the whole of something is destroyed: `dd of=/dev/…`, `DROP DATABASE`"},
-	{EffectAgent, Critical, CategoryShell, false, "an agent starts that no hook of ours governs"},
-	{EffectOperator, Critical, CategoryShell, true, "an act of our own operator: `myc approvals approve`"},
-	{EffectOpenRights, Critical, CategoryFileWrite, true, "files are opened to everybody: `chmod 777`"},
-	{EffectGiveRoot, Critical, CategoryFileWrite, true, "files are given to root: `chown root`"},
-	{EffectServeShell, Critical, CategoryShell, true, "a program runs for whoever is at the other end of a connection: `nc -e`"},
-	{EffectResetRemote, Critical, CategoryVCS, true,
-		"local work is thrown away for what another repository has: `git reset --hard origin/main`"},
-	{EffectCleanIgnored, Critical, CategoryVCS, true, "ignored files are deleted wholesale: `git clean -fdx`"},
-	{EffectHostRights, Critical, CategoryShell, true, "a container gets the rights of the machine: `docker run --privileged`"},
-	{EffectEnterCluster, Critical, CategoryShell, true, "the containers of a cluster are entered: `kubectl exec`, `kubectl cp`"},
-	{EffectUnusable, High, CategoryFileWrite, false,
-		"files that nobody can open afterwards, or a full disk: `chmod -R 000 .`, `fallocate -l 1T x`"},
-	{EffectUnclear, High, CategoryGeneral, false, "part of the command was not understood"},
+	{EffectRead, Low, CategoryGeneral, false, "read files", "; without a path, files of the whole project",
+		"What an agent reads goes to the provider of its model"},
+	{EffectWrite, Medium, CategoryFileWrite, false, "write files", "; without a path, files of the whole project",
+		"What was there before is gone unless git or a backup has it"},
+	{EffectDelete, High, CategoryFileWrite, false, "delete files", "", "What is deleted is gone unless git or a backup has it"},
+	{EffectExecute, Medium, CategoryShell, false, "run a program", ": every simple command has it",
+		"A program outside of the sandbox can do whatever you can do"},
+	{EffectUnknown, High, CategoryShell, false, "run a program that is not in the table of programs",
+		"; arguments that look like paths are read and written", "Nobody has said what it does with its arguments"},
+	{EffectProjectCode, Medium, CategoryShell, false, "run code out of files", ": scripts, tests, builds",
+		"The code may have come with a package, or an agent may have changed it"},
+	{EffectWrittenHere, High, CategoryShell, false, "run code that was written in this session", ", or earlier in the same command",
+		"Nobody but the agent has read that code"},
+	{EffectInlineCode, High, CategoryShell, false, "run code that stands in the command itself",
+		": `python -c`, `node -e`, a here-document for an interpreter", "Such code can do anything, and what it does is not looked at"},
+	{EffectRemoteCode, Critical, CategoryShell, true, "run code from the network", ": `curl … | sh`, `bash <(curl …)`",
+		"Whoever serves the code decides what this machine does"},
+	{EffectNetwork, Medium, CategoryNetwork, false, "reach another machine", "",
+		"A request can carry data out, and an answer can carry instructions for the agent in"},
+	{EffectUpload, High, CategoryNetwork, false, "send data to another machine", ": `curl -d`, `scp`", "What was sent cannot be taken back"},
+	{EffectListen, High, CategoryNetwork, false, "wait for connections", ": `nc -l`, `python -m http.server`",
+		"Whoever reaches the port can use it"},
+	{EffectDeps, Medium, CategoryShell, false, "fetch the dependencies that the project declares",
+		", which may run scripts: `npm ci`, `go mod download`", "Packages can run scripts while they are installed"},
+	{EffectInstall, High, CategoryShell, false, "fetch new software", ", which may run scripts: `npm install X`, `apt-get install`",
+		"It runs with your rights, and nobody has looked at it for this project"},
+	{EffectPush, High, CategoryVCS, false, "send commits to another repository", "", "Others see them, and builds start with them"},
+	{EffectForcePush, Critical, CategoryVCS, true, "replace or delete branches of another repository", "",
+		"The commits of others can be lost"},
+	{EffectHistory, High, CategoryVCS, false, "lose or rewrite commits or uncommitted work",
+		": `git reset --hard`, `git rebase`, `git clean`", "Commits change that others may have, and what was not committed may be lost"},
+	{EffectLostWork, High, CategoryVCS, false, "lose uncommitted work, or what only the reflog still holds, for good",
+		": `git reset --hard`, `git clean`, `git stash drop`", "Nothing brings it back"},
+	{EffectPublish, High, CategoryNetwork, false, "make something available to others", ": `npm publish`, `docker push`, `gh release`",
+		"What is published has been seen, even if it is removed"},
+	{EffectSecrets, High, CategoryShell, false, "show the environment or stored credentials", ": `env`, `gh auth token`",
+		"Secrets would be in the conversation, and with the provider of the model"},
+	{EffectPrivilege, Critical, CategoryShell, false, "use or give more rights than your own", ": `sudo`, setuid",
+		"It could change the machine and everybody's files"},
+	{EffectProcess, High, CategoryShell, false, "end or change other processes", ": `kill`, `systemctl`",
+		"They may be yours, with work that is not saved"},
+	{EffectContainer, High, CategoryShell, false, "change or enter a container or a cluster", "",
+		"A container can reach files and services of this machine, and a cluster may serve others"},
+	{EffectCloud, High, CategoryNetwork, false, "change resources of a cloud", ": `terraform apply`, `aws …`",
+		"They cost money, and others may depend on them"},
+	{EffectDatabase, High, CategoryDatabase, false, "run a statement in a database", "", "It can change or delete data that no git has"},
+	{EffectDestructive, Critical, CategoryShell, true, "destroy a disk, a device, a database or the whole of something",
+		": `dd of=/dev/…`, `DROP DATABASE`", "There is no way back"},
+	{EffectAgent, Critical, CategoryShell, false, "start an agent that no hook of ours governs", "", "Nothing of what it does is asked about"},
+	{EffectOperator, Critical, CategoryShell, true, "act as our own operator", ": `myc approvals approve`", "An agent would answer its own questions"},
+	{EffectOpenRights, Critical, CategoryFileWrite, true, "open files to everybody", ": `chmod 777`", "Every user of the machine could change them"},
+	{EffectGiveRoot, Critical, CategoryFileWrite, true, "give files to root", ": `chown root`", "You could no longer change them"},
+	{EffectServeShell, Critical, CategoryShell, true, "run a program for whoever is at the other end of a connection", ": `nc -e`",
+		"A stranger would have your hands"},
+	{EffectResetRemote, Critical, CategoryVCS, true, "throw local work away for what another repository has",
+		": `git reset --hard origin/main`", "What was not pushed is lost"},
+	{EffectCleanIgnored, Critical, CategoryVCS, true, "delete ignored files wholesale", ": `git clean -fdx`",
+		"Settings, secrets and data that git does not have are among them"},
+	{EffectHostRights, Critical, CategoryShell, true, "give a container the rights of the machine", ": `docker run --privileged`",
+		"Whatever runs in it could change the machine"},
+	{EffectEnterCluster, Critical, CategoryShell, true, "enter the containers of a cluster", ": `kubectl exec`, `kubectl cp`",
+		"Others may depend on what runs there"},
+	{EffectUnusable, High, CategoryFileWrite, false, "make files that nobody can open, or fill the disk",
+		": `chmod -R 000 .`, `fallocate -l 1T x`", "Other programs would stop working"},
+	{EffectUnclear, High, CategoryGeneral, false, "do something that was not understood", "", "Nobody can tell what it would change"},
 }
 
 // Effects are all effects, each with its meaning.

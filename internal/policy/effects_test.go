@@ -20,13 +20,13 @@ func TestEveryEffectIsWhole(t *testing.T) {
 	var names []string
 	for _, e := range Effects() {
 		names = append(names, e.Name)
-		if e.Name == "" || len(e.Means) < 10 || !e.Risk.Known() || e.Category == "" {
+		if e.Name == "" || len(e.Does) < 8 || len(e.Matters) < 15 || !e.Risk.Known() || e.Category == "" {
 			t.Errorf("effect %+v lacks a part", e)
 		}
 		if got, known := EffectNamed(e.Name); !known || got != e {
 			t.Errorf("effect %s is there twice", e.Name)
 		}
-		if row := "| `" + e.Name + "` | " + strings.ReplaceAll(e.Means, "|", `\|`) + " | " + string(e.Risk) +
+		if row := "| `" + e.Name + "` | " + strings.ReplaceAll(e.Does+e.Like, "|", `\|`) + " | " + string(e.Risk) +
 			" |\n"; !strings.Contains(string(doc), row) {
 			t.Errorf("docs/shell.md has no row\n%s", row)
 		}

@@ -60,7 +60,9 @@ func (d *Decision) box(b box.Box, ask string) {
 	if ask != "" && d.Effect == Allow {
 		d.Effect, d.Reason = Ask, ask
 	}
-	d.Sandbox = b
+	if d.Sandbox = b; !b.None() {
+		d.Outside = ""
+	}
 }
 
 // runsCode reports whether a part may use more than its files: it runs code that nobody has read, or reaches beyond the machine.

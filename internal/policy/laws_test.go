@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"mycelium/internal/policy/box"
 	"mycelium/internal/policy/when"
 )
 
@@ -51,11 +52,17 @@ func drawRule(t *rapid.T, i int, actions ...string) Rule {
 		r.Args = map[string]Values{"mode": {{Literal: &s}}}
 	}
 	r.When = rapid.SampledFrom(lawWhens).Draw(t, "when")
+	if r.Action != "deny" && rapid.IntRange(0, 3).Draw(t, "place") == 0 {
+		r.Place = "outside"
+	}
 	return r
 }
 
 func drawSource(t *rapid.T) Source {
 	src := Source{Dir: "/p", Home: "/home/dev"}
+	if rapid.Bool().Draw(t, "wall") {
+		src.Wall = box.Project
+	}
 	for _, s := range append([]string{}, lawTools...) {
 		it, _ := ParseTool(s)
 		if it.Server != AgentServer {

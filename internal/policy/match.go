@@ -1,10 +1,12 @@
 package policy
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"mycelium/internal/policy/arguments"
+	"mycelium/internal/policy/when"
 )
 
 // verdict is the answer of a rule to a call.
@@ -34,13 +36,17 @@ func (r *rule) admits(p *Policy, v *view, c *Call, part *Part) verdict {
 	return r.evalWhen(p, v, c, part)
 }
 
-// canAllow reports whether the conditions of an allow rule can judge the part. They cannot if something in it was not understood, and
-// a rule about arguments cannot judge one part of several: the arguments say nothing about a single part.
+// canAllow reports whether the conditions of an allow rule can judge the part. They cannot if something in it was not understood, unless
+// the rule names that effect and its condition looks at nothing that the call would do. A rule about arguments cannot judge one part of
+// several, because the arguments say nothing about a single part, unless it names the whole command by its text.
 func (r *rule) canAllow(c *Call, part *Part) bool {
 	if r.unconditional || r.unclear && r.when == nil {
 		return true
 	}
-	return !isUnclear(part) && (len(c.Facts.Parts) < 2 || !r.byArgs)
+	if isUnclear(part) && (!r.unclear || slices.ContainsFunc(r.when, func(w *when.Condition) bool { return w.Facts })) {
+		return false
+	}
+	return len(c.Facts.Parts) < 2 || !r.byArgs || r.exact
 }
 
 // inScope reports whether the rule is about the active skills and the stage of a view.

@@ -61,6 +61,11 @@ type Scope struct {
 	// Folder is the working tree to which it is bound: built-in servers work there, and no call changes a file elsewhere. It is absolute, with
 	// links resolved. Empty: it is bound to none.
 	Folder string `json:"folder,omitempty"`
+	// Only is the one file that calls of the scope may change, absolute, with links resolved. Empty: the rules say.
+	Only string `json:"only,omitempty"`
+	// Profile is the profile of the sandbox in which the scope's commands run where no rule names another one: none of them ever runs outside.
+	// Empty: they may.
+	Profile string `json:"profile,omitempty"`
 }
 
 // Call is a request to use an item.
@@ -91,6 +96,8 @@ type Facts struct {
 	// Worktrees are folders that belong to the project besides its own, with the same files in them: those of git's linked working trees. A
 	// pattern that begins at the project holds below each. The gate names those that the call concerns, absolute and with links resolved.
 	Worktrees []string `json:"worktrees,omitempty"`
+
+	Walls Walls `json:"walls,omitzero"` // whether a sandbox can hold the call
 }
 
 // Part is one simple command, or a whole call that is not a command.
@@ -192,12 +199,14 @@ const (
 	Allow
 )
 
-// Decision is an answer and the reason for it.
+// Decision is an answer, the place where a command runs, and the reasons for both.
 type Decision struct {
 	Effect  Effect
 	Unknown bool    // a Deny that must look to the caller like an item that does not exist
 	Rule    string  // the rule, skill or constraint that decided; empty for the fallback
 	Reason  string  // for people
 	Guard   Guard   // what is done to the result before the caller reads it; empty for a Deny
-	Sandbox box.Box // that the call must run in; the zero value is none
+	Sandbox box.Box // the sandbox in which the call runs; the zero value: it runs outside
+	Outside string  // why a command runs outside although the policy has a wall, for people; empty for every other call
+	Without Effect  // of a call that asks for what its command lacked in the sandbox: the effect without that; else Deny
 }

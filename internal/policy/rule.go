@@ -33,6 +33,7 @@ type Rule struct {
 	Reason      string            `yaml:"reason" json:"reason,omitempty"`           // for people
 	Result      Guard             `yaml:"result" json:"result,omitzero"`            // what is done to results; of allow and ask rules only
 	Sandbox     box.Box           `yaml:"sandbox" json:"sandbox,omitzero"`          // the sandbox that the call must run in
+	Place       string            `yaml:"place" json:"place,omitempty"`             // of allow and ask rules: [PlaceOutside] or [PlaceNoWall]; "": they decide calls inside of the wall, too
 	Fault       string            `yaml:"-" json:"-"`                               // what is wrong with it beyond this package; or ""
 	Examples    Examples          `yaml:"examples" json:"examples,omitzero"`        // checked by package policytest
 	File        string            `yaml:"-" json:"-"`                               // where the rule stands, for problems

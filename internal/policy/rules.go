@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mycelium/internal/policy/box"
 	"mycelium/internal/policy/when"
 )
 
@@ -26,10 +27,15 @@ type rule struct {
 	when          []*when.Condition
 	broken        string // why the rule cannot be evaluated: then it denies, or never allows
 	hides         bool
-	unclear       bool // it names the effect unclear
-	byArgs        bool // it looks at arguments
-	byAccess      bool // it looks at paths by what is done to them
-	unconditional bool // it depends only on scope and tool
+	unclear       bool   // it names the effect unclear
+	byArgs        bool   // it looks at arguments
+	exact         bool   // it names whole commands by their text
+	byAccess      bool   // it looks at paths by what is done to them
+	unconditional bool   // it depends only on scope and tool
+	opens         bool   // it allows what runs inside of the wall, and opens something there
+	fence         bool   // it decides only where there is no wall ([PlaceNoWall])
+	ours          bool   // it is one of [Source.Shipped]
+	outside       string // why what it decides runs outside of the wall, for people; "": it runs inside
 }
 
 // nameFilter is a pattern over roles, skills or stages.
@@ -77,7 +83,11 @@ var fieldKinds = map[string]fieldKind{
 // addRules compiles the rules and sorts them: rules that hide, then deny, ask and allow rules, each in file order.
 func (c *compiler) addRules() {
 	seen := map[string]bool{}
-	ours := append(c.roleRules(), c.secretRules()...)
+	ours := slices.Concat(c.roleRules(), c.secretRules())
+	shipped := len(c.src.Rules) + len(ours) // the first of them
+	ours = append(ours, slices.DeleteFunc(slices.Clone(c.src.Shipped), func(r Rule) bool {
+		return slices.ContainsFunc(c.src.Rules, func(own Rule) bool { return own.Name == r.Name })
+	})...)
 	for i := range len(c.src.Rules) + len(ours) {
 		var src *Rule // of a rule of the source itself, because callers of CompiledRules find theirs by its address
 		if i < len(c.src.Rules) {
@@ -86,6 +96,7 @@ func (c *compiler) addRules() {
 			src = &ours[i-len(c.src.Rules)]
 		}
 		r := c.compileRule(src, i)
+		r.ours = i >= shipped
 		if seen[r.name] {
 			c.ruleProblem(src, r.name, "a rule of this name exists already", "give each rule its own name", true)
 		}
@@ -93,7 +104,7 @@ func (c *compiler) addRules() {
 		if r.effect == Allow && r.broken != "" && src.Result == (Guard{}) {
 			continue // the rule allows nothing; with a guard it still guards
 		}
-		c.p.rules = append(c.p.rules, r)
+		c.p.rules, c.p.boxed = append(c.p.rules, r), c.p.boxed || !src.Sandbox.None()
 	}
 	slices.SortStableFunc(c.p.rules, func(a, b rule) int { return a.rank() - b.rank() })
 	c.p.hiders = newBits(len(c.p.rules))
@@ -157,7 +168,16 @@ func (c *compiler) compileRule(src *Rule, i int) rule {
 	if e := src.Result.check(r.effect); err == nil {
 		err = e
 	}
-	if e := c.p.boxes.Check(src.Sandbox, r.effect == Deny); err == nil {
+	in := src.Sandbox
+	if r.opens = in.None() && in.Grants(); r.opens {
+		if in.Profile = c.src.Wall; in.Profile == NoWall {
+			in.Profile = box.Project // the rule decides nothing then
+		}
+	}
+	if e := c.p.boxes.Check(in, r.effect == Deny); err == nil {
+		err = e
+	}
+	if e := r.place(); err == nil {
 		err = e
 	}
 	if err == nil && src.Fault != "" {
@@ -178,11 +198,16 @@ func (c *compiler) compileRule(src *Rule, i int) rule {
 	r.hides = r.effect == Deny && r.unconditional
 	r.byArgs = slices.ContainsFunc(r.fields, func(f field) bool { return f.kind == fieldArg }) ||
 		slices.ContainsFunc(r.when, func(c *when.Condition) bool { return c.Args })
+	r.exact = !r.anyOf && slices.ContainsFunc(r.fields, func(f field) bool { return f.kind == fieldArg && f.arg == commandArg }) &&
+		!slices.ContainsFunc(src.Args[commandArg], func(v Value) bool { return v.Literal == nil })
 	if r.reason == "" {
 		r.reason = "rule " + r.name
 	}
 	return r
 }
+
+// commandArg is the argument of a shell with the command.
+const commandArg = "command"
 
 func (c *compiler) ruleAction(r *rule) error {
 	e, err := ParseEffect(r.src.Action)

@@ -114,4 +114,4 @@ func (c *compiler) secretRules() []Rule {
 }
 
 // shipped reports whether a rule is that of [compiler.secretRules]: no file has it.
-func (r *rule) shipped() bool { return r.src.File == "" && r.name == secretRule }
+func (r *rule) shipped() bool { return r.ours || r.src.File == "" && r.name == secretRule }

@@ -25,6 +25,8 @@ type Source struct {
 	Memory   string           // folder of the memories in the project, relative and with slashes: only their tools reach it; "": none
 	Expected []string         // roles that exist although no grant names them: those of skills whose servers have never been started
 	Boxes    box.Profiles     // the profiles of the sandbox; nil is the shipped ones
+	Wall     string           // the profile of the sandbox in which agents' commands run by default; "" or [NoWall]: they run outside
+	Shipped  []Rule           // rules of the program, behind the others. One of Rules stands in the place of the shipped rule of its name
 	Broken   Broken           // files that could not be read: calls that they could have restricted are denied
 }
 

@@ -57,10 +57,16 @@ func (d dialog) same(o dialog) bool {
 	return d.toolUse != "" && d.toolUse == o.toolUse || (d.toolUse == "" || o.toolUse == "") && d.call == o.call
 }
 
-// closeDialogs forgets the questions that an event shows to be over: that of a call that has ended, and those of an agent whose turn is.
-func (r *run) closeDialogs(e harness.Event) {
+// closeDialogs forgets the questions that an event shows to be over: that of a call that has ended, and those of an agent whose turn is. It
+// returns the question about the call that has ended.
+func (r *run) closeDialogs(e harness.Event) (over dialog) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if e.Kind == harness.PostTool {
+		if i := slices.IndexFunc(r.dialogs, dialog{toolUse: e.ToolUse, call: callKey(e)}.same); i >= 0 {
+			over = r.dialogs[i]
+		}
+	}
 	r.dialogs = slices.DeleteFunc(r.dialogs, func(d dialog) bool {
 		switch {
 		case e.Kind == harness.PostTool:
@@ -70,6 +76,7 @@ func (r *run) closeDialogs(e harness.Event) {
 		}
 		return false
 	})
+	return over
 }
 
 // answeredBy returns who answered a question of the agent's own terminal from elsewhere, and how; "" if nobody did. It forgets the question.

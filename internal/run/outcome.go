@@ -69,16 +69,26 @@ func thinkingOf(t *harness.Thought) *audit.Thinking {
 	return out
 }
 
-// afterTool answers the event after a call.
-func (g *Registry) afterTool(ctx context.Context, r *run, e harness.Event) harness.Answer {
+// afterTool answers the event after a call. asked is the question of the agent's own terminal about it, if there was one.
+func (g *Registry) afterTool(ctx context.Context, r *run, e harness.Event, asked dialog) harness.Answer {
 	chosen := r.modeChosen(e)
-	g.recordEnd(ctx, r, e, chosen)
-	return harness.Answer{Verdict: harness.Pass, Message: chosen.message(e)}
+	if g.shell.ignored(r.gateSession(), e) {
+		g.recordEnd(ctx, r, e, chosen)
+		agent, _ := harness.Named(e.Agent)
+		r.halt(agent.Title + " ran its own command and not the one that the hook put in its place, so the command ran outside of the sandbox")
+		g.closeSession(r)
+		return harness.Answer{Verdict: harness.Pass, Halt: true, Reason: "This session is over: " + r.haltedBy()}
+	}
+	a := harness.Answer{Verdict: harness.Pass, Message: chosen.message(e)}
+	if g.recordEnd(ctx, r, e, chosen) {
+		a.Context = g.offer(ctx, r, e, asked)
+	}
+	return a
 }
 
-// recordEnd records the end of a call. An agent writes its transcript a little later: if the reasoning is not there yet, the record waits
-// for the run's next event.
-func (g *Registry) recordEnd(ctx context.Context, r *run, e harness.Event, chosen chosenMode) {
+// recordEnd records the end of a call. It reports whether another process, or the agent's own terminal, had let it run. An agent writes its
+// transcript a little later: if the reasoning is not there yet, the record waits for the run's next event.
+func (g *Registry) recordEnd(ctx context.Context, r *run, e harness.Event, chosen chosenMode) (foreign bool) {
 	call, ok, announcedFor, repeated := r.takeEnded(e.ToolUse)
 	if announcedFor != nil {
 		g.Gate.Forget(announcedFor, e.ToolUse)
@@ -86,9 +96,9 @@ func (g *Registry) recordEnd(ctx context.Context, r *run, e harness.Event, chose
 	o := outcome{Admission: call.Admission, Ending: endingOf(e), transcript: e.OwnTranscript(), toolUse: e.ToolUse}
 	if !ok {
 		if announcedFor == nil && !repeated && !e.Ours {
-			g.recordForeign(ctx, r, e, o, chosen)
+			return g.recordForeign(ctx, r, e, o, chosen)
 		}
-		return
+		return false
 	}
 	if o.Took <= 0 {
 		o.Took = g.Now().Sub(call.began)
@@ -96,10 +106,11 @@ func (g *Registry) recordEnd(ctx context.Context, r *run, e harness.Event, chose
 	call.Release()
 	if o.transcript != "" && call.Thinking == nil {
 		if o.Thinking = o.reasoning(); o.Thinking == nil && r.recordLater(o) {
-			return
+			return false
 		}
 	}
 	o.Ended(ctx, o.Ending)
+	return false
 }
 
 // takeEnded removes a call that has ended. announcedFor is the session for which the gate expected the call; repeated reports whether
@@ -130,14 +141,16 @@ func endingOf(e harness.Event) gate.Ending {
 }
 
 // recordForeign records the end of a call that this process did not admit: another process admitted it, or the agent's own terminal asked
-// about it.
-func (g *Registry) recordForeign(ctx context.Context, r *run, e harness.Event, o outcome, chosen chosenMode) {
+// about it. It reports whether the log says that such a call could run.
+func (g *Registry) recordForeign(ctx context.Context, r *run, e harness.Event, o outcome, chosen chosenMode) bool {
 	o.Thinking = o.reasoning()
 	late := gate.Late{ToolUse: e.ToolUse, Tool: e.Tool, Surface: Surface, Asked: e.Interactive, Mode: chosen.mode, Ending: o.Ending,
 		Why: r.answeredBy(e.ToolUse)}
-	if _, err := g.Gate.Finish(ctx, r.gateSession(), late); err != nil {
+	recorded, err := g.Gate.Finish(ctx, r.gateSession(), late)
+	if err != nil {
 		g.Logger.Error("the end of a call was not recorded in the audit log", "agent", e.Agent, "tool", e.Tool, "error", err)
 	}
+	return recorded && err == nil
 }
 
 // recordLater keeps the end of a call until the run's next event. It returns false if too many are kept.

@@ -53,10 +53,17 @@ type Options struct {
 	Waiting func() string    // names the files that changed and have no effect before a person accepts them; "": none; nil: none
 	Alone   bool             // there is no daemon: each event is answered by a process of its own
 	Shell   Shell            // nil: no agent has a shell that runs only what was admitted
+	// Wall names the lost part of the light wall around the agent of a session, or why there is none although it was started here, and then the
+	// file that governs the agent and is not as it was; nil: nothing is known of walls
+	Wall func(session string) (lost, none string)
 	// Unanswered returns the decisions of a session on our surface that ask, and that nothing has followed in the log; nil: there are none
 	Unanswered func(ctx context.Context, session string) ([]audit.Record, error)
 	// Abstains reports whether a call about which only the fallback would decide is left to the agent; nil: it is not
 	Abstains func(policy.Item) bool
+	// Keep offers to keep what a person allowed at the agent's own terminal; nil: nothing is offered
+	Keep Keeper
+	// Rate says in a few words how often people were asked lately; "": nothing is said; nil: likewise
+	Rate func(ctx context.Context) string
 	// Swarm says in a line how the open session of the swarm stands, and whether its workers have something to do; "": none is open; nil:
 	// there is no swarm
 	Swarm func(ctx context.Context) (line string, unfinished bool, err error)
@@ -130,14 +137,14 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 		g.panes.hold(e.Tmux, e.Pane)() // while a text is typed, no dialog opens
 		return a
 	}
-	r.closeDialogs(e)
+	question := r.closeDialogs(e)
 	if e.Fault != "" {
 		return faulty(e, errors.New(e.Fault))
 	}
 	refusedThere(ctx, g, r, e)
 	switch e.Kind {
 	case harness.PostTool:
-		return g.afterTool(ctx, r, e)
+		return g.afterTool(ctx, r, e, question)
 	case harness.SubagentStart:
 		return g.briefChild(r, e)
 	case harness.SessionStart, harness.Prompt:

@@ -244,8 +244,8 @@ func TestBeforeAndAfter(t *testing.T) {
 	e.Interactive = true
 	if a := h.send(e); a.Verdict != harness.Ask {
 		t.Errorf("ask, at a terminal: %+v", a)
-	} else if !strings.HasPrefix(a.Reason, "Mycelium asks: ") || !strings.Contains(a.Reason, "no rule decides") ||
-		!strings.Contains(a.Reason, "edit rules.yaml") {
+	} else if !strings.HasPrefix(a.Reason, "Mycelium asks: ") || !strings.Contains(a.Reason, "No rule allows it") ||
+		!strings.Contains(a.Reason, "myc edit rules") {
 		t.Errorf("the prompt must say who asks, the rule and how to change it: %q", a.Reason)
 	}
 	got := h.Sessions()

@@ -57,6 +57,7 @@ type run struct {
 	announced map[string]*session.Session // calls of our own gateway that the gate expects, with their session, by tool_use_id
 	dialogs   []dialog                    // questions that its own terminal asks, or may be about to ask
 	asked     []askedThere                // questions to the agent's own terminal that are not known to be answered
+	offered   offered                     // what its person may keep
 	recalled  bool                        // asked has what an earlier process asked
 	verdicts  map[string]harness.Verdict  // answers given before a tool ran, by call; a later PermissionRequest needs them
 	children  map[string]*child

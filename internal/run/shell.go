@@ -16,14 +16,16 @@ import (
 
 // Shell is the program that stands before the shell of an agent and runs only what was admitted.
 type Shell interface {
-	// Governs reports whether the program that an agent starts before its shell is this one, for a session.
-	Governs(session, prefix string) bool
+	// Governs reports whether this program stands before the shell of the agent of an event, or in the place of its commands, for a session.
+	Governs(session string, e harness.Event) bool
+	// Ignores reports whether the governed agent of an event after a command did not run the one in its place.
+	Ignores(session string, e harness.Event, command string) bool
 	// Unbound says why no sandbox holds on this machine; "" if it holds.
 	Unbound(ctx context.Context) string
 	// Within is the profile of the sandbox for what no rule has in one; "": outside.
 	Within(session string) string
-	// Admit lets a command run once, in a folder and in a sandbox with more than that; the zero value is outside.
-	Admit(session, toolUse, command, dir string, in box.Box, more approval.Lacked) error
+	// Admit lets the command of an event run once. instead is the command that the agent has to run in its place; "" if it runs its own.
+	Admit(session string, e harness.Event, command string, where Where) (instead string, err error)
 	// Lacked returns what a command lacked when it last ran in a folder in the sandbox.
 	Lacked(session, command, dir string) approval.Lacked
 	// Settle says how the question was answered whether a command gets what it lacked.
@@ -31,7 +33,15 @@ type Shell interface {
 	// Irreplaceable says why no other command can stand in the place of the one of an event; "" if one can.
 	Irreplaceable(e harness.Event) string
 	// Replace lets a command run once in a sandbox, and returns the command that does it.
-	Replace(e harness.Event, command string, in box.Box) (string, error)
+	Replace(e harness.Event, command string, in box.Box, closed policy.Closed) (string, error)
+}
+
+// Where is where an admitted command runs.
+type Where struct {
+	Box     box.Box         // the sandbox; the zero value: outside
+	Outside string          // why it runs outside although the policy has a wall; "": there is none for it
+	More    approval.Lacked // what it has in the sandbox beyond that
+	Closed  policy.Closed   // the names that the rules close to it in the sandbox
 }
 
 // admits hands calls to the shell of an agent, if that shell runs only what was admitted.
@@ -42,7 +52,7 @@ type admits struct {
 
 // governs reports whether the shell of an event's agent runs only what was admitted.
 func (a admits) governs(s *session.Session, e harness.Event) bool {
-	return a.Shell != nil && e.Prefix != "" && a.Governs(s.ID, e.Prefix)
+	return a.Shell != nil && a.Governs(s.ID, e)
 }
 
 // unbound returns what says why a call cannot run in a sandbox; nil for a call that is no command of a shell which we govern.
@@ -75,26 +85,34 @@ func (a admits) replaces(e harness.Event) bool {
 	return a.Shell != nil && agent.Rewrites != nil && e.Kind == harness.PreTool
 }
 
+// ignored reports whether the agent of a command that has ended did not run the one that the hook put in its place.
+func (a admits) ignored(s *session.Session, e harness.Event) bool {
+	command := commandOf(e)
+	return e.Kind == harness.PostTool && command != "" && a.governs(s, e) && a.Ignores(s.ID, e, command)
+}
+
 // letRun lets the shell of an agent run the command of a call, and returns the command that the agent is to run in its place; "" if it runs
-// its own. If a shell that we govern cannot be told, it refuses the command.
-func (a admits) letRun(s *session.Session, e harness.Event, in box.Box, more approval.Lacked) (instead string, err error) {
+// its own.
+func (a admits) letRun(s *session.Session, e harness.Event, where Where) (instead string, err error) {
 	command := commandOf(e)
 	switch {
 	case e.Kind != harness.PreTool || command == "":
 	case a.governs(s, e):
-		if err := a.Admit(s.ID, e.ToolUse, command, e.Dir, in, more); err != nil {
-			a.logger.Error("an admitted command will not run", "session", s.ID, "error", err)
-		}
-	case !in.None() && a.replaces(e):
-		return a.Replace(e, command, in)
+		return a.Admit(s.ID, e, command, where)
+	case !where.Box.None() && a.replaces(e):
+		return a.Replace(e, command, where.Box, where.Closed)
 	}
 	return "", nil
 }
 
-// letAsked is letRun for a call about which the agent asks its person. Then it always runs its own command.
-func (a admits) letAsked(s *session.Session, e harness.Event, in box.Box, more approval.Lacked) {
-	if a.governs(s, e) {
-		_, _ = a.letRun(s, e, in, more) // it has no error
+// letAsked is letRun for a call about which the agent asks its person. Then it always runs its own command, and only a program before its
+// shell can hear of it. If that cannot be told, it refuses the command.
+func (a admits) letAsked(s *session.Session, e harness.Event, where Where) {
+	if e.Prefix == "" || !a.governs(s, e) {
+		return
+	}
+	if _, err := a.letRun(s, e, where); err != nil {
+		a.logger.Error("an admitted command will not run", "session", s.ID, "error", err)
 	}
 }
 

@@ -16,19 +16,24 @@ import (
 type placed struct {
 	unfit string
 	err   error
+	named bool // other commands stand in the place of all commands of the agent
 
 	within  string // profile for what no rule has in the sandbox
 	unbound string
 	ran     *box.Box // in which a command was admitted last
 }
 
-func (placed) Governs(_, prefix string) bool    { return prefix == "ours" }
-func (p placed) Unbound(context.Context) string { return p.unbound }
-func (p placed) Admit(_, _, _, _ string, in box.Box, _ approval.Lacked) error {
+func (p placed) Governs(_ string, e harness.Event) bool               { return e.Prefix == "ours" || p.named }
+func (placed) Ignores(_ string, _ harness.Event, command string) bool { return command != "ours" }
+func (p placed) Unbound(context.Context) string                       { return p.unbound }
+func (p placed) Admit(_ string, _ harness.Event, _ string, where Where) (string, error) {
 	if p.ran != nil {
-		*p.ran = in
+		*p.ran = where.Box
 	}
-	return nil
+	if p.named {
+		return "ours", p.err
+	}
+	return "", p.err
 }
 func (placed) Lacked(_, _, _ string) approval.Lacked { return approval.Lacked{} }
 func (placed) Settle(_, _, _ string, _ approval.Lacked, _ bool, _ approval.For) error {
@@ -37,7 +42,7 @@ func (placed) Settle(_, _, _ string, _ approval.Lacked, _ bool, _ approval.For) 
 func (p placed) Within(string) string { return p.within }
 
 func (p placed) Irreplaceable(harness.Event) string { return p.unfit }
-func (p placed) Replace(_ harness.Event, c string, in box.Box) (string, error) {
+func (p placed) Replace(_ harness.Event, c string, in box.Box, _ policy.Closed) (string, error) {
 	return "in " + in.String() + ": " + c, p.err
 }
 
@@ -71,6 +76,31 @@ func TestCommandsWithin(t *testing.T) {
 	}
 }
 
+// TestIgnoredCommand: an agent that ran its own command, and not ours in its place, has no session any more.
+func TestIgnoredCommand(t *testing.T) {
+	for ran, over := range map[string]bool{"ours": false, "make": true} {
+		p := coder()
+		p.rules = []policy.Rule{{Name: "free", Action: "allow", Tool: policy.Names{"agent__Bash"}}}
+		p.opts.Shell = placed{named: true}
+		h := build(t, p)
+		e := bash("t1", "make")
+		e.Agent = "codex"
+		if a := h.send(e); a.Verdict != harness.Allow || a.Command != "ours" {
+			t.Fatalf("the answer is %+v", a)
+		}
+		after := bash("t1", ran)
+		after.Agent, after.Kind = "codex", harness.PostTool
+		if a := h.send(after); a.Halt != over {
+			t.Errorf("after %s: %+v", ran, a)
+		}
+		e = bash("t2", "true")
+		e.Agent = "codex"
+		if a := h.send(e); (a.Verdict == harness.Allow) == over {
+			t.Errorf("the next call after %s: %+v", ran, a)
+		}
+	}
+}
+
 // TestReplacedCommand: a command that a rule allows in a sandbox is replaced where the agent takes another one. Where it does not fit, or
 // the rule asks, the agent's own command is a question; and where no ticket can be left, nothing runs.
 func TestReplacedCommand(t *testing.T) {
@@ -85,10 +115,12 @@ func TestReplacedCommand(t *testing.T) {
 	}{
 		"it fits":            {placed{}, "allow", "claude", "", harness.Allow, "in project: make", ""},
 		"under the prefix":   {placed{}, "allow", "claude", "ours", harness.Allow, "", ""},
+		"of our start":       {placed{named: true}, "allow", "codex", "", harness.Allow, "ours", ""},
+		"of our start, full": {placed{named: true, err: errors.New("the disk is full")}, "allow", "gemini", "", harness.Deny, "", "the disk is full"},
 		"the person's rules": {placed{unfit: "permissions.deny is set"}, "allow", "claude", "", harness.Ask, "", "permissions.deny is set"},
 		"the rule asks":      {placed{}, "ask", "claude", "", harness.Ask, "", "the question is about the command as it is"},
 		"no ticket":          {placed{err: errors.New("the disk is full")}, "allow", "claude", "", harness.Deny, "", "the disk is full"},
-		"another agent":      {placed{}, "allow", "gemini", "", harness.Ask, "", "start it with myc claude"},
+		"another agent":      {placed{}, "allow", "gemini", "", harness.Ask, "", "myc codex or myc gemini"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := coder()

@@ -12,9 +12,9 @@ import (
 	"mycelium/internal/text"
 )
 
-// statusLine returns the status line of an agent: what waits for a person in the project, then the role and the active skills of its own
-// session. What a person can act on comes first, because the agent cuts the line at the width of its terminal. It begins no run and
-// records nothing.
+// statusLine returns the status line of an agent: what waits for a person in the project and which approval can be kept, then the role and
+// the active skills of its own session, and how often people were asked lately. What a person can act on comes first, because the agent cuts
+// the line at the width of its terminal. It begins no run and records nothing.
 func (g *Registry) statusLine(ctx context.Context, s *session.Session, e harness.Event) (string, error) {
 	var parts []string
 	if g.Queue != nil {
@@ -26,6 +26,9 @@ func (g *Registry) statusLine(ctx context.Context, s *session.Session, e harness
 		if n := len(waiting); n > 0 {
 			parts = append(parts, text.Count(n, "call")+" "+text.Plural(n, "waits", "wait")+" for an answer")
 		}
+	}
+	if line := g.offerOf(ctx, s, e); line != "" {
+		parts = append(parts, line)
 	}
 	if g.Alone {
 		parts = append(parts, "no daemon runs")
@@ -43,6 +46,21 @@ func (g *Registry) statusLine(ctx context.Context, s *session.Session, e harness
 	}
 	if s != nil {
 		parts = append(parts, standing(control.Brief(s, nil, 0)))
+		if g.Wall != nil {
+			switch lost, none := g.Wall(s.ID); {
+			case lost != "" && none != "":
+				parts = append(parts, "no light wall, and for myc trust: "+text.OneLine(lost))
+			case lost != "":
+				parts = append(parts, "the light wall has a hole: "+text.OneLine(lost))
+			case none != "":
+				parts = append(parts, "no light wall")
+			}
+		}
+	}
+	if g.Rate != nil {
+		if rate := g.Rate(ctx); rate != "" {
+			parts = append(parts, rate)
+		}
 	}
 	if mode := ownMode(g.all(), s, e); mode != "" {
 		parts = append(parts, "own mode: "+text.OneLine(mode))

@@ -33,6 +33,9 @@ func (g *Registry) beforeTool(ctx context.Context, r *run, e harness.Event) harn
 		g.closeSession(r)
 		return harness.Answer{Verdict: harness.Deny, Reason: credential.Mask(e.Fault), Halt: true}
 	}
+	if e.Fault == "" && g.Wall != nil {
+		e.Fault = unfit(g.Wall(r.gateSession().ID))
+	}
 	call := callKey(e)
 	if e.Kind == harness.Permission && e.Fault == "" {
 		if v, ok := decided(ctx, g, r, e); ok {
@@ -63,6 +66,19 @@ func (g *Registry) beforeTool(ctx context.Context, r *run, e harness.Event) harn
 	}
 	r.remember(call, a.Verdict)
 	return a
+}
+
+// unfit says why an agent may call nothing, by the results of [Options.Wall]; "" if it may.
+func unfit(lost, none string) string {
+	switch {
+	case lost == "":
+		return ""
+	case none != "":
+		return "A file that governs this agent is not as it was when the agent was started, and no wall keeps it, so nothing runs: " + lost +
+			". If your person has changed it, myc trust in a terminal of theirs takes it as it is now, and you go on"
+	}
+	return "The wall around this agent has a hole, so nothing runs: " + lost + ". Your person mends it by ending this agent and " +
+		"starting it again"
 }
 
 // callKey identifies a call for which the agent gives no id: by the caller, the tool and the arguments.
@@ -119,7 +135,9 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 				g.shell.settle(session, e, more, false, denied.Settled)
 			}
 			if a.Verdict == harness.Ask { // the agent's person may say yes
-				g.shell.letAsked(session, e, denied.Decision.Sandbox, more)
+				if closed, err := session.SnapshotFor(c).Closed(); err == nil { // else its shell runs nothing
+					g.shell.letAsked(session, e, Where{denied.Decision.Sandbox, denied.Decision.Outside, more, closed})
+				}
 			}
 		}
 		if errors.As(err, &denied) && denied.Decision.Unknown && c == nil && g.Abstains == nil { // not outside of a project
@@ -129,10 +147,14 @@ func (g *Registry) decide(ctx context.Context, r *run, e harness.Event, c *sessi
 	}
 	more, answer := a.Lacked()
 	g.shell.settle(session, e, more, true, answer)
-	instead, err := g.shell.letRun(session, e, a.Sandbox(), more)
+	var instead string
+	closed, err := session.SnapshotFor(c).Closed()
+	if err == nil {
+		instead, err = g.shell.letRun(session, e, Where{a.Sandbox(), a.Outside(), more, closed})
+	}
 	if err != nil {
 		a.Release() // nothing runs
-		return harness.Answer{Verdict: harness.Deny, Reason: "Mycelium could not let this command run in the sandbox: " +
+		return harness.Answer{Verdict: harness.Deny, Reason: "Mycelium could not let this command run: " +
 			credential.Mask(err.Error()) + ". Nothing ran."}
 	}
 	if agent, _ := harness.Named(e.Agent); e.Kind == harness.PreTool && e.ToolUse != "" && agent.TellsOutcome() {
@@ -219,7 +241,7 @@ func because(d policy.Decision) string {
 
 // asking says to the person at the agent's own terminal who asks, by which rule, and how to change that.
 func asking(d policy.Decision) string {
-	return "Mycelium asks: " + because(d) + ". To change that, edit rules.yaml; myc policy explain tells what decides"
+	return "Mycelium asks: " + because(d) + ". To change that: myc edit rules. What decides: myc policy explain"
 }
 
 // Away is the mode auto while it is known that nobody is at the machine, and a chat or a browser that is told is there.

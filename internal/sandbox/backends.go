@@ -3,6 +3,7 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 
 	"mycelium/internal/sandbox/cause"
@@ -11,22 +12,40 @@ import (
 
 // Backends are the names of the back ends.
 func Backends() []string {
-	return []string{string(jail.Own), string(jail.Bubblewrap), string(jail.Container)}
+	return []string{string(jail.Own), string(jail.Bubblewrap), string(jail.Container), string(jail.Seatbelt)}
 }
 
 // systemPrograms are the folders in which systems have the programs of back ends. A PATH could name another one.
 var systemPrograms = []string{"/usr/bin", "/usr/local/bin", "/run/current-system/sw/bin"}
 
+// Untried says of a back end that nobody has tried it on the system that it is for; "" if it was tried.
+func Untried(b jail.Backend) string {
+	if b != jail.Seatbelt {
+		return ""
+	}
+	return "the back end seatbelt was not tried on a Mac: its rules were written from documentation and compared as text"
+}
+
+// mac is the system of Seatbelt, as Go names it.
+const mac = "darwin"
+
 // program finds the program of a back end; "" for that of ours. It must be one that only root can change.
 func program(b jail.Backend) (string, error) {
-	name, find := "bwrap", cause.FindBubblewrap
-	switch {
-	case !b.Other():
+	name, dirs, e := "bwrap", systemPrograms, &jail.StageError{Layer: jail.User, Doing: cause.FindBubblewrap}
+	switch b {
+	case jail.Bubblewrap:
+	case jail.Container:
+		name, e.Doing = "crun", cause.FindContainer
+	case jail.Seatbelt:
+		name, dirs, e.Layer, e.Doing = "sandbox-exec", []string{"/usr/bin"}, jail.Rules, cause.FindSeatbelt
+		if runtime.GOOS != mac { // a program of that name would be another one
+			e.Cause = "it is a program of macOS, and this is " + runtime.GOOS
+			return "", e
+		}
+	default:
 		return "", nil
-	case b == jail.Container:
-		name, find = "crun", cause.FindContainer
 	}
-	for _, dir := range systemPrograms {
+	for _, dir := range dirs {
 		path := filepath.Join(dir, name)
 		st, err := os.Stat(path)
 		if err != nil || !st.Mode().IsRegular() || st.Mode().Perm()&0o022 != 0 {
@@ -36,5 +55,6 @@ func program(b jail.Backend) (string, error) {
 			return path, nil
 		}
 	}
-	return "", &jail.StageError{Layer: jail.User, Doing: find, Cause: "there is no " + name + " of root's in a folder of the system"}
+	e.Cause = "there is no " + name + " of root's in a folder of the system"
+	return "", e
 }

@@ -20,7 +20,8 @@ type Capabilities struct {
 	Backend jail.Backend `json:"backend"`
 	Kernel  string       `json:"kernel,omitzero"`
 	ABI     int          `json:"landlockABI,omitzero"`
-	User    string       `json:"user"` // root or ordinary
+	User    string       `json:"user"`             // root or ordinary
+	Untried string       `json:"untried,omitzero"` // that nobody has tried the back end on the system that it is for
 	Layers  []Capability `json:"layers"`
 }
 
@@ -35,15 +36,19 @@ type Capability struct {
 }
 
 // Probe builds the walls around a program that does nothing. A layer that fails is left out then, so that the later ones are tried too,
-// except for those that depend on it: all depend on the user namespace, and what another program makes is made as a whole.
+// except for those that depend on it: all depend on the user namespace, and what another program makes is made as a whole. Of Seatbelt it
+// starts the program in the rules, and sees that they close one file.
 func Probe(ctx context.Context, self jail.Self, backend jail.Backend) *Capabilities {
 	out := &Capabilities{System: runtime.GOOS + "/" + runtime.GOARCH, Kernel: kernel(), User: "ordinary",
-		Backend: cmp.Or(backend, jail.Own)}
+		Backend: cmp.Or(backend, jail.Own), Untried: Untried(backend)}
 	if os.Getuid() == 0 {
 		out.User = "root"
 	}
 	profile, _ := Find("standard")
 	profile.Backend = backend
+	if backend == jail.Seatbelt {
+		profile.Memory, profile.Procs = 0, 0 // limits that it does not hold
+	}
 	c := &Command{Argv: []string{"true"}, Dir: "/", Profile: profile, Environ: []string{"PATH=/usr/bin:/bin"}}
 	spec, err := c.spec(&work{guarded: &Guarded{}}, nil)
 	failed := map[jail.Layer]Capability{}
@@ -65,7 +70,7 @@ func Probe(ctx context.Context, self jail.Self, backend jail.Backend) *Capabilit
 	out.Holds = err == nil && len(failed) == 0
 	_, none := failed[jail.User]
 	none = none || backend.Other() && len(failed) > 0
-	for _, l := range jail.Layers() {
+	for _, l := range backend.Layers() {
 		c, bad := failed[l]
 		if !bad && none {
 			c = Capability{Layer: l}

@@ -33,12 +33,19 @@ func (c *Command) environ() []string {
 	if c.Home != "" {
 		out = append(out, "HOME="+c.Home, "XDG_CACHE_HOME="+filepath.Join(c.Home, ".cache"))
 	}
+	if c.Home != "" && len(c.Registries) > 0 { // ~/.npm is the person's, and read-only
+		out = append(out, "npm_config_cache="+filepath.Join(c.Home, ".cache", "npm"))
+	}
 	out = append(out, "TMPDIR=/tmp", "MYCELIUM_SANDBOX="+c.Profile.Name)
+	out = c.warmEnviron(out)
 	if c.GitConfig != "" {
 		out = append(out, "GIT_CONFIG_GLOBAL="+gitConfig)
 	}
-	if !c.Profile.Network && len(c.Hosts)+len(c.Masks) == 0 {
+	if !c.Profile.Network && len(c.Hosts)+len(c.Masks)+len(c.Registries) == 0 {
 		out = append(out, offline)
+		if c.Taken != "" { // private modules lie beside the others; there is no network in which somebody could learn their names
+			out = append(out, "GONOPROXY=none")
+		}
 	}
 	for _, v := range c.Env {
 		name, _, _ := strings.Cut(v, "=")

@@ -68,7 +68,7 @@ func driveMain() int {
 		outside: everywhere(),
 		Out:     os.Stdout, Err: os.Stderr,
 	}
-	way, err := c.wayOut()
+	way, err := c.wayOut(context.Background())
 	if err != nil {
 		return 2
 	}

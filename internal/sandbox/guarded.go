@@ -16,15 +16,21 @@ type Guarded struct {
 	Project  string
 	Write    []string
 	Worktree *Worktree
+	Closed   policy.Closed
 
 	Fixed   []string // read-only: what governs agents, hooks of git, and the settings of every agent's hook
 	Hidden  []string // they look empty: what no agent may open, and folders that cannot be read
 	Secrets []string // they look empty too: files with secrets. Those that a command makes stay where they are
+	Covered []string // files that git has and no agent may open: a file of the same size and time without the contents stands in their place
 	Configs []string // the configurations of git repositories: the command finds a private copy of each
 	Targets []string // read-only: what links of Fixed lead to, inside the project
 
 	// Sockets look empty: path sockets at which a program outside may listen. They are looked for before a command only.
 	Sockets []string
+
+	// Locks are lock files of package managers, which name what the command finds of the person's caches. They are looked for before a
+	// command only.
+	Locks []string `json:"-"`
 
 	// Links are the symbolic links of Fixed, with the places that they lead to; "" if they lead nowhere.
 	Links map[string]string
@@ -36,7 +42,7 @@ type Guarded struct {
 
 // Since returns what a later look finds that was not there before: governed names, and configurations of git.
 func (g *Guarded) Since(before *Guarded) (governed, configs []string) {
-	was := set(before.Fixed, before.Hidden, before.Configs)
+	was := set(before.Fixed, before.Hidden, before.Covered, before.Configs)
 	inside, wasInside := set(g.Inside), set(before.Inside)
 	for _, path := range slices.Concat(g.Fixed, g.Hidden) {
 		switch {
@@ -98,7 +104,7 @@ func (g *Guarded) writes(roots []string, path string) bool {
 
 // sort puts the lists in order, without repetitions.
 func (g *Guarded) sort() {
-	for _, list := range []*[]string{&g.Fixed, &g.Hidden, &g.Configs, &g.Targets, &g.Inside, &g.Sockets, &g.Secrets} {
+	for _, list := range []*[]string{&g.Fixed, &g.Hidden, &g.Configs, &g.Targets, &g.Inside, &g.Sockets, &g.Secrets, &g.Covered} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -92,8 +93,14 @@ func TestKilled(t *testing.T) {
 			}
 			_ = program.Wait()
 			// The first process ends last: the kernel ends all others of its namespace before.
-			if _, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1); err != nil { //nolint:gosec // a descriptor
-				t.Fatal(err)
+			for {
+				_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1) //nolint:gosec // a descriptor
+				if err == nil {
+					break
+				}
+				if !errors.Is(err, unix.EINTR) {
+					t.Fatal(err)
+				}
 			}
 			if left := inNamespace(space); len(left) > 0 {
 				t.Errorf("processes are left: %v", left)

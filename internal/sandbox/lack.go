@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"mycelium/internal/lazy"
 	"mycelium/internal/sandbox/jail"
@@ -36,13 +37,16 @@ const (
 	mostLacks = 5
 )
 
-// heard passes on what is written to it, and keeps its end.
+// heard passes on what is written to it, and keeps its end. The output of the command and notices about its servers come at the same time.
 type heard struct {
+	mu   sync.Mutex
 	to   io.Writer
 	last []byte
 }
 
 func (h *heard) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.last = append(h.last, p...)
 	if len(h.last) > 2*mostHeard {
 		h.last = append(h.last[:0], h.last[len(h.last)-mostHeard:]...)

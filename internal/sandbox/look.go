@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 
+	"mycelium/internal/credential/held"
+	"mycelium/internal/policy"
 	"mycelium/internal/policy/paths"
 	"mycelium/internal/policy/secretfile"
 	"mycelium/internal/sandbox/folder"
@@ -45,24 +47,55 @@ type look struct {
 	given   map[string]bool // paths that the command was given by name
 	index   gitIndex
 	tracked []tracked
-	all     bool // every file has secrets, by the folder that it lies in
-	out     Guarded
+	all     bool   // every file has secrets, by the folder that it lies in
+	covers  bool   // commits do not show files that are closed
+	common  string // the folder of git with its configuration
+	closer  *policy.Closer
+
+	repositories []string // roots that are folders of git
+	fixed        bool     // it is in a folder that is read-only as a whole
+	inGit        bool     // it is in a folder of git, whose parts are looked at for themselves
+	out          Guarded
 }
 
 // look looks for what is guarded. before is nil before the command. After it, a folder that its owner closed meanwhile is opened again, and
 // there is no bound: the command chooses how many files it leaves.
 func (c *Command) look(ctx context.Context, before *Guarded) (*Guarded, error) {
+	closed := c.Closed
+	if before != nil {
+		closed = before.Closed // of the command that ran, which is not always this one
+	}
+	if c.Untrusted { // its index is not read, so that a covered file would be committed as it looks
+		closed.Rules = slices.Clone(closed.Rules)
+		for i := range closed.Rules {
+			closed.Rules[i].Read = false
+		}
+	}
+	closer, err := closed.Compile(c.Project)
+	if err != nil {
+		return nil, fmt.Errorf("find what the policy closes: %w", err)
+	}
 	l := &look{ctx: ctx, forms: guardedForms(c.Project, c.Home), roots: c.roots(), git: c.git(), home: c.Home, scan: c.Scratch,
-		after: before != nil, out: Guarded{Project: c.Project, Write: c.Write, Worktree: c.Worktree, Links: map[string]string{},
+		after: before != nil, closer: closer, covers: c.scrubs(), common: c.commonDir(), out: Guarded{Closed: closed,
+			Project: c.Project, Write: c.Write, Worktree: c.Worktree, Links: map[string]string{},
 			Through: map[string]string{}}}
+	if c.Worktree != nil {
+		l.repositories = []string{c.Worktree.Own, c.Worktree.Common}
+	}
 	if l.after {
-		l.closed = set(before.Hidden)
+		l.closed = set(before.Hidden, before.Secrets)
 	} else {
 		l.given, l.index = set(c.Read, c.Write), c.gitIndex()
 	}
 	for _, root := range l.roots {
 		if err := l.root(root); err != nil {
 			return nil, fmt.Errorf("look for what governs agents in %s: %w", root, err)
+		}
+	}
+	if !l.after {
+		l.behind(closer.Literals())
+		if err := l.readOnly(c.Read); err != nil {
+			return nil, err
 		}
 	}
 	l.committed()
@@ -109,6 +142,8 @@ func (l *look) root(root string) error {
 		return err
 	}
 	defer func() { _ = r.Close() }()
+	l.inGit = strings.Contains(root+"/", "/"+gitName+"/") || slices.Contains(l.repositories, root)
+	defer func() { l.inGit = false }()
 	return l.folder(r, root, 0)
 }
 
@@ -127,11 +162,13 @@ type entry struct {
 
 // folder looks at a folder.
 func (l *look) folder(r *os.Root, path string, level int) error {
-	entries, err := l.read(r)
+	entries, err := l.read(r, path)
 	if err != nil {
 		return err
 	}
-	l.repository(r, path, entries)
+	if !l.fixed {
+		l.repository(r, path, entries)
+	}
 	for _, e := range entries {
 		if err := l.entry(r, filepath.Join(path, e.name), e, level); err != nil {
 			return err
@@ -141,7 +178,7 @@ func (l *look) folder(r *os.Root, path string, level int) error {
 }
 
 // read lists the names of a folder that may count.
-func (l *look) read(r *os.Root) (out []entry, err error) {
+func (l *look) read(r *os.Root, path string) (out []entry, err error) {
 	dir, err := r.Open(".")
 	if err != nil {
 		return nil, err
@@ -155,7 +192,8 @@ func (l *look) read(r *os.Root) (out []entry, err error) {
 		}
 		l.folded = paths.Fold(l.folded[:0], name)
 		if l.all || mode&(fs.ModeDir|fs.ModeSymlink|fs.ModeSocket) != 0 || gitParts[string(l.folded)] || l.forms.last[string(l.folded)] ||
-			len(l.forms.ends[string(l.folded)]) > 0 || !l.after && secretfile.Known(l.folded) {
+			l.closes(path, name) ||
+			len(l.forms.ends[string(l.folded)]) > 0 || !l.after && (secretfile.Known(l.folded) || lockFiles[name]) {
 			out = append(out, entry{name, string(l.folded), mode})
 		}
 		return nil
@@ -166,17 +204,36 @@ func (l *look) read(r *os.Root) (out []entry, err error) {
 	return out, ignoreAbsent(err)
 }
 
+// closes reports whether rules close a file, by its name in a folder.
+func (l *look) closes(folder, name string) bool {
+	if l.inGit || !l.closer.Any() {
+		return false
+	}
+	path := folder + "/" + name
+	read, change := l.closer.Of(path, path)
+	return read || change
+}
+
 // entry looks at one name.
 func (l *look) entry(r *os.Root, path string, e entry, level int) error {
 	if b, ok := l.forms.of(path, e.folded); ok {
+		if b.ChangeOnly && !l.after { // a rule may close it to be read as well
+			if done, err := l.byRules(r, path, e, level); done {
+				return err
+			}
+		}
 		switch {
 		case b.ChangeOnly:
 			l.record(path, true)
 			l.links(r, path, e)
-		case !secretfile.Known([]byte(e.folded)) || !l.track(path, true):
+			return l.inFixed(r, path, e, level)
+		case !secretfile.Known([]byte(e.folded)) || !l.track(path, true, true):
 			l.record(path, false)
 		}
 		return nil
+	}
+	if done, err := l.byRules(r, path, e, level); done {
+		return err
 	}
 	switch secret := !l.after && l.secret(path, e); {
 	case secret && e.mode.IsDir() && l.index.below(path): // git would take an empty folder for files that were removed
@@ -184,23 +241,25 @@ func (l *look) entry(r *os.Root, path string, e entry, level int) error {
 		l.all = true
 		defer func() { l.all = was }()
 	case secret:
-		if !l.track(path, false) {
+		if !l.track(path, false, false) {
 			l.out.Secrets = append(l.out.Secrets, path)
 		}
 		return nil
 	}
 	if e.mode&fs.ModeSymlink != 0 {
-		if form, ok := l.forms.folders[e.folded]; ok {
+		if form, ok := l.forms.folders[e.folded]; ok && !l.fixed {
 			l.linkedFolder(path, form)
 		}
 		return nil
 	}
 	switch {
+	case !l.after && e.mode.IsRegular() && lockFiles[e.name]:
+		l.out.Locks = append(l.out.Locks, path)
 	case e.mode&fs.ModeSocket != 0:
 		if !l.after && jail.Bound(r, e.name) {
 			l.out.Sockets = append(l.out.Sockets, path)
 		}
-	case e.folded == gitName && !e.mode.IsDir():
+	case e.folded == gitName && !e.mode.IsDir() && !l.fixed:
 		l.pointer(r, path, e.name)
 	case e.mode.IsDir() && (level >= mostLevels || len(path) > mostPath):
 		l.record(path, true)
@@ -210,7 +269,167 @@ func (l *look) entry(r *os.Root, path string, e entry, level int) error {
 	return nil
 }
 
+// byRules looks at a name that the rules of the policy may close. It returns true if nothing else is to be looked at.
+func (l *look) byRules(r *os.Root, path string, e entry, level int) (done bool, err error) {
+	if !l.closer.Any() || l.inGit || e.folded == gitName || l.given[path] {
+		return false, nil
+	}
+	to := path
+	if e.mode&fs.ModeSymlink != 0 {
+		to = resolved(path)
+	}
+	read, change := l.closer.Of(path, to)
+	if e.mode&fs.ModeSymlink != 0 {
+		if !read && !l.after {
+			if read, err = l.through(path, to); err != nil {
+				return true, err
+			}
+		}
+		hidden, _ := l.closer.Of(to, to) // then what it leads to is hidden where it is
+		read = read && !hidden
+	}
+	switch {
+	case !read && !change:
+		return false, nil
+	case e.mode.IsDir():
+		return l.folderByRules(r, path, to, e, level)
+	case l.after && l.closed[path]: // it was hidden, and nobody could change it
+	case read && !l.after:
+		l.hide(path, to)
+	case change && (l.after || !l.secret(path, e)): // what looks empty is not changed either
+		l.record(path, true)
+		l.links(r, path, e)
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// hide hides a file, or a link that leads to another path. A link that git has is not covered, because git would take that for another kind
+// of file: what it leads to is hidden.
+func (l *look) hide(path, to string) {
+	if _, has := l.index.find(path); has && to != path && to != "" {
+		if st, err := os.Lstat(to); err == nil && st.Mode().IsRegular() {
+			path = to
+		}
+	}
+	if !l.track(path, false, true) {
+		l.out.Hidden = append(l.out.Hidden, path)
+	}
+}
+
+// through reports whether rules close the name of a file that a link to a folder leads to. Links in folders of packages are not followed:
+// some managers make thousands of them.
+func (l *look) through(path, to string) (closed bool, err error) {
+	if st, err := os.Lstat(to); err != nil || !st.IsDir() || below(path, to) || !held.MayHold(path) {
+		return false, nil //nolint:nilerr // it leads to no folder
+	}
+	err = filepath.WalkDir(to, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // nor can the command read it
+		}
+		if l.counts++; l.counts > mostEntries {
+			return fmt.Errorf("there are more than %d files with those that links lead to", mostEntries)
+		}
+		if d.Name() == gitName {
+			return fs.SkipDir
+		}
+		if read, _ := l.closer.Of(path+strings.TrimPrefix(name, to), name); read {
+			if own, _ := l.closer.Of(name, name); !own {
+				closed = true
+				return fs.SkipAll
+			}
+		}
+		return nil
+	})
+	return closed, err
+}
+
+// folderByRules is byRules for a folder. If everything in it is closed, it is closed as a whole; what git has in it is looked at one by one,
+// because git would take an empty folder for files that were removed.
+func (l *look) folderByRules(r *os.Root, path, to string, e entry, level int) (done bool, err error) {
+	read, change := l.closer.Whole(path, to)
+	switch {
+	case l.after && l.closed[path]:
+	case read && !l.after && !l.index.below(path):
+		l.out.Hidden = append(l.out.Hidden, path)
+	case change && !read && (l.after || !l.secret(path, e)):
+		l.record(path, true)
+		l.links(r, path, e)
+		return true, l.inFixed(r, path, e, level)
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// behind hides the files to which literal paths of rules lead through links.
+func (l *look) behind(paths []string) {
+	for _, path := range paths {
+		to := resolved(path)
+		read, change := l.closer.Of(path, to)
+		inside := slices.ContainsFunc(l.roots, func(root string) bool { return to != root && below(to, root) })
+		switch {
+		case to == "" || to == path || !inside || l.given[to]:
+		case read:
+			l.out.Hidden = append(l.out.Hidden, to)
+		case change:
+			l.record(to, true)
+		}
+	}
+}
+
+// readOnly looks for names that rules close in the further files and folders of the command. Git's objects for workers have no names there.
+func (l *look) readOnly(paths []string) error {
+	for _, path := range paths {
+		if !l.closer.Any() || slices.ContainsFunc(l.roots, func(root string) bool { return below(path, root) }) {
+			continue
+		}
+		err := filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return ignoreAbsent(err)
+			}
+			if l.counts++; l.counts > mostEntries {
+				return fmt.Errorf("there are more than %d files: the sandbox cannot tell in time which of them rules close", mostEntries)
+			}
+			if d.IsDir() && d.Name() == "objects" && strings.Contains(name, "/.objects/") {
+				return fs.SkipDir
+			}
+			to := name
+			if d.Type()&fs.ModeSymlink != 0 {
+				to = resolved(name)
+			}
+			if whole, _ := l.closer.Whole(name, to); whole && d.IsDir() {
+				l.out.Hidden = append(l.out.Hidden, name)
+				return fs.SkipDir
+			}
+			if read, _ := l.closer.Of(name, to); read && !d.IsDir() {
+				l.out.Hidden = append(l.out.Hidden, name)
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("look for what rules close in %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// inFixed looks into a folder that is read-only as a whole, for files that must not be read.
+func (l *look) inFixed(r *os.Root, path string, e entry, level int) error {
+	if l.after || l.inGit || !e.mode.IsDir() || level >= mostLevels {
+		return nil
+	}
+	was := l.fixed
+	l.fixed = true
+	defer func() { l.fixed = was }()
+	return l.into(r, path, e.name, level)
+}
+
 func (l *look) record(path string, changeOnly bool) {
+	if changeOnly && l.fixed {
+		return // it is read-only already
+	}
 	if changeOnly {
 		l.out.Fixed = append(l.out.Fixed, path)
 	} else {
@@ -237,6 +456,10 @@ func (l *look) into(r *os.Root, path, name string, level int) error {
 		return err
 	}
 	defer func() { _ = sub.Close() }()
+	if paths.FoldString(name) == gitName && !l.inGit {
+		l.inGit = true
+		defer func() { l.inGit = false }()
+	}
 	return l.folder(sub, path, level+1)
 }
 
@@ -475,12 +698,15 @@ const mostConfig = 1 << 20
 var errNotSmall = errors.New("it is no regular file, or larger than a mebibyte")
 
 // readSmall reads a small regular file. It does not follow a link, and does not wait for a pipe.
-func readSmall(r *os.Root, name string) ([]byte, error) {
+func readSmall(r *os.Root, name string) ([]byte, error) { return readUpTo(r, name, mostConfig) }
+
+// readUpTo is readSmall for files of another size.
+func readUpTo(r *os.Root, name string, most int64) ([]byte, error) {
 	st, err := r.Lstat(name)
 	if err != nil {
 		return nil, err
 	}
-	if !st.Mode().IsRegular() || st.Size() > mostConfig {
+	if !st.Mode().IsRegular() || st.Size() > most {
 		return nil, errNotSmall
 	}
 	f, err := r.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
@@ -491,8 +717,8 @@ func readSmall(r *os.Root, name string) ([]byte, error) {
 	if is, err := f.Stat(); err != nil || !os.SameFile(st, is) {
 		return nil, errors.Join(err, errReplaced)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, mostConfig+1))
-	if err == nil && len(data) > mostConfig {
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
 		err = errNotSmall
 	}
 	return data, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"mycelium/internal/registry"
 	"mycelium/internal/sandbox/jail"
 	"mycelium/internal/sandbox/proxy"
 )
@@ -35,6 +36,11 @@ type Profile struct {
 	// hosts of each, by its name.
 	Hosts []string            `json:"hosts,omitempty"`
 	Masks map[string][]string `json:"masks,omitempty"`
+
+	// Registries are those from which it may fetch packages, and Packages further ones that a person gave, as [registry.ParsePackage] reads
+	// them.
+	Registries []registry.Registry `json:"registries,omitempty"`
+	Packages   []string            `json:"packages,omitempty"`
 }
 
 const mib = 1 << 20
@@ -90,6 +96,8 @@ func (p Profile) Beyond(o Profile) (keys []string) {
 		{"write", len(belowAny(p.Write, o.Write)) < len(p.Write)},
 		{"hosts", !o.Network && len(proxy.Within(p.Hosts, o.reach())) < len(p.Hosts)},
 		{"masks", !o.uses(p.Masks)},
+		{"registries", !o.Network && slices.ContainsFunc(p.Registries, func(r registry.Registry) bool { return !r.In(o.Registries) })},
+		{"packages", !o.Network && slices.ContainsFunc(p.Packages, func(s string) bool { return !slices.Contains(o.Packages, s) })},
 	} {
 		if k.wider {
 			keys = append(keys, k.key)
@@ -115,7 +123,7 @@ func (p Profile) And(o Profile) Profile {
 	out.Read = append(belowAny(p.Read, slices.Concat(o.Read, o.Write)), belowAny(o.Read, slices.Concat(p.Read, p.Write))...)
 	out.Write = append(belowAny(p.Write, o.Write), belowAny(o.Write, p.Write)...)
 	out.reachBoth(p, o)
-	for _, list := range []*[]string{&out.Read, &out.Write, &out.Hosts} {
+	for _, list := range []*[]string{&out.Read, &out.Write, &out.Hosts, &out.Packages} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mycelium/internal/registry"
 	"mycelium/internal/sandbox/proxy"
 	"mycelium/internal/text"
 )
@@ -41,6 +42,7 @@ func (p *Profile) reachBoth(a, b Profile) {
 	default:
 		p.Hosts = bothHosts(x, y)
 	}
+	p.fetchBoth(a, b)
 	p.Masks = nil
 	for name, hosts := range a.Masks {
 		if both := bothHosts(hosts, b.Masks[name]); both != nil {
@@ -49,6 +51,21 @@ func (p *Profile) reachBoth(a, b Profile) {
 			}
 			p.Masks[name] = both
 		}
+	}
+}
+
+// fetchBoth sets the registries and packages that two profiles allow together. The network of the machine has every one.
+func (p *Profile) fetchBoth(a, b Profile) {
+	switch {
+	case a.Network && b.Network:
+		p.Registries, p.Packages = nil, nil
+	case a.Network:
+		p.Registries, p.Packages = b.Registries, slices.Clone(b.Packages)
+	case b.Network:
+		p.Registries, p.Packages = a.Registries, slices.Clone(a.Packages)
+	default:
+		p.Registries = slices.DeleteFunc(slices.Clone(a.Registries), func(r registry.Registry) bool { return !r.In(b.Registries) })
+		p.Packages = slices.DeleteFunc(slices.Clone(a.Packages), func(s string) bool { return !slices.Contains(b.Packages, s) })
 	}
 }
 
@@ -68,17 +85,25 @@ func (p Profile) network() []string {
 	case len(p.Hosts) > 0:
 		out[0] = "no network but " + strings.Join(p.Hosts, " ")
 	}
+	if len(p.Registries) > 0 {
+		out = append(out, "fetches packages from "+strings.Join(registry.Names(p.Registries), " "))
+	}
+	if len(p.Packages) > 0 {
+		out = append(out, "also the packages "+strings.Join(p.Packages, " "))
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.Masks)) {
 		out = append(out, "uses the secret "+name+" at "+strings.Join(p.Masks[name], " "))
 	}
 	return out
 }
 
-// With returns the profile with what a person grants beyond it. A profile that has the network of the machine needs no hosts.
-func (p Profile) With(read, write, hosts []string) Profile {
-	p.Read, p.Write = slices.Concat(p.Read, read), slices.Concat(p.Write, write)
+// With returns the profile with what a person grants beyond it, in the fields of their names. One that has the network of the machine needs no
+// hosts and registries.
+func (p Profile) With(more Profile) Profile {
+	p.Read, p.Write = slices.Concat(p.Read, more.Read), slices.Concat(p.Write, more.Write)
 	if !p.Network {
-		p.Hosts = slices.Concat(p.Hosts, hosts)
+		p.Hosts, p.Packages = slices.Concat(p.Hosts, more.Hosts), slices.Concat(p.Packages, more.Packages)
+		p.Registries = registry.Join(p.Registries, more.Registries)
 	}
 	return p
 }
@@ -94,6 +119,8 @@ func (c *Command) reached() error {
 	}
 	if !c.Profile.Network { // a person opened it: myc sandbox exec --allow-network
 		c.Hosts = slices.Concat(c.Hosts, c.Profile.Hosts)
+		c.Registries = registry.Join(c.Registries, c.Profile.Registries)
+		c.Packages = slices.Concat(c.Packages, c.Profile.Packages)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -14,14 +15,26 @@ import (
 )
 
 // system are the folders of the machine's programs, which every command reads.
-var system = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/etc"}
+var system = systemOf(runtime.GOOS)
+
+// systemOf lists them for a system, as Go names it. Of macOS's /System and /Library it names the parts with programs: the whole of the first
+// leads to the home folders once more (/System/Volumes/Data), and the second has settings and keys of the machine.
+func systemOf(goos string) []string {
+	if goos == mac {
+		return []string{"/usr", "/bin", "/sbin", "/opt", "/nix", "/etc", "/private/etc", "/private/var/select", "/private/var/db/timezone",
+			"/private/var/db/dyld", "/private/var/db/xcode_select_link", "/System/Library", "/System/Cryptexes",
+			"/System/Volumes/Preboot/Cryptexes", "/Library/Apple", "/Library/Developer", "/Library/Frameworks", "/Library/Java",
+			"/Library/Perl", "/Library/Ruby", "/Applications/Xcode.app"}
+	}
+	return []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/etc"}
+}
 
 // private are folders that are empty and the command's own.
 var private = []string{"/tmp", "/var/tmp", "/run"}
 
 // tools are the parts of a home folder that have programs and what programs have downloaded. A command reads them.
-var tools = []string{"go/bin", "go/pkg/mod", ".cargo/bin", ".cargo/registry", ".cargo/git", ".rustup", ".nvm", ".fnm", ".volta", ".bun/bin",
-	".deno/bin", ".pyenv", ".rbenv", ".asdf", ".sdkman", ".m2/repository", ".gradle/wrapper", ".npm/_cacache", ".local/bin", ".local/lib",
+var tools = []string{"go/bin", ".cargo/bin", ".cargo/registry", ".cargo/git", ".rustup", ".nvm", ".fnm", ".volta", ".bun/bin",
+	".deno/bin", ".pyenv", ".rbenv", ".asdf", ".sdkman", ".m2/repository", ".gradle/wrapper", ".local/bin", ".local/lib",
 	".local/pipx", ".local/share/mise", ".local/share/pnpm", ".local/share/uv"}
 
 // gitConfig is where the command finds Command.GitConfig.
@@ -48,6 +61,7 @@ func (c *Command) root(w *work) (binds []jail.Bind, masks []string) {
 		}
 		if c.Caches != "" {
 			binds = append(binds, jail.Bind{Kind: jail.Tree, Source: c.Caches, Target: filepath.Join(c.Home, ".cache"), Write: true})
+			binds = append(binds, c.warmParts()...)
 		}
 	}
 	if c.Project != "" {
@@ -64,7 +78,7 @@ func (c *Command) root(w *work) (binds []jail.Bind, masks []string) {
 	}
 	fixed := slices.Concat(c.Protect, w.guarded.Fixed, w.guarded.Targets)
 	// A covered file alone would go with its folder, and another one come in its place.
-	linked := slices.Concat(w.guarded.Hidden, w.guarded.Secrets)
+	linked := slices.Concat(w.guarded.Hidden, w.guarded.Secrets, w.guarded.Covered, w.objects.paths())
 	for _, own := range w.copies {
 		linked = append(linked, own.original)
 	}
@@ -72,7 +86,15 @@ func (c *Command) root(w *work) (binds []jail.Bind, masks []string) {
 	if c.Worktree != nil {
 		binds = append(binds, c.Worktree.own(c.Profile.Project)...)
 	}
-	return append(binds, w.binds()...), slices.Concat(w.guarded.Hidden, w.guarded.Secrets, w.guarded.Sockets, c.Hide)
+	binds, masks = append(binds, w.objects.binds...), slices.Concat(w.guarded.Hidden, w.guarded.Secrets, w.guarded.Sockets, w.objects.masks, c.Hide)
+	for i, path := range w.guarded.Covered {
+		if i < len(w.covers) {
+			binds = append(binds, jail.Bind{Kind: jail.Tree, Source: w.covers[i], Target: path, Strict: true})
+		} else { // the project is read-only, so that nothing can be committed
+			masks = append(masks, path)
+		}
+	}
+	return append(binds, w.binds()...), masks
 }
 
 // own shows the worktree's own part of the repository, without those of others. What says where it belongs stays.

@@ -15,8 +15,11 @@ import (
 	"slices"
 	"time"
 
+	"mycelium/internal/policy"
+	"mycelium/internal/registry"
 	"mycelium/internal/sandbox/jail"
 	"mycelium/internal/sandbox/proxy"
+	"mycelium/internal/sandbox/warm"
 	"mycelium/internal/text"
 )
 
@@ -26,27 +29,38 @@ type Command struct {
 	Dir     string // absolute: the working directory, inside the project or one of the paths
 	Profile Profile
 
-	Project   string    // absolute and resolved: the folder that the command is about
-	Read      []string  // absolute: further files and folders that it may read
-	Write     []string  // absolute: and write
-	Protect   []string  // absolute: further files and folders that stay as they are, although they lie in what may be written
-	Hide      []string  // absolute: further files and folders that look empty
-	Untrusted bool      // the repository of the project is the agent's, so that no git outside may run in it
-	Worktree  *Worktree // the repository of a linked worktree, outside of the project; nil: the project has its own, or none
+	Project   string        // absolute and resolved: the folder that the command is about
+	Read      []string      // absolute: further files and folders that it may read
+	Write     []string      // absolute: and write
+	Protect   []string      // absolute: further files and folders that stay as they are, although they lie in what may be written
+	Hide      []string      // absolute: further files and folders that look empty
+	Closed    policy.Closed // the names that the rules of the policy close to it, in the project and in its further files and folders
+	Untrusted bool          // the repository of the project is the agent's, so that no git outside may run in it
+	Worktree  *Worktree     // the repository of a linked worktree, outside of the project; nil: the project has its own, or none
 
-	Files fs.FS        `json:"-"` // a folder that the command finds at [Folder], as a copy that it cannot change; nil: there is none
-	Hosts []string     // as [proxy.ParseHost] reads them: what it may reach on the internet, by the proxy; none: it has no network
-	Asks  bool         // without hosts too, a proxy that reaches none says which ones the command asked for
-	Masks []proxy.Mask `json:"-"` // secrets that it uses and does not have; they are written nowhere
+	Files       fs.FS        `json:"-"` // a folder that the command finds at [Folder], as a copy that it cannot change; nil: there is none
+	Hosts       []string     // as [proxy.ParseHost] reads them: what it may reach on the internet, by the proxy; none: it has no network
+	Asks        bool         // without hosts too, a proxy that reaches none says which ones the command asked for
+	Serves      string       // absolute: a folder for the ports of the servers that commands of a session start; empty: nobody reaches them
+	ClosedPorts []int        // ports of that loopback that it does not get
+	Masks       []proxy.Mask `json:"-"` // secrets that it uses and does not have; they are written nowhere
 
-	Caches     string   // absolute: a folder that is kept for the project, in which the command finds its ~/.cache; empty: nothing is kept
-	Scratch    string   // absolute: a folder for the time of the command
-	Temp       string   // absolute: a folder that the command finds at /tmp; empty: one in memory, of its own
-	GitConfig  string   // absolute: a file that git reads for the one in the home folder; empty: none
-	Quarantine string   // absolute: a folder for files that would govern; empty: the project has none and is not looked at
-	Home       string   // absolute: the home folder of the user, which is empty inside
-	Environ    []string // of the caller; what is in it of secrets does not reach the command
-	Env        []string // further variables, which the command gets as they are
+	// Registries are those from which it may fetch the packages that Locks has, and Packages, each as [registry.ParsePackage] reads it.
+	Registries []registry.Registry
+	Packages   []string
+	Locks      Locks
+
+	History    string     // absolute: a folder for what is known of the repository's history; empty: commits show the files that they have
+	Caches     string     // absolute: a folder that is kept for the project, in which the command finds its ~/.cache; empty: nothing is kept
+	Taken      warm.Taken // what it finds of the person's caches, because lock files of the project name it; empty: nothing
+	Seeds      warm.Seeds // what Go's build cache in Caches begins with; empty: nothing
+	Scratch    string     // absolute: a folder for the time of the command
+	Temp       string     // absolute: a folder that the command finds at /tmp; empty: one in memory, of its own
+	GitConfig  string     // absolute: a file that git reads for the one in the home folder; empty: none
+	Quarantine string     // absolute: a folder for files that would govern; empty: the project has none and is not looked at
+	Home       string     // absolute: the home folder of the user, which is empty inside
+	Environ    []string   // of the caller; what is in it of secrets does not reach the command
+	Env        []string   // further variables, which the command gets as they are
 
 	Grace float64 // seconds from SIGTERM to SIGKILL when the context ends; 0: SIGKILL at once
 
@@ -59,8 +73,19 @@ type Command struct {
 	In       io.Reader `json:"-"`
 	Out, Err io.Writer `json:"-"`
 
-	outside proxy.Outside // for tests: another internet
+	outside  proxy.Outside // for tests: another internet
+	seatbelt string        // for tests: a program in the place of sandbox-exec
 }
+
+// Locks names the commit whose lock files say what may be fetched. The zero value is the one that is checked out in the project when the
+// command starts.
+type Locks struct {
+	Folder string // absolute: in the working tree of the repository; empty: the project
+	Commit string // its name; empty: the one that is checked out; [NoCommit]: none, so that every package is asked for
+}
+
+// NoCommit stands for a repository without a commit.
+const NoCommit = "none"
 
 // Folder is where a command finds its Files.
 const Folder = inside + "/files"
@@ -105,10 +130,11 @@ func Run(ctx context.Context, self jail.Self, c *Command) (*Result, error) {
 	h := c.listen()
 	looked, stop := w.watch(c)
 	w.closed = <-closed
-	out, err := c.run(child, recorded, w)
+	out, err := c.run(ctx, child, recorded, w)
 	stop()
 	left, settleErr := w.settle(ctx, c)
 	if out != nil {
+		out.Left.Git = w.objects.why
 		if out.ExitCode != 0 {
 			out.Left.Lacks = c.lacks(w.spec, h.last)
 		}
@@ -134,8 +160,11 @@ func (c *Command) record() error {
 }
 
 // run starts the command in the child, and waits for it.
-func (c *Command) run(child *jail.Begun, recorded <-chan error, w *work) (*Result, error) {
-	way, err := c.wayOut()
+func (c *Command) run(ctx context.Context, child *jail.Begun, recorded <-chan error, w *work) (*Result, error) {
+	way, err := c.wayOut(ctx)
+	if err == nil {
+		err = c.warm(w)
+	}
 	if err == nil {
 		w.spec, err = c.spec(w, way)
 	}
@@ -153,8 +182,9 @@ func (c *Command) run(child *jail.Begun, recorded <-chan error, w *work) (*Resul
 	if err != nil {
 		return nil, withHint(err)
 	}
-	refused := serve(way, j.Listener)
+	refused, unpublish := serve(way, j.Listener), c.publish(ctx, j)
 	code, most, err := j.Wait()
+	unpublish()
 	left := Left{Refused: refused()}
 	if err != nil {
 		return nil, err
@@ -177,6 +207,20 @@ func withHint(err error) error {
 
 // spec is what the child is told.
 func (c *Command) spec(w *work, way *proxy.Proxy) (*jail.Spec, error) {
+	out, err := c.describe(w, way)
+	if err != nil {
+		return nil, err
+	}
+	if out.Backend == jail.Seatbelt && c.seatbelt != "" {
+		out.Program = c.seatbelt
+		return out, nil
+	}
+	out.Program, err = program(out.Backend)
+	return out, err
+}
+
+// describe is spec without the program of another back end.
+func (c *Command) describe(w *work, way *proxy.Proxy) (*jail.Spec, error) {
 	if len(c.Argv) == 0 {
 		return nil, errors.New("there is no command")
 	}
@@ -195,21 +239,24 @@ func (c *Command) spec(w *work, way *proxy.Proxy) (*jail.Spec, error) {
 		w.closed = hidden()
 	}
 	masks = append(masks, w.closed...)
-	if err := c.places(binds); err != nil {
+	var guards []jail.Guard
+	never := "" // characters of names
+	if p.Backend == jail.Seatbelt {
+		guards, never = c.names(), unseen()
+	} else if err := c.places(binds); err != nil { // mounts need places
 		return nil, err
 	}
 	env := c.environ()
+	if w.objects.lost != "" {
+		env = append(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+lostFolder)
+	}
 	if way != nil {
 		env = append(way.Conceal(env), way.Environ(jail.ListenAddr, authorities)...)
 		binds = append(binds, trusted(way)...)
 	}
-	program, err := program(p.Backend)
-	if err != nil {
-		return nil, err
-	}
 	return &jail.Spec{
-		Backend: p.Backend, Program: program, Scratch: w.folder,
+		Backend: p.Backend, Scratch: w.folder, Guards: guards, Unseen: never,
 		Argv: c.Argv, Env: env, Dir: c.Dir, Host: "sandbox", Binds: binds, Masks: masks,
-		Network: p.Network, Listen: way != nil, Fork: p.Fork, Procs: p.Procs, Files: p.Files, Memory: p.Memory,
+		Network: p.Network, Listen: way != nil, Ports: c.ports(), Fork: p.Fork, Procs: p.Procs, Files: p.Files, Memory: p.Memory,
 	}, nil
 }

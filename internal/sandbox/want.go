@@ -8,8 +8,8 @@ import (
 	"mycelium/internal/sandbox/proxy"
 )
 
-// Wants returns what a person can give a command that lacked it, and what is left to say without that: the proxy's refusals of hosts that
-// nobody named, and what the command said of files and hosts. Of a host that both name the proxy's word counts.
+// Wants returns what a person can give a command that lacked it, and what is left to say without that: the proxy's refusals of hosts and
+// packages that nobody named, and what the command said of files and hosts. Of a host that both name the proxy's word counts.
 func (l Left) Wants() (refused []proxy.Refusal, said []Lack, rest Left) {
 	rest = l
 	rest.Lacks, rest.Refused = nil, nil
@@ -58,10 +58,10 @@ func (l Lack) Open() (path, note string) {
 	return path, note
 }
 
-// Give gives the command hosts, and paths that a person has looked at. A path that is not there, or that leads to what no command may have,
+// Give gives the command hosts, packages of registries, and paths that a person has looked at. A path that is not there, or that leads to what no command may have,
 // is left out: it can lead elsewhere than when the person looked.
-func (c *Command) Give(hosts, read, write []string) {
-	c.Hosts = append(slices.Clip(c.Hosts), hosts...)
+func (c *Command) Give(hosts, packages, read, write []string) {
+	c.Hosts, c.Packages = append(slices.Clip(c.Hosts), hosts...), append(slices.Clip(c.Packages), packages...)
 	for _, list := range []struct {
 		to    *[]string
 		from  []string

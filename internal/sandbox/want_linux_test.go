@@ -35,7 +35,7 @@ func TestWants(t *testing.T) {
 		var out bytes.Buffer
 		c := &Command{Argv: []string{"sh", "-c", line}, Project: project, Dir: project, Home: home, Profile: profile, Environ: os.Environ(),
 			Scratch: t.TempDir(), Quarantine: t.TempDir(), Out: &out, Err: &out, Asks: true}
-		c.Give(hosts, read, write)
+		c.Give(hosts, nil, read, write)
 		result, err := Run(t.Context(), self(t), c)
 		if err != nil {
 			t.Fatal(err)

@@ -1,9 +1,15 @@
 package sandbox
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"maps"
 	"net"
+	"slices"
 
+	"mycelium/internal/registry"
+	"mycelium/internal/sandbox/committed"
 	"mycelium/internal/sandbox/jail"
 	"mycelium/internal/sandbox/proxy"
 )
@@ -11,16 +17,60 @@ import (
 // authorities is the file of the authorities that a command with masks trusts.
 const authorities = inside + "/ca.pem"
 
-// wayOut makes the proxy of the command; nil if it needs none.
-func (c *Command) wayOut() (*proxy.Proxy, error) {
-	none := len(c.Hosts) == 0 && len(c.Masks) == 0
+// wayOut makes the proxy of the command; nil if it needs none. It is called before the command starts.
+func (c *Command) wayOut(ctx context.Context) (*proxy.Proxy, error) {
+	if err := c.seats(); err != nil {
+		return nil, err
+	}
+	none := len(c.Hosts)+len(c.Masks)+len(c.Registries) == 0
 	if none && (!c.Asks || c.Profile.Network) {
 		return nil, nil
 	}
 	if c.Profile.Network {
-		return nil, errors.New("the command has the network of the machine: hosts and masks count only without it")
+		return nil, errors.New("the command has the network of the machine: hosts, masks and registries count only without it")
 	}
-	return proxy.New(c.Hosts, c.Masks, c.outside, c.asksFor())
+	from := proxy.Registries{Open: c.Registries, Packages: c.Packages}
+	if len(c.Registries) > 0 {
+		from.Locked = c.locked(ctx)
+	}
+	return proxy.New(c.Hosts, c.Masks, from, c.outside, c.asksFor())
+}
+
+// locked returns the function that reads the packages of the lock files that count. Which commit they are of is settled now: the command may
+// make one of its own. They are read as that commit has them, when they are needed.
+func (c *Command) locked(ctx context.Context) func() *registry.Locked {
+	folder, commit := cmp.Or(c.Locks.Folder, c.Project), c.Locks.Commit
+	if commit == "" {
+		commit = c.Head(ctx, folder)
+	}
+	at := committed.Repository{Git: c.git(), Dir: committed.Of(folder)}
+	return func() *registry.Locked {
+		var out registry.Locked
+		if commit == NoCommit {
+			return &out
+		}
+		files, err := at.Files(ctx, commit, registry.IsLock)
+		if err != nil {
+			out.Fail(err)
+		}
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			out.Read(name, files[name])
+		}
+		return &out
+	}
+}
+
+// Head returns the name of the commit that is checked out in a folder now, or [NoCommit]. In a repository of the agent's no git runs.
+func (c *Command) Head(ctx context.Context, folder string) string {
+	at := committed.Repository{Git: c.git(), Dir: committed.Of(folder)}
+	if at.Git == "" || at.Dir == "" || c.Untrusted && below(folder, c.Project) {
+		return NoCommit
+	}
+	id, err := at.Head(ctx)
+	if err != nil {
+		return NoCommit
+	}
+	return id
 }
 
 // asksFor says to the command how a host is asked for: an agent is told what it can do itself.
@@ -28,7 +78,7 @@ func (c *Command) asksFor() string {
 	if c.Asks {
 		return "Run the same command again: if a person may allow it, they are asked"
 	}
-	return "A person allows a host in their own terminal (myc sandbox exec --host NAME) or in the configuration; an agent tells them which"
+	return "A person allows a host in their own terminal (myc sandbox exec --host NAME; a package: --package REGISTRY:NAME) or in the configuration; an agent tells them which"
 }
 
 // serve runs a proxy on the listener of the command. The function that it returns ends the proxy, and returns what it refused.

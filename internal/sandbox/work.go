@@ -30,6 +30,8 @@ type work struct {
 	folder  string   // on the machine: the private copies, and the note of what was there before
 	lock    *atomicfile.Lock
 	copies  []copied
+	objects objects    // the covers of closed files in git's objects
+	covers  []string   // the files in the place of Guarded.Covered, one by one
 	files   string     // the copy of Command.Files; empty: there is none
 	closed  []string   // files of the machine that are covered, see hidden
 	spec    *jail.Spec // what the child was told; nil before it was
@@ -64,7 +66,10 @@ func (c *Command) prepare(ctx context.Context) (*work, error) {
 		c.makeWorktrees()
 	}
 	if c.Quarantine != "" { // secrets are hidden from those who only read the project, too
-		if w.guarded, err = c.look(ctx, nil); err != nil {
+		closed := make(chan objects, 1)
+		go func() { closed <- c.closedObjects(ctx) }()
+		w.guarded, err = c.look(ctx, nil)
+		if w.objects = <-closed; err != nil {
 			return nil, err
 		}
 	}
@@ -107,6 +112,9 @@ func (w *work) copy(c *Command) error {
 	if !c.guards() {
 		return nil
 	}
+	if err := w.coverTracked(); err != nil {
+		return fmt.Errorf("make what stands in the place of files that no agent may open: %w", err)
+	}
 	for i, path := range w.guarded.Configs {
 		if err := w.copyConfig(c, path, strconv.Itoa(i)); err != nil {
 			return fmt.Errorf("copy the configuration of git: %w", err)
@@ -114,6 +122,35 @@ func (w *work) copy(c *Command) error {
 	}
 	return nil
 }
+
+// coverTracked makes a file of zeros for each covered one, with its size and time: by these git tells that the file is unchanged (covering).
+func (w *work) coverTracked() error {
+	if len(w.guarded.Covered) == 0 {
+		return nil
+	}
+	dir := filepath.Join(w.folder, "covers")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	for i, path := range w.guarded.Covered {
+		st, err := os.Lstat(path)
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(dir, strconv.Itoa(i))
+		err = os.WriteFile(file, nil, 0o600)
+		err = errors.Join(err, os.Truncate(file, st.Size()), os.Chmod(file, st.Mode().Perm()), os.Chtimes(file, st.ModTime(), st.ModTime()))
+		if err != nil {
+			return err
+		}
+		w.covers = append(w.covers, file)
+	}
+	return nil
+}
+
+// covering is added to the copies of git's configuration where files or objects are covered. Git then compares sizes and times of files, and
+// not their numbers; it does not collect objects that it cannot read; and it does not use a table of all packs.
+const covering = "\n[core]\n\tcheckStat = minimal\n\ttrustctime = false\n\tmultiPackIndex = false\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
 
 // mostCopied bounds the files of a command, in bytes.
 const mostCopied = 256 << 20
@@ -197,6 +234,9 @@ func (w *work) copyConfig(c *Command, original, name string) error {
 	if err != nil {
 		return errors.Join(ignoreAbsent(err), dir.Close())
 	}
+	if len(w.guarded.Covered)+len(w.objects.masks)+len(w.objects.binds) > 0 {
+		data = append(data, covering...)
+	}
 	own := copied{original, dir, data, filepath.Join(name, "config"), filepath.Join(inside, "git", name, "config")}
 	file := filepath.Join(w.folder, "git", own.copy)
 	w.copies = append(w.copies, own)
@@ -207,6 +247,9 @@ func (w *work) copyConfig(c *Command, original, name string) error {
 func (w *work) binds() (out []jail.Bind) {
 	if w.files != "" {
 		out = append(out, jail.Bind{Kind: jail.Tree, Source: w.files, Target: Folder})
+	}
+	if w.objects.lost != "" {
+		out = append(out, jail.Bind{Kind: jail.Tree, Source: w.objects.lost, Target: lostFolder})
 	}
 	if len(w.copies) > 0 {
 		out = append(out, jail.Bind{Kind: jail.Tree, Source: filepath.Join(w.folder, "git"), Target: filepath.Join(inside, "git"), Write: true})
@@ -221,8 +264,9 @@ func (w *work) binds() (out []jail.Bind) {
 type Left struct {
 	Quarantined []string        `json:"quarantined,omitzero"` // files that would govern: they are in the quarantine now
 	Settings    []string        `json:"settings,omitzero"`    // keys of a git configuration that were dropped
+	Git         string          `json:"git,omitzero"`         // why git found no objects
 	Lacks       []Lack          `json:"lacks,omitzero"`       // what it may have wanted, if it failed
-	Refused     []proxy.Refusal `json:"refused,omitzero"`     // hosts that it wanted to reach
+	Refused     []proxy.Refusal `json:"refused,omitzero"`     // hosts that it wanted to reach, and packages
 }
 
 // Say tells what did not stay, and what the command may have wanted, a line for each.
@@ -235,8 +279,11 @@ func (l Left) say(to io.Writer, quarantine string, words func(Lack) string) {
 	for _, path := range l.Quarantined {
 		fmt.Fprintf(to, "myc: the command made %s, which would govern agents: it is in %s now\n", text.Visible(path), quarantine)
 	}
+	if l.Git != "" {
+		fmt.Fprintln(to, "myc:", text.Visible(l.NoGit()))
+	}
 	for _, r := range l.Refused {
-		fmt.Fprintf(to, "myc: host %s: refused: %s\n", text.Visible(r.Host), text.Visible(r.Why))
+		fmt.Fprintf(to, "myc: %s: refused: %s\n", text.Visible(r.What()), text.Visible(r.Why))
 	}
 	for _, key := range l.Settings {
 		fmt.Fprintf(to, "myc: the command set %s in the configuration of git: git may run what it says, so it was not kept\n",
@@ -247,6 +294,12 @@ func (l Left) say(to io.Writer, quarantine string, words func(Lack) string) {
 			fmt.Fprintln(to, "myc:", text.Visible(s))
 		}
 	}
+}
+
+// NoGit says that git did not work, with the reason and the way to mend it.
+func (l Left) NoGit() string {
+	return "git finds no objects in the sandbox, because it cannot be told which of them are files that no agent may open (" + l.Git +
+		"); git fsck, outside, says what is wrong with the repository"
 }
 
 // settle takes over what may be, and moves away what would govern. If that fails, the note of the run stays: nothing runs in the sandbox

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"mycelium/internal/config"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/policytest"
 	"mycelium/internal/shell"
@@ -34,7 +35,7 @@ const (
 // project and home are what the corpus was labelled for.
 const project, home = "/home/u/p", "/home/u"
 
-// shippedPolicy is what a developer has after `myc init`: the shipped skills and rules.
+// shippedPolicy is what a developer has after `myc init --sandbox no`: the shipped skills and rules.
 func shippedPolicy(t testing.TB) (*policy.Policy, policy.Scope) {
 	t.Helper()
 	const file = "../config/scaffold/initial/rules.yaml"
@@ -60,7 +61,7 @@ func shippedPolicy(t testing.TB) (*policy.Policy, policy.Scope) {
 		}
 	}
 	p, problems := policy.New(policy.Source{
-		Grants: grants, Rules: doc.Rules, Dir: project, Home: home,
+		Grants: grants, Rules: doc.Rules, Shipped: config.ShippedRules(), Wall: policy.NoWall, Dir: project, Home: home,
 	})
 	problems = append(problems, policytest.Examples(p, func(command, dir, home string) policy.Facts {
 		return shell.Facts(command, shell.Options{Dir: dir, Home: home})

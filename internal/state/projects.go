@@ -14,6 +14,12 @@ import (
 // Pages holds what the pages in a browser keep for the user: the devices that are signed in.
 func (r Root) Pages() string { return r.in("pages") }
 
+// Seeds holds what caches of tools begin with in the sandbox, the same in every project.
+func (r Root) Seeds() string { return r.in("seeds") }
+
+// Runs is a pattern for the folders of all runs of agents, [Paths.Run].
+func (r Root) Runs() string { return r.in("projects", "*", "run", "*") }
+
 // Projects returns every project of the user that has a state, ordered by folder. The error names the notes that cannot be read; the
 // projects of the others are returned all the same.
 func (r Root) Projects() ([]Paths, error) {

@@ -262,6 +262,9 @@ func (p Paths) KeptTexts() string { return p.file("texts.json") }
 // Run holds the settings of an agent that was started for one session.
 func (p Paths) Run(session string) string { return p.file("run", session) }
 
+// Home is the folder with the configuration and the conversations of an agent that has its own ones for this project.
+func (p Paths) Home(agent string) string { return p.file("home", agent) }
+
 // OperatorToken holds the digest of the token that answers approvals over HTTP.
 func (p Paths) OperatorToken() string { return p.file("operator.json") }
 

@@ -21,7 +21,7 @@ var migrations embed.FS
 
 // version is the version of the newest file in migrations/, which sets it as the database's user_version. Every start and every hook
 // opens the database: reading that number takes microseconds, asking goose takes milliseconds.
-const version = 13
+const version = 14
 
 // migrate updates the schema.
 func (db *DB) migrate(ctx context.Context, created bool) error {

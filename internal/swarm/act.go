@@ -169,7 +169,7 @@ func (d *Driver) orderOf(s *book.Session, f *book.Feature) (worker.Order, error)
 	skills, err := planning.SkillsOf(f.Feature, role, d.Rights)
 	return worker.Order{Session: s.ID, Feature: f.ID, Runner: cmp.Or(f.Route.Worker, s.Settings.Runner), Command: s.Settings.Command,
 		Role: role, Skills: skills, Model: s.Settings.Model, Budget: f.Budget.USD, MaxTurns: s.Settings.Turns, Seconds: f.Budget.Minutes.Duration().Seconds(),
-		Anywhere: d.Anywhere, Unsandboxed: s.Unsandboxed != nil}, err
+		Anywhere: d.Anywhere, Wall: d.Wall, Unsandboxed: s.Unsandboxed != nil}, err
 }
 
 // before is the folder of the worker before the one of an attempt; "": there was none.

@@ -44,6 +44,7 @@ type Options struct {
 	Rights   planning.Rights // nil: workers have the skills of their role, and are given no files of the project
 	Ask      planning.Ask    // nil: no model can be asked
 	Anywhere bool            // myc lies where an agent may write, and a person accepted that
+	Wall     string          // see worker.Order
 	Every    time.Duration   // how often workers are looked at; 0: twice a second
 	Logger   *slog.Logger
 }

@@ -193,7 +193,7 @@ func (d reviewers) order(ctx context.Context, r *book.Review, prompt, resume str
 		prompt = strings.TrimSpace(review.Prompt(s, r, file)+"\n"+prompt) + "\n"
 	}
 	return worker.Folder(r.Folder).Give(worker.Order{Session: s.ID, Feature: review.Label(r.Type), Attempt: r.N, Runner: s.Settings.Runner,
-		Command: s.Settings.Command, Tree: t.Project, Role: s.Settings.Role, Model: s.Settings.Model, Anywhere: d.Anywhere, Resume: resume,
+		Command: s.Settings.Command, Tree: t.Project, Role: s.Settings.Role, Model: s.Settings.Model, Anywhere: d.Anywhere, Wall: d.Wall, Resume: resume,
 		Writes: file}, prompt)
 }
 

@@ -52,6 +52,7 @@ const (
 	CatalogTools    = "mycelium.catalog.tools"
 	CatalogHeld     = "mycelium.catalog.quarantined"
 	Concealment     = "mycelium.concealment"     // share of the catalog that is hidden from a role
+	AskRate         = "mycelium.asks.rate"       // questions to people per active hour of agents, in the last 7 days
 	AuditOwed       = "mycelium.audit.owed"      // outcomes that are not in the log yet
 	AuditIndexLag   = "mycelium.audit.index.lag" // bytes of the log that are not in its index
 	Goroutines      = "go.goroutine.count"
@@ -86,6 +87,7 @@ var instruments = []instrument{
 	{CatalogTools, "", "Tools of all servers.", kindGauge},
 	{CatalogHeld, "", "Definitions in quarantine.", kindGauge},
 	{Concealment, "", "The share of the catalog that the default role does not see.", kindGauge},
+	{AskRate, "", "Questions to people per active hour of agents, in the last 7 days.", kindGauge},
 	{AuditOwed, "", "Outcomes that the audit log has not taken yet: nothing runs until it has.", kindGauge},
 	{AuditIndexLag, "By", "Bytes of the audit log that its index has not read yet.", kindGauge},
 	{Goroutines, "", "Goroutines.", kindGauge},

@@ -30,10 +30,12 @@ type hookGroup struct {
 }
 
 type hookEntry struct {
-	Type      string   `json:"type"`
-	Command   string   `json:"command"`
-	Args      []string `json:"args"`
-	OnFailure string   `json:"onFailure"`
+	Type      string            `json:"type"`
+	Command   string            `json:"command"`
+	Args      []string          `json:"args"`
+	OnFailure string            `json:"onFailure"`
+	URL       string            `json:"url"`
+	Headers   map[string]string `json:"headers"`
 }
 
 // settingsFiles are those of the user and of the project; a later one counts more.
@@ -41,10 +43,10 @@ func settingsFiles() []string {
 	return []string{home + "/.claude/settings.json", projectDir + "/.claude/settings.json", projectDir + "/.claude/settings.local.json"}
 }
 
-// agentSettings are all settings together.
-func agentSettings() settings {
+// agentSettings are all settings together. more are the files that the agent was started with.
+func agentSettings(more ...string) settings {
 	all := settings{Env: map[string]string{}, Hooks: map[string][]hookGroup{}}
-	for _, path := range settingsFiles() {
+	for _, path := range append(settingsFiles(), more...) {
 		var s settings
 		b, err := os.ReadFile(path)
 		if err != nil || json.Unmarshal(b, &s) != nil {
@@ -77,7 +79,7 @@ const (
 
 // asks gives an event to the hooks, as the agent does, and returns the answer with its reason.
 func (m *machine) asks(event, tool string, input map[string]any) (answer, error) {
-	s := agentSettings()
+	s := m.settings()
 	m.turn++
 	text, err := json.Marshal(map[string]any{"session_id": fmt.Sprintf("11111111-2222-3333-4444-%012d", m.session), "cwd": projectDir,
 		"permission_mode": "bypassPermissions", "hook_event_name": event, "tool_name": tool, "tool_input": input,
@@ -120,7 +122,13 @@ func (m *machine) hook(h hookEntry, environ []string, event string) (answer, err
 	if h.Args == nil {
 		argv = []string{"/bin/sh", "-c", h.Command}
 	}
-	o, err := m.start(event, environ, argv...)
+	var o output
+	var err error
+	if h.Type == "http" {
+		o, err = m.post(h, environ, event)
+	} else {
+		o, err = m.start(event, environ, argv...)
+	}
 	switch {
 	case err != nil:
 		return answer{}, err
@@ -209,7 +217,10 @@ func (m *machine) shell(command string, given bool) (string, error) {
 	argv := []string{"/bin/bash", "-c", command}
 	environ := env()
 	if !given {
-		environ = agentEnv(agentSettings())
+		environ = agentEnv(m.settings())
+		if m.walled != nil {
+			argv = m.walled.wrap(command)
+		}
 		// The first shell has the agent's name. It is not the last thing that it does, so that it stays the parent.
 		argv = append([]string{"/bin/bash", "-c", `exec -a claude /bin/bash -c '"$@"; exit $?' claude "$@"`, "start"}, argv...)
 	}
@@ -249,7 +260,7 @@ func (m *machine) mcp(requests ...map[string]any) (string, error) {
 		in.Write(line)
 		in.WriteByte('\n')
 	}
-	o, err := m.start(in.String(), agentEnv(agentSettings()), binDir+"/myc", "-C", projectDir, "mcp")
+	o, err := m.start(in.String(), agentEnv(m.settings()), binDir+"/myc", "-C", projectDir, "mcp")
 	answers := ""
 	for line := range strings.Lines(o.stdout) {
 		if !strings.Contains(line, `"id":"hello"`) {

@@ -29,6 +29,7 @@ type machine struct {
 	ready         bool              // see begin
 	hello         string            // the gateway's last answers to the probes
 	digests       map[string]string // see digest
+	walled        *walled           // the agent was started by myc claude; nil: it has only the hook
 }
 
 // stepLimit ends a command that hangs; that is a failure of the chain's, not a way to wait.
@@ -39,6 +40,7 @@ type job struct {
 	Prepare bool // make the home, and answer with its tar file
 	Daemon  bool // a daemon runs
 	Unasked bool // the steps are taken without asking the hook
+	Walled  bool // the agent was started by myc claude, and the policy has a wall
 	Chain   chain
 }
 
@@ -54,7 +56,7 @@ func newMachine() (*machine, error) {
 // does does a job.
 func (m *machine) does(j job) (any, error) {
 	if j.Prepare {
-		return m.prepare()
+		return m.prepare(j.Walled)
 	}
 	return m.play(j)
 }

@@ -21,7 +21,7 @@ const (
 var prepareScript string
 
 // prepare makes the home with the project and returns its tar file.
-func (m *machine) prepare() ([]byte, error) {
+func (m *machine) prepare(walled bool) ([]byte, error) {
 	if err := os.MkdirAll(projectDir, 0o755); err != nil {
 		return nil, err
 	}
@@ -37,7 +37,11 @@ func (m *machine) prepare() ([]byte, error) {
 			return nil, err
 		}
 	}
-	o, err := m.start("", env(), "/bin/bash", "-euc", prepareScript)
+	environ := env("SANDBOX=no")
+	if walled {
+		environ = env("SANDBOX=yes")
+	}
+	o, err := m.start("", environ, "/bin/bash", "-euc", prepareScript)
 	if err != nil || o.code != 0 {
 		return nil, fmt.Errorf("prepare the project: %w, exit %d\n%s%s", err, o.code, o.stdout, o.stderr)
 	}

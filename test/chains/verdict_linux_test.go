@@ -78,12 +78,22 @@ func (m *machine) play(j job) (report, error) {
 	if err := m.begin(j.Daemon); err != nil {
 		return r, err
 	}
+	if j.Walled && m.walled == nil {
+		if err := m.enwall(); err != nil {
+			return r, err
+		}
+	}
+	var files map[string]string
 	m.unasked = j.Unasked
 	var before *state
 	r.Used = len(j.Chain.Steps) == 0
 	for _, s := range j.Chain.Steps {
 		if before == nil && !s.Given { // what others did first is not the agent's work
 			before = m.snapshot(j.Daemon)
+			var err error
+			if files, err = m.outsideState(); err != nil {
+				return r, err
+			}
 		}
 		t, err := m.step(s)
 		if err != nil {
@@ -105,11 +115,18 @@ func (m *machine) play(j job) (report, error) {
 		before = m.snapshot(j.Daemon)
 	}
 	r.Changed = append(r.Changed, m.changes(before, j)...)
+	if j.Walled && files != nil {
+		now, err := m.outsideState()
+		if err != nil {
+			return r, err
+		}
+		r.Changed = append(r.Changed, differences(files, now)...)
+	}
 	var err error
 	if r.Probes, err = m.probe(j.Daemon); err != nil {
 		return r, err
 	}
-	if j.Daemon { // what is in force after a restart?
+	if j.Daemon && !j.Walled { // what is in force after a restart?
 		if _, err := m.person("myc stop -f; myc serve --background --addr 127.0.0.1:0"); err != nil {
 			return r, err
 		}
@@ -153,7 +170,7 @@ func (m *machine) begin(daemon bool) error {
 func (m *machine) probe(daemon bool) (map[string]answer, error) {
 	out := map[string]answer{}
 	for _, p := range probes {
-		if p.cheap && !daemon {
+		if p.cheap && !daemon || m.walled != nil && p.tool == "Bash" { // the reader of a walled world reads no command
 			continue
 		}
 		a, err := m.asks("PreToolUse", p.tool, p.input)

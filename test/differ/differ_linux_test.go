@@ -19,6 +19,7 @@ import (
 	"sync"
 	"testing"
 
+	"mycelium/internal/config"
 	"mycelium/internal/gate/facts"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
@@ -338,7 +339,7 @@ func (l *laboratory) shipped(rules []byte) error {
 			grants = append(grants, s.Grant)
 		}
 	}
-	p, more := policy.New(policy.Source{Grants: grants, Rules: doc.Rules, Dir: projectDir, Home: home})
+	p, more := policy.New(policy.Source{Grants: grants, Rules: doc.Rules, Shipped: config.ShippedRules(), Wall: policy.NoWall, Dir: projectDir, Home: home})
 	if problems = append(problems, more...); len(problems) > 0 {
 		return fmt.Errorf("%v", problems)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -142,6 +143,8 @@ func watched() []int {
 // tracing is one command that runs.
 type tracing struct {
 	processes map[int]*process
+	told      map[int]bool // the processes of which their parents' events have told
+	gone      map[int]bool // those that ended before that
 	events    []event
 }
 
@@ -158,7 +161,7 @@ func trace(o order, null uintptr) ([]event, error) {
 	if _, err := syscall.Wait4(pid, &status, syscall.WALL, nil); err != nil {
 		return nil, err
 	}
-	t := tracing{processes: map[int]*process{pid: {program: o.shell, shell: true}}}
+	t := tracing{processes: map[int]*process{pid: {program: o.shell, shell: true}}, told: map[int]bool{pid: true}, gone: map[int]bool{}}
 	limit := unix.Rlimit{Cur: maxSeconds, Max: maxSeconds}
 	if err := unix.Prlimit(pid, unix.RLIMIT_CPU, &limit, nil); err != nil {
 		return nil, err
@@ -190,11 +193,14 @@ func (t *tracing) follow() error {
 		}
 		if status.Exited() || status.Signaled() {
 			delete(t.processes, pid)
+			if !t.told[pid] {
+				t.gone[pid] = true
+			}
 			continue
 		}
 		p := t.processes[pid]
-		if p == nil { // stopped before its parent's event was seen
-			p = &process{}
+		if p == nil { // the kernel tells of its first stop before it tells of its birth
+			p = t.bornOf(parent(pid))
 			t.processes[pid] = p
 		}
 		signal, ends := 0, false
@@ -213,7 +219,10 @@ func (t *tracing) follow() error {
 				child, err := syscall.PtraceGetEventMsg(pid)
 				if err == nil {
 					born++
-					t.processes[int(child)] = &process{program: p.program, shell: p.shell, code: p.code}
+					t.told[int(child)] = true
+				}
+				if err == nil && !t.gone[int(child)] && t.processes[int(child)] == nil { // the kernel may tell of its end first, too
+					t.processes[int(child)] = t.bornOf(pid)
 				}
 			}
 		case stop == syscall.SIGSTOP, stop == syscall.SIGTRAP:
@@ -233,6 +242,36 @@ func (t *tracing) follow() error {
 		}
 	}
 	return ended
+}
+
+// bornOf returns a new process whose parent is another one: it is the same program until it executes one.
+func (t *tracing) bornOf(pid int) *process {
+	p := t.processes[pid]
+	if p == nil {
+		return &process{}
+	}
+	return &process{program: p.program, shell: p.shell, code: p.code}
+}
+
+// parent returns the process that began another one, or the process of a thread (proc_pid_status(5)); 0 if that is not known.
+func parent(pid int) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	var group, above int
+	for line := range strings.Lines(string(text)) {
+		switch name, value, _ := strings.Cut(line, ":"); name {
+		case "Tgid":
+			group, _ = strconv.Atoi(strings.TrimSpace(value))
+		case "PPid":
+			above, _ = strconv.Atoi(strings.TrimSpace(value))
+		}
+	}
+	if group != pid {
+		return group
+	}
+	return above
 }
 
 // executed is called when a process has become another program.

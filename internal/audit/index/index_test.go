@@ -225,13 +225,15 @@ func TestQueries(t *testing.T) {
 func checkFigures(t *testing.T, x *Index) {
 	t.Helper()
 	ctx := context.Background()
-	s, err := x.Stats(ctx)
+	s, err := x.Stats(ctx, time.Time{}, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Stats{Total: 9, ByOutcome: map[string]int{"ok": 4, "error": 1, "denied": 1, "unfinished": 3},
 		ByTool: []Count{{"files__read_file", 8}, {"files__write_file", 1}}, ByRole: []Count{{"guest", 5}, {"developer", 4}},
 		DenialRate: 1.0 / 9, AvgDurationMs: 2.4,
+		Asks: Asks{Person: 1, Hours: 0.42, PerHour: 2.4, ByRule: []Asked{{Person: 1, PerHour: 2.4}},
+			ByAgent: []Asked{{Person: 1, Hours: 0.42, PerHour: 2.4}}},
 		Thinking: ThinkingStats{Entries: 2, Coverage: 2.0 / 9, Tokens: 40, Average: 20,
 			ByType: map[string]int{"reasoning": 1, "extended_thinking": 1}}}
 	if d := cmp.Diff(want, s); d != "" {

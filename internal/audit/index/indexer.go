@@ -78,16 +78,17 @@ func (s *shared[K]) row(ctx context.Context, key K, columns ...any) (n int64, er
 
 const (
 	rowsPerInsert = 16
-	columns       = 15 // of a row of audit_calls
+	columns       = 16 // of a row of audit_calls
 )
 
 const (
 	insertCall = `INSERT INTO audit_calls (seq, id, time, scope, tool, role, verdict, reach, reason, outcome, error, duration_us, segment,
-		line_end, line_length) VALUES ` + callRow
-	callRow = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	// A call may be decided more than once: asked, then answered. The last decision counts; the first one has the arguments.
+		line_end, line_length, asked) VALUES ` + callRow
+	callRow = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	// A call may be decided more than once: asked, then answered. The last decision counts; the first one has the arguments, and the first
+	// one that asks says which rule asked.
 	onConflict = ` ON CONFLICT (id) DO UPDATE SET verdict = excluded.verdict, reason = excluded.reason, outcome = excluded.outcome,
-		error = excluded.error, duration_us = excluded.duration_us`
+		error = excluded.error, duration_us = excluded.duration_us, asked = CASE asked WHEN 0 THEN excluded.asked ELSE asked END`
 )
 
 func newIndexer(ctx context.Context, tx *sql.Tx) (*indexer, error) {
@@ -236,8 +237,12 @@ func (w *indexer) insert(ctx context.Context, l, end *audit.Line) error {
 	if end.Kind == audit.Outcome {
 		duration = end.Duration.Microseconds()
 	}
+	asked := int64(0)
+	if l.Effect == "ask" {
+		asked = v
+	}
 	w.rows = append(w.rows, l.Seq, l.ID, l.Time.UnixMicro(), s, tool, role, v, r, l.Reason, outcomeOf(end), end.Error, duration,
-		audit.SegmentNumber(l.Segment), l.Offset, l.Length)
+		audit.SegmentNumber(l.Segment), l.Offset, l.Length, asked)
 	if len(w.rows) == rowsPerInsert*columns {
 		_, err = w.calls.ExecContext(ctx, w.rows...)
 		w.rows = w.rows[:0]

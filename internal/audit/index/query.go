@@ -37,6 +37,7 @@ type Entry struct {
 	Reason     string          `json:"reason"`
 	DecidedBy  string          `json:"decidedBy"`
 	Sandbox    string          `json:"sandbox,omitempty"` // the profile in which an allowed call runs; "": none, or its line is gone
+	Outside    string          `json:"outside,omitempty"` // why an allowed command runs outside of the wall; "": it does not, or its line is gone
 	Outcome    string          `json:"outcome"`           // ok, error, denied; "unfinished" when no outcome was recorded
 	DurationMs float64         `json:"durationMs"`
 	Thinking   *audit.Thinking `json:"thinking,omitempty"`
@@ -67,11 +68,12 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 		Reason     string          `json:"reason"`
 		DecidedBy  string          `json:"decidedBy"`
 		Sandbox    string          `json:"sandbox,omitempty"`
+		Outside    string          `json:"outside,omitempty"`
 		Outcome    string          `json:"outcome"`
 		DurationMs float64         `json:"durationMs"`
 		Thinking   *audit.Thinking `json:"thinking,omitempty"`
 	}{e.ID, e.Time, e.Session, e.Principal, e.Agent, e.Role, e.Surface, e.Tool, e.Server, args, e.Effect, e.Rule, e.Reason, e.DecidedBy,
-		e.Sandbox, e.Outcome, e.DurationMs, e.Thinking})
+		e.Sandbox, e.Outside, e.Outcome, e.DurationMs, e.Thinking})
 }
 
 // Query selects entries, newest first. In a name, * stands for any text.
@@ -195,7 +197,7 @@ func scanEntry(rows *sql.Rows, log *lineReader) (e Entry, line rest, err error) 
 	e.Time = time.UnixMicro(micros).UTC()
 	e.DurationMs = float64(duration) / 1e3
 	line, err = log.rest(e.ID, segment, end, length)
-	e.Args, e.Agent, e.Sandbox, e.ToolUse = line.args, line.agent, line.sandbox, line.toolUse
+	e.Args, e.Agent, e.Sandbox, e.Outside, e.ToolUse = line.args, line.agent, line.sandbox, line.outside, line.toolUse
 	if err == nil && thinking.Valid {
 		e.Thinking = &audit.Thinking{}
 		err = json.Unmarshal([]byte(thinking.String), e.Thinking)
@@ -223,7 +225,7 @@ func (l *lineReader) close() {
 type rest struct {
 	args, facts []byte // raw JSON; nil: it has none
 
-	agent, sandbox, toolUse string
+	agent, sandbox, outside, toolUse string
 }
 
 // rest returns what the index does not hold of the call with that id. It is empty if the segment is gone.
@@ -253,7 +255,8 @@ func (l *lineReader) rest(id string, segment int, end int64, length int) (r rest
 	if r.args = rawjson.Member(line, "args"); !rawjson.Valid(r.args) {
 		r.args = nil
 	}
-	r.facts, r.agent, r.sandbox = rawjson.Member(line, "facts"), rawjson.TextAt(line, "agent"), rawjson.TextAt(line, "sandbox")
+	r.facts, r.agent = rawjson.Member(line, "facts"), rawjson.TextAt(line, "agent")
+	r.sandbox, r.outside = rawjson.TextAt(line, "sandbox"), rawjson.TextAt(line, "outside")
 	r.toolUse = rawjson.TextAt(line, "toolUse")
 	return r, nil
 }
@@ -333,9 +336,6 @@ func joined(calls, thinking string) string {
 	return calls + " c CROSS JOIN audit_scopes s USING (scope) CROSS JOIN audit_verdicts v USING (verdict) LEFT JOIN " + thinking +
 		" t ON t.seq = c.seq"
 }
-
-// entries is joined, for statistics over all calls.
-func entries(tail bool) string { return joined(callsTable(tail), thinkingTable(tail)) }
 
 // thinkingTable is the table of reasoning, as callsTable is that of calls.
 func thinkingTable(tail bool) string {

@@ -13,6 +13,8 @@ type Slice struct {
 	Start    time.Time
 	Outcomes map[string]int // calls by how they ended
 	Deciders map[string]int // calls by who decided
+	Person   int            // calls of agents that a person was asked about
+	Model    int            // calls of agents that only a model was asked about
 	Tokens   int            // of the reasoning that came with calls
 	Ended    int            // calls of which Took and Longest are
 	Took     time.Duration  // all of them together
@@ -57,8 +59,11 @@ func (x *Index) Slices(ctx context.Context, since, until time.Time, step time.Du
 func countSlices(ctx context.Context, tx *sql.Tx, tail bool, out []Slice, bounds []any) error {
 	// The few sums are joined with what was decided, not the many calls.
 	//nolint:gosec // the tables are ours
-	statement := `SELECT n, outcome, v.decided_by, calls, ended, took, longest FROM (
-		SELECT (time - ?) / ? AS n, outcome, verdict, count(*) AS calls, count(duration_us) AS ended,
+	const ofAgent = `scope NOT IN (SELECT scope FROM audit_scopes WHERE surface = '` + personSurface + `')`
+	//nolint:gosec // likewise
+	statement := `SELECT n, outcome, v.decided_by, calls, agents, asked, ended, took, longest FROM (
+		SELECT (time - ?) / ? AS n, outcome, verdict, count(*) AS calls, sum(` + ofAgent + `) AS agents,
+		sum(asked <> 0 AND ` + ofAgent + `) AS asked, count(duration_us) AS ended,
 		coalesce(sum(duration_us), 0) AS took, coalesce(max(duration_us), 0) AS longest
 		FROM ` + callsTable(tail) + ` WHERE time >= ? AND time < ? GROUP BY 1, 2, 3) JOIN audit_verdicts v USING (verdict)`
 	rows, err := tx.QueryContext(ctx, statement, bounds...)
@@ -67,15 +72,20 @@ func countSlices(ctx context.Context, tx *sql.Tx, tail bool, out []Slice, bounds
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var n, calls, ended int
+		var n, calls, agents, asked, ended int
 		var outcome, by string
 		var took, longest int64
-		if err := rows.Scan(&n, &outcome, &by, &calls, &ended, &took, &longest); err != nil {
+		if err := rows.Scan(&n, &outcome, &by, &calls, &agents, &asked, &ended, &took, &longest); err != nil {
 			return err
 		}
 		s := &out[n]
 		s.Outcomes[outcome] += calls
 		s.Deciders[by] += calls
+		if by == "model" {
+			s.Model += agents
+		} else {
+			s.Person += asked
+		}
 		s.Ended += ended
 		s.Took += time.Duration(took) * time.Microsecond
 		s.Longest = max(s.Longest, time.Duration(longest)*time.Microsecond)

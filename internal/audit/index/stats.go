@@ -3,6 +3,8 @@ package index
 import (
 	"context"
 	"database/sql"
+	"fmt"
+	"math"
 	"time"
 	"unicode/utf8"
 )
@@ -16,6 +18,7 @@ type Stats struct {
 	DenialRate    float64        `json:"denialRate"`
 	AvgDurationMs float64        `json:"avgExecutionTimeMs"` // of the calls with an outcome
 	Thinking      ThinkingStats  `json:"thinkingStats"`
+	Asks          Asks           `json:"asks"`
 }
 
 // Count is the number of calls with a name.
@@ -33,16 +36,16 @@ type ThinkingStats struct {
 	ByType   map[string]int `json:"byType"`
 }
 
-// Stats counts over the whole log. Rates are between 0 and 1.
-func (x *Index) Stats(ctx context.Context) (Stats, error) {
+// Stats counts the calls between two times; a zero time is no bound. Rates are between 0 and 1.
+func (x *Index) Stats(ctx context.Context, since, until time.Time) (Stats, error) {
 	s := Stats{ByTool: []Count{}, ByRole: []Count{}}
 	err := x.read(ctx, func(tx *sql.Tx, tail bool) error {
-		from := callsTable(tail)
+		from := within(callsTable(tail), since, until)
 		err := tx.QueryRowContext(ctx, `SELECT count(*), coalesce(avg(duration_us), 0) / 1000.0 FROM `+from).Scan(&s.Total, &s.AvgDurationMs)
 		if err != nil {
 			return err
 		}
-		with := entries(tail) + ` WHERE t.thinking IS NOT NULL`
+		with := joined(from, thinkingTable(tail)) + ` WHERE t.thinking IS NOT NULL`
 		err = tx.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(t.tokens), 0) FROM `+with).Scan(&s.Thinking.Entries, &s.Thinking.Tokens)
 		if err != nil {
 			return err
@@ -64,6 +67,9 @@ func (x *Index) Stats(ctx context.Context) (Stats, error) {
 		s.ByRole, err = counts(ctx, tx, `SELECT s.role, sum(n)`+scopes)
 		return err
 	})
+	if err == nil {
+		s.Asks, err = x.Asks(ctx, since, until)
+	}
 	if s.Total > 0 {
 		s.DenialRate = float64(s.ByOutcome["denied"]) / float64(s.Total)
 		s.Thinking.Coverage = float64(s.Thinking.Entries) / float64(s.Total)
@@ -72,6 +78,27 @@ func (x *Index) Stats(ctx context.Context) (Stats, error) {
 		s.Thinking.Average = float64(s.Thinking.Tokens) / float64(s.Thinking.Entries)
 	}
 	return s, wrap("count the audit log", err)
+}
+
+// within is a table of calls between two times; a zero time is no bound.
+func within(calls string, since, until time.Time) string {
+	if since.IsZero() && until.IsZero() {
+		return calls
+	}
+	from, to := microsBetween(since, until)
+	return fmt.Sprintf("(SELECT * FROM %s WHERE time >= %d AND time < %d)", calls, from, to)
+}
+
+// microsBetween returns two times in the unit of the index. A zero time becomes the first, or the last one that there is.
+func microsBetween(since, until time.Time) (from, to int64) {
+	to = math.MaxInt64
+	if !since.IsZero() {
+		from = since.UnixMicro()
+	}
+	if !until.IsZero() {
+		to = until.UnixMicro()
+	}
+	return from, to
 }
 
 func counts(ctx context.Context, tx *sql.Tx, query string) ([]Count, error) {
@@ -130,7 +157,7 @@ func (x *Index) Thinking(ctx context.Context, limit int) (ThinkingReport, error)
 		limit = 50
 	}
 	r := ThinkingReport{Entries: []ThinkingEntry{}}
-	s, err := x.Stats(ctx)
+	s, err := x.Stats(ctx, time.Time{}, time.Time{})
 	if err != nil {
 		return r, err
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"mycelium/internal/lazy"
+	"mycelium/internal/policy"
+	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/jail"
 )
 
@@ -70,6 +72,7 @@ var keyRules = map[string]keyRule{
 	"policy.strict":         flag("wildcards and inherits are allowed again", "wildcards and inherits are refused", Narrows),
 	"policy.fallback.mcp":   ordered("the answer to a tool's call that no rule decides", "deny", "ask", "allow"),
 	"policy.fallback.agent": ordered("the answer to a call of an agent's own tool that no rule decides", "deny", "ask", "allow"),
+	"policy.wall":           wall,
 
 	"audit.redact":       redact,
 	"audit.sync":         ordered("how soon a record is safe on the disk", "call", "interval"),
@@ -95,6 +98,7 @@ var keyRules = map[string]keyRule{
 	"agents.denials.end":        denials("a session ends after %d refusals in a row"),
 	"agents.denials.alert":      denials("people are told after %d refusals in a row"),
 	"sandbox.profiles":          boxes,
+	"sandbox.registries":        sources,
 	"sandbox.backend":           walls,
 	"web.addr":                  optional("the pages are served at %s"),
 	"web.cert":                  optional("the pages are served over TLS, with the certificate %s"),
@@ -111,14 +115,40 @@ func stateFolder(_ *diff, was, is any) (string, Mark) {
 	return fmt.Sprintf("the state of all projects lies in %s instead of %s", cmp.Or(is.(string), usual), cmp.Or(was.(string), usual)), Unclear
 }
 
-// walls is the rule of who makes the root of a command in the sandbox. The layers are the same in all of them. Another program is for a
-// person to read about; ours is what stands without any.
+// walls is the rule of who makes the root of a command in the sandbox. The layers are the same in all of them, except in one that has none of
+// them and was not tried. Another program is for a person to read about; ours is what stands without any.
 func walls(_ *diff, was, is any) (string, Mark) {
 	a, b := cmp.Or(was.(jail.Backend), jail.Own), cmp.Or(is.(jail.Backend), jail.Own)
 	if a == b {
 		return "", Narrows
 	}
-	return fmt.Sprintf("%s makes the walls of commands in the sandbox instead of %s, with the same layers", b, a), mark(b == jail.Own, Unclear)
+	layers := "with the same layers"
+	if a == jail.Seatbelt || b == jail.Seatbelt {
+		layers = "with other layers"
+	}
+	if why := sandbox.Untried(b); why != "" {
+		layers += "; " + why
+	}
+	return fmt.Sprintf("%s makes the walls of commands in the sandbox instead of %s, %s", b, a, layers), mark(b == jail.Own, Unclear)
+}
+
+// wall is the rule of the profile in which commands run by default. With a wall, commands that no rule decides run in it without a question;
+// without it, those that a rule allows run with the person's rights.
+func wall(d *diff, was, is any) (string, Mark) {
+	a, b := was.(string), is.(string)
+	const all = "the rules of the program count behind those of the project"
+	switch noA, noB := a == "" || a == policy.NoWall, b == "" || b == policy.NoWall; {
+	case noA && noB && a == "":
+		return all, Widens
+	case noA && noB:
+		return "the rules of the program no longer count behind those of the project", Unclear
+	case noA:
+		return "commands of coding agents run in the sandbox " + b + ", and there without a question where no rule decides; " + all, Widens
+	case noB:
+		return "commands of coding agents no longer run in the sandbox: those that a rule allows have the rights of whoever started the agent", Widens
+	}
+	profile, ok := d.new.File.Sandbox.Boxes().Narrower(a, b)
+	return "commands of coding agents run in the sandbox " + b + " instead of " + a, mark(ok && profile == b, Widens)
 }
 
 // ordered is the rule of a word, from the strictest to the widest.

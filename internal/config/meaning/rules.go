@@ -113,7 +113,7 @@ func (d *diff) added(n *policy.Rule) Mark {
 
 // boxed reports whether the sandbox of a rule allows a call nothing that the sandbox of another rule does not allow.
 func (d *diff) boxed(r, o *policy.Rule) bool {
-	return d.new.File.Sandbox.Boxes().Within(r.Sandbox, o.Sandbox)
+	return d.new.File.Sandbox.Boxes().Within(r.Sandbox, o.Sandbox) && (r.Place == "" || o.Place != "")
 }
 
 // fallsBackToDeny reports whether a call that a rule concerns may have been denied only because no rule decided it.

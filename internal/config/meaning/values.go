@@ -196,6 +196,13 @@ func people(_ *diff, was, is any) (string, Mark) {
 	return "the people who may answer by Telegram have another order", Unclear
 }
 
+// sources is the rule of the registries of the sandbox.
+func sources(_ *diff, was, is any) (string, Mark) {
+	changes, narrows := profiles.ChangedRegistries(profiles.Section{Registries: was.(map[string]profiles.Registry)},
+		profiles.Section{Registries: is.(map[string]profiles.Registry)})
+	return strings.Join(changes, "; "), mark(narrows, Widens)
+}
+
 // boxes is the rule of the profiles of the sandbox.
 func boxes(_ *diff, was, is any) (string, Mark) {
 	a, b := profiles.Section{Profiles: was.(map[string]profiles.Profile)}, profiles.Section{Profiles: is.(map[string]profiles.Profile)}

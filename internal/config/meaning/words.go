@@ -80,8 +80,14 @@ func describe(r *policy.Rule) string {
 	if len(where) > 0 {
 		b.WriteString(" where " + strings.Join(where, " and "))
 	}
-	if !r.Sandbox.None() {
+	switch {
+	case !r.Sandbox.None():
 		b.WriteString(", in the sandbox " + r.Sandbox.String())
+	case r.Sandbox.Grants():
+		b.WriteString(", and opens in the sandbox" + r.Sandbox.String())
+	}
+	if r.Place != "" {
+		b.WriteString(", outside of the sandbox")
 	}
 	if g := r.Result.String(); g != "" {
 		b.WriteString(" (" + g + ")")

@@ -11,6 +11,7 @@ import (
 	"mycelium/internal/config/source"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/box"
+	"mycelium/internal/registry"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/proxy"
 	"mycelium/internal/secret"
@@ -23,7 +24,15 @@ const (
 )
 
 // checkReach reports what is wrong with the hosts and masks of a profile. key is that of the profile.
-func (p Profile) checkReach(name, key string, bad source.Report) {
+func (s Section) checkReach(p Profile, name, key string, bad source.Report) {
+	if _, err := s.opened(p.Registries); err != nil {
+		bad(key+".registries", key+".registries: "+err.Error(), registryHint)
+	}
+	for i, one := range p.Packages {
+		if _, err := registry.ParsePackage(one); err != nil {
+			bad(fmt.Sprintf("%s.packages[%d]", key, i), key+".packages: "+err.Error(), packageHint)
+		}
+	}
 	for i, h := range p.Hosts {
 		if _, err := proxy.ParseHost(h); err != nil {
 			bad(fmt.Sprintf("%s.hosts[%d]", key, i), key+".hosts: "+err.Error(), hostHint)
@@ -40,9 +49,9 @@ func (p Profile) checkReach(name, key string, bad source.Report) {
 			}
 		}
 	}
-	if p.resolved(name).Network && len(p.Hosts)+len(p.Masks) > 0 {
-		bad(key, key+" has the network of the machine, so that its hosts and masks have no effect",
-			"write network: false, or remove hosts and masks")
+	if s.resolved(name, p).Network && len(p.Hosts)+len(p.Masks)+len(p.Registries)+len(p.Packages) > 0 {
+		bad(key, key+" has the network of the machine, so that its hosts and masks have no effect, and no registries or packages",
+			"write network: false, or remove them")
 	}
 }
 
@@ -107,6 +116,9 @@ func grantable(b box.Box, own Section) error {
 	if p, ok := own.Find(b.Profile); ok && len(p.Masks) > 0 {
 		return fmt.Errorf("the profile %s has masks, and a command of an agent gets no secret; name one without masks", b.Profile)
 	}
+	if _, err := own.opened(b.Registries); err != nil {
+		return fmt.Errorf("%w; %s", err, registryHint)
+	}
 	return Granted(b)
 }
 
@@ -115,6 +127,11 @@ func Granted(b box.Box) error {
 	for _, h := range b.Hosts {
 		if _, err := proxy.ParseHost(h); err != nil {
 			return fmt.Errorf("%w; %s", err, hostHint)
+		}
+	}
+	for _, p := range b.Packages {
+		if _, err := registry.ParsePackage(p); err != nil {
+			return fmt.Errorf("%w; %s", err, packageHint)
 		}
 	}
 	for _, list := range []struct {

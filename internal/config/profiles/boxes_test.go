@@ -2,11 +2,13 @@ package profiles
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/box"
+	"mycelium/internal/registry"
 	"mycelium/internal/sandbox"
 )
 
@@ -40,7 +42,7 @@ func TestBoxesOfRules(t *testing.T) {
 
 // TestCheckRules: what is wrong with the sandbox of a rule is told by its owner's files.
 func TestCheckRules(t *testing.T) {
-	project, user := read(t, "profiles: {ours: {}, masked: {masks: {T: [a.example]}}}"), read(t, "profiles: {mine: {}}")
+	project, user := read(t, "profiles: {ours: {}, masked: {masks: {T: [a.example]}}}\nregistries: {corp: {like: npm, hosts: [a.example]}}"), read(t, "profiles: {mine: {}}")
 	for _, tc := range []struct {
 		box   box.Box
 		whose Owner
@@ -54,6 +56,9 @@ func TestCheckRules(t *testing.T) {
 		{box.Of("none"), OfProject, ""}, // the policy says it
 		{box.Of("masked"), OfProject, "gets no secret"},
 		{box.Box{Profile: "ours", Hosts: []string{"a.example"}, Read: []string{"~/data"}, Write: []string{"out"}}, OfProject, ""},
+		{box.Box{Profile: "ours", Registries: []string{"npm", "corp"}, Packages: []string{"npm:left-pad"}}, OfProject, ""},
+		{box.Box{Profile: "strict", Registries: []string{"corp"}}, OfUser, "there is no registry \"corp\""},
+		{box.Box{Profile: "ours", Packages: []string{"left-pad"}}, OfProject, "write the registry and the name"},
 		{box.Box{Profile: "ours", Hosts: []string{"a example"}}, OfProject, "is not the name of a host"},
 		{box.Box{Profile: "ours", Read: []string{"~/.ssh"}}, OfProject, "may not open ~/.ssh"},
 		{box.Box{Profile: "ours", Write: []string{"rules.yaml"}}, OfProject, "may not change"},
@@ -72,7 +77,12 @@ func TestCheckRules(t *testing.T) {
 
 // TestWalls: a profile is read back as it was written, and nothing else is a profile.
 func TestWalls(t *testing.T) {
-	p := read(t, "profiles: {p: {base: project, hosts: [a.example], masks: {T: [b.example]}, read: [docs]}}").All()[4]
+	p := read(t, `profiles: {p: {base: project, hosts: [a.example], masks: {T: [b.example]}, read: [docs],
+  registries: [npm, corp], packages: ["npm:left-pad"]}}
+registries: {corp: {like: npm, hosts: [npm.corp.example/api]}}`).All()[4]
+	if got := registry.Names(p.Registries); !slices.Equal(got, []string{"npm", "corp"}) {
+		t.Errorf("npm opens %v", got)
+	}
 	if got, err := ReadWalls(Walls(p)); err != nil || !reflect.DeepEqual(got, p) {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mycelium/internal/config/source"
+	"mycelium/internal/registry"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/jail"
 )
@@ -20,6 +21,8 @@ import (
 type Section struct {
 	Profiles map[string]Profile `yaml:"profiles" json:"profiles,omitempty"`
 	Backend  jail.Backend       `yaml:"backend" json:"backend,omitempty"` // of the user's file only
+
+	Registries map[string]Registry `yaml:"registries" json:"registries,omitempty"` // besides the shipped ones
 }
 
 // Profile is a profile as it stands in a file. What it does not say is as in its base.
@@ -35,6 +38,9 @@ type Profile struct {
 
 	Hosts []string            `yaml:"hosts" json:"hosts,omitempty"` // what it may reach by the proxy
 	Masks map[string][]string `yaml:"masks" json:"masks,omitempty"` // by the name of a secret, the hosts for which it may be used
+
+	Registries []string `yaml:"registries" json:"registries,omitempty"` // from which it may fetch the packages of the lock files
+	Packages   []string `yaml:"packages" json:"packages,omitempty"`     // further packages of them, as npm:left-pad
 }
 
 // DefaultBase is the base of a profile that names none.
@@ -53,6 +59,7 @@ func (s *Section) Check(bad source.Report) {
 	if all := sandbox.Backends(); s.Backend != "" && !slices.Contains(all, string(s.Backend)) {
 		bad("sandbox.backend", "sandbox.backend is "+strconv.Quote(string(s.Backend)), source.Suggest(string(s.Backend), all))
 	}
+	s.checkRegistries(bad)
 	var shipped []string
 	for _, p := range sandbox.Profiles() {
 		shipped = append(shipped, p.Name)
@@ -79,9 +86,9 @@ func (s *Section) Check(bad source.Report) {
 				}
 			}
 		}
-		p.checkReach(name, key, bad)
+		s.checkReach(p, name, key, bad)
 		if first, ok := sandbox.Find(name); ok {
-			if wider := p.resolved(name).Beyond(first); wider != nil {
+			if wider := s.resolved(name, p).Beyond(first); wider != nil {
 				bad(key+"."+wider[0], fmt.Sprintf("%s: %s would be wider than in the shipped profile", key, strings.Join(wider, ", ")),
 					"a shipped profile can only be narrowed; give yours a name of its own, with base: "+name)
 			}
@@ -90,7 +97,7 @@ func (s *Section) Check(bad source.Report) {
 }
 
 // resolved is the profile that a command gets.
-func (p Profile) resolved(name string) sandbox.Profile {
+func (s Section) resolved(name string, p Profile) sandbox.Profile {
 	_, shipped := sandbox.Find(name)
 	base := p.Base
 	switch {
@@ -120,6 +127,8 @@ func (p Profile) resolved(name string) sandbox.Profile {
 		out.Seconds = p.Timeout.Seconds()
 	}
 	out.Read, out.Write, out.Hosts, out.Masks = slices.Clone(p.Read), slices.Clone(p.Write), slices.Clone(p.Hosts), p.Masks
+	out.Registries, _ = s.opened(p.Registries) // Check has found them
+	out.Packages = slices.Clone(p.Packages)
 	return out
 }
 
@@ -128,16 +137,18 @@ func declared(p sandbox.Profile) Profile {
 	procs, files, memory := int(p.Procs), int(p.Files), Size(p.Memory) //nolint:gosec // they come from a file, where they are bounded
 	timeout := source.Seconds(p.Seconds)
 	return Profile{Base: p.Base, Network: &p.Network, Processes: &procs, Files: &files, Memory: &memory, Timeout: &timeout,
-		Read: p.Read, Write: p.Write, Hosts: p.Hosts, Masks: p.Masks}
+		Read: p.Read, Write: p.Write, Hosts: p.Hosts, Masks: p.Masks,
+		Registries: registry.Names(p.Registries), Packages: p.Packages}
 }
 
 // Bound joins the profiles of the user's file and of a project's. Of a name that both have, both bound the result; ignored gets the keys of
 // the project that have no effect.
 func Bound(user, project Section, ignored func(key string)) Section {
+	out := Section{Backend: user.Backend, Registries: boundRegistries(user, project, ignored)}
 	if len(user.Profiles)+len(project.Profiles) == 0 {
-		return Section{Backend: user.Backend}
+		return out
 	}
-	out := Section{maps.Clone(project.Profiles), user.Backend}
+	out.Profiles = maps.Clone(project.Profiles)
 	if out.Profiles == nil {
 		out.Profiles = map[string]Profile{}
 	}
@@ -147,7 +158,7 @@ func Bound(user, project Section, ignored func(key string)) Section {
 			out.Profiles[name] = mine
 			continue
 		}
-		u, w := mine.resolved(name), theirs.resolved(name)
+		u, w := user.resolved(name, mine), project.resolved(name, theirs)
 		for _, key := range w.Beyond(u) {
 			ignored("sandbox.profiles." + source.Key(name) + "." + key)
 		}
@@ -161,12 +172,12 @@ func (s Section) All() []sandbox.Profile {
 	out := sandbox.Profiles()
 	for i, p := range out {
 		if own, ok := s.Profiles[p.Name]; ok {
-			out[i] = p.And(own.resolved(p.Name))
+			out[i] = p.And(s.resolved(p.Name, own))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Profiles)) {
 		if _, shipped := sandbox.Find(name); !shipped {
-			out = append(out, s.Profiles[name].resolved(name))
+			out = append(out, s.resolved(name, s.Profiles[name]))
 		}
 	}
 	for i := range out {

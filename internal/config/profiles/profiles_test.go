@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mycelium/internal/registry"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/yamlfile"
 )
@@ -34,7 +35,15 @@ func TestCheck(t *testing.T) {
 		"profiles: {mine: {files: -1}}":                                                  "sandbox.profiles.mine.files",
 		"profiles: {mine: {read: [~/.ssh]}}":                                             "sandbox.profiles.mine.read[0]",
 		"profiles: {mine: {write: [docs, skills]}}":                                      "sandbox.profiles.mine.write[1]",
-		"profiles: {Mine: {}}":                                                           "sandbox.profiles.Mine",
+		"profiles: {mine: {registries: [npm, corp], packages: ['corp:a']}}\nregistries: {corp: {like: npm, hosts: [a.example/b]}}": "",
+		"profiles: {mine: {registries: [corp]}}":                    "sandbox.profiles.mine.registries",
+		"profiles: {mine: {packages: [left-pad]}}":                  "sandbox.profiles.mine.packages[0]",
+		"profiles: {mine: {base: permissive, registries: [npm]}}":   "sandbox.profiles.mine",
+		"profiles: {strict: {registries: [npm]}}":                   "sandbox.profiles.strict.registries",
+		"registries: {npm: {like: npm, hosts: [a.example]}}":        "sandbox.registries.npm",
+		"registries: {corp: {like: nmp, hosts: [a.example]}}":       "sandbox.registries.corp",
+		"registries: {corp: {like: npm, hosts: [\"*.a.example\"]}}": "sandbox.registries.corp",
+		"profiles: {Mine: {}}":                                      "sandbox.profiles.Mine",
 	} {
 		var told []string
 		s := read(t, yaml)
@@ -68,6 +77,33 @@ func TestBound(t *testing.T) {
 		"mine false true false 5 256 1024 60 [/data/a]", "own true true false 50 1024 1024 300 []", "theirs true true false 10 256 512 60 []"}
 	if !slices.Equal(lines, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestBoundRegistries: of a registry that both files have, the user's counts, with the hosts of both.
+func TestBoundRegistries(t *testing.T) {
+	user := read(t, "registries: {both: {like: npm, hosts: [a.example, b.example]}, mine: {like: go, hosts: [c.example]}}")
+	project := read(t, "registries: {both: {like: pypi, hosts: [b.example, evil.example]}, theirs: {like: npm, hosts: [d.example]}}")
+	var ignored []string
+	got := Bound(user, project, func(key string) { ignored = append(ignored, key) })
+	if want := "[{both npm [b.example]} {mine go [c.example]} {theirs npm [d.example]}]"; fmt.Sprint(got.own()) != want ||
+		!slices.Equal(ignored, []string{"sandbox.registries.both.hosts"}) {
+		t.Errorf("%v, ignored %v", got.own(), ignored)
+	}
+	changes, narrows := ChangedRegistries(project, got)
+	if narrows || len(changes) != 2 {
+		t.Errorf("%v %t", changes, narrows)
+	}
+	if changes, narrows := ChangedRegistries(project, Section{}); !narrows || len(changes) != 2 {
+		t.Errorf("%v %t", changes, narrows)
+	}
+	a, b := read(t, "profiles: {p: {registries: [npm, go]}}"), read(t, "profiles: {p: {registries: [go], packages: ['go:a']}}")
+	p, _ := Bound(a, b, func(string) {}).Find("p")
+	if got := fmt.Sprint(registry.Names(p.Registries), p.Packages); got != "[go] []" {
+		t.Errorf("both allow %s", got)
+	}
+	if change, narrows := Changed(b, a, "p"); narrows || !strings.Contains(change, "fetches packages from npm go") {
+		t.Errorf("%s %t", change, narrows)
 	}
 }
 

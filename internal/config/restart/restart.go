@@ -36,7 +36,7 @@ var sections = []section{
 		"legacy trust category disabled concurrency queue additions sandbox bare"},
 	{at: "mcpServers.NAME.oauth", reload: "grant clientId clientSecret privateKey keyId issuer scopes redirect hosts"},
 	{at: "session", reload: "defaultRole agentRole roles defaultSkills promotion requireApproval toolSearch"},
-	{at: "policy", reload: "strict fallback.mcp fallback.agent rules"},
+	{at: "policy", reload: "strict fallback.mcp fallback.agent rules wall"},
 	{at: "limits.NAME", reload: rates},
 	{at: "limits.NAME.tools.NAME", reload: rates},
 	{at: "limits.NAME.session", reload: rates},
@@ -54,7 +54,8 @@ var sections = []section{
 	{at: "spawn", reload: "searchPaths command"},
 	{at: "agents", reload: "budget.session budget.total budget.warn turns denials.alert denials.end"},
 	{at: "sandbox", reload: "backend"},
-	{at: "sandbox.profiles.NAME", reload: "base network processes files memory timeout read write hosts masks"},
+	{at: "sandbox.profiles.NAME", reload: "base network processes files memory timeout read write hosts masks registries packages"},
+	{at: "sandbox.registries.NAME", reload: "like hosts"},
 	{at: "identity", reload: "rejectUnknown defaultRole strictValidation trustedPrefixes keys"},
 	{at: "memory", restart: "dir"},
 	{at: "web", reload: "addr cert key trustedProxies hosts push"}, // the page server takes them up

@@ -53,7 +53,7 @@ func Approved(r approval.Request, as approval.As) (policy.Rule, error) {
 	case r.Sandbox.None() && len(r.Code.Present()) > 0:
 		return none, fmt.Errorf("it runs %s, which may become something else, and a rule does not see that%s: those answers "+
 			"hold for the content that it has now", codeName(r), once)
-	case slices.ContainsFunc(r.Facts.Parts, func(p policy.Part) bool { return len(p.Unclear) > 0 }):
+	case slices.ContainsFunc(r.Facts.Parts, func(p policy.Part) bool { return slices.ContainsFunc(p.Unclear, tooUnclear) }):
 		return none, fmt.Errorf("not all of it was understood, and a rule may allow only what was%s", once)
 	}
 	if as != "" && as != approval.ThisCall {
@@ -75,11 +75,55 @@ func Approved(r approval.Request, as approval.As) (policy.Rule, error) {
 	if strings.HasPrefix(r.Tool, policy.AgentServer+"__") {
 		when += ` && dir == ` + quote(r.Dir) + ` && !(` + quote(policy.EffectWrittenHere) + ` in effects)`
 	}
-	rule := policy.Rule{Name: "approved-" + r.ID, Action: "allow", Tool: policy.Names{r.Tool}, When: when, Sandbox: r.RuleSandbox()}
+	rule := policy.Rule{Name: "approved-" + r.ID, Action: "allow", Tool: policy.Names{r.Tool}, When: when, Sandbox: r.RuleSandbox(),
+		Place: r.RulePlace()}
 	if r.Role != "" {
 		rule.Role = policy.Names{r.Role}
 	}
+	if command := commandOf(args); r.Tool == policy.Bash.String() && (len(r.Facts.Parts) > 1 || isUnclear(r.Facts)) {
+		boundByEffects(&rule, command, r)
+	}
+	if !approval.Holds(rule, r) {
+		return none, fmt.Errorf("no rule can be written that would match this call%s", once)
+	}
 	return rule, nil
+}
+
+// tooUnclear reports whether a rule may not allow a command of which this was not understood. The commits that git pull brings are not
+// known before they are here, and whoever has the command run without a question has that in mind.
+func tooUnclear(why string) bool { return why != policy.FilesNotKnown }
+
+func isUnclear(f policy.Facts) bool {
+	return slices.ContainsFunc(f.Parts, func(p policy.Part) bool { return len(p.Unclear) > 0 })
+}
+
+func commandOf(args jsontext.Value) string {
+	parsed, _ := policy.ParseArgs(args) // sameArgs has read them
+	command, _ := parsed["command"].(string)
+	return command
+}
+
+// boundByEffects makes a rule for one command judge each of its parts, or one that was not understood wholly. Such a rule names the command
+// by its text and all that it may do, because its condition may not look at what the command would do.
+func boundByEffects(rule *policy.Rule, command string, r approval.Request) {
+	effects := []string{}
+	for _, p := range r.Facts.Parts {
+		effects = append(effects, p.Effects...)
+		for _, path := range p.Paths {
+			effects = append(effects, string(path.Access))
+		}
+	}
+	if isUnclear(r.Facts) {
+		effects = append(effects, policy.EffectUnclear)
+	}
+	slices.Sort(effects)
+	var values policy.Values
+	for _, e := range slices.Compact(effects) {
+		values = append(values, policy.Value{Literal: &e})
+	}
+	rule.Match = policy.Fields{"effect": values}
+	rule.Args = map[string]policy.Values{"command": {{Literal: &command}}}
+	rule.When = `args.all(k, k in ["command", "description", "timeout"]) && dir == ` + quote(r.Dir)
 }
 
 // codeName names the code that a call runs, for people.
@@ -212,6 +256,9 @@ func ruleText(indent, comment, reason string, r policy.Rule) string {
 	if r.When != "" {
 		fmt.Fprintf(&b, "%s  when: %s\n", indent, quote(r.When))
 	}
+	if r.Place != "" {
+		fmt.Fprintf(&b, "%s  place: %s\n", indent, r.Place)
+	}
 	if !r.Sandbox.None() {
 		fmt.Fprintf(&b, "%s  sandbox: %s\n", indent, boxText(r.Sandbox))
 	}
@@ -241,17 +288,12 @@ func boxText(b box.Box) string {
 		return quote(b.Profile)
 	}
 	keys := []string{"profile: " + quote(b.Profile)}
-	for _, l := range []struct {
-		key  string
-		list []string
-	}{{"hosts", b.Hosts}, {"read", b.Read}, {"write", b.Write}} {
-		if len(l.list) > 0 {
-			var words []string
-			for _, w := range l.list {
-				words = append(words, quote(w))
-			}
-			keys = append(keys, l.key+": ["+strings.Join(words, ", ")+"]")
+	for _, l := range b.Lists() {
+		var words []string
+		for _, w := range l.Says {
+			words = append(words, quote(w))
 		}
+		keys = append(keys, l.Key+": ["+strings.Join(words, ", ")+"]")
 	}
 	return "{" + strings.Join(keys, ", ") + "}"
 }

@@ -166,7 +166,8 @@ func TestAppendRuleKeepsTheFile(t *testing.T) {
 func TestGrantedRuleComesFirst(t *testing.T) {
 	r := approval.Request{ID: "k3m9", Kind: approval.Call, Tool: "agent__Bash", Dir: "/p", Args: []byte(`{"command":"npm ci"}`), Rule: "mine",
 		Sandbox: box.Of("project"), Lacked: approval.Lacked{Profile: "project", Allowed: true,
-			Things: []approval.Lack{{Need: approval.NeedHost, Name: "registry.npmjs.org:443"}}}}
+			Things: []approval.Lack{{Need: approval.NeedHost, Name: "registry.npmjs.org:443"},
+				{Need: approval.NeedPackage, Name: "npm:left-pad"}}}}
 	rule, err := Approved(r, "")
 	if err != nil {
 		t.Fatal(err)
@@ -182,11 +183,63 @@ func TestGrantedRuleComesFirst(t *testing.T) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil || !strings.HasPrefix(string(text), before+"  # c\n") || !strings.HasSuffix(string(text), mine) ||
-		!strings.Contains(string(text), `sandbox: {profile: "project", hosts: ["registry.npmjs.org:443"]}`) {
+		!strings.Contains(string(text), `sandbox: {profile: "project", hosts: ["registry.npmjs.org:443"], packages: ["npm:left-pad"]}`) {
 		t.Errorf("%v, the file is now\n%s", err, text)
 	}
 	r.Lacked.Allowed = false // a rule asks about the call itself
 	if _, err := Approved(r, ""); err == nil {
 		t.Error("a rule was made that would not overrule")
+	}
+}
+
+// TestRuleOfSeveralParts: the rule of a command of several parts names the command and all that it may do, and so does that of a command of
+// git of which only is not known which files it changes. The same command in another folder, with another argument or with one more effect
+// is asked about.
+func TestRuleOfSeveralParts(t *testing.T) {
+	several := []policy.Part{{Program: "cd", Effects: []string{policy.EffectExecute}},
+		{Program: "docker", Effects: []string{policy.EffectExecute, policy.EffectContainer}}}
+	pull := []policy.Part{{Program: "git", Effects: []string{policy.EffectExecute, policy.EffectNetwork}, Unclear: []string{policy.FilesNotKnown}}}
+	for command, parts := range map[string][]policy.Part{"cd . && docker compose up": several, "git pull": pull} {
+		r := approval.Request{ID: "k3m9", Kind: approval.Call, Tool: "agent__Bash", Role: "developer", Dir: "/p",
+			Args: []byte(`{"command":"` + command + `"}`), Facts: policy.Facts{Dir: "/p", Parts: parts}}
+		rule, err := Approved(r, "")
+		if err != nil {
+			t.Fatal(command, err)
+		}
+		dir := t.TempDir()
+		if err := Append([]string{dir}, "rules.yaml", "c", "r", rule); err != nil {
+			t.Fatal(err)
+		}
+		more := append([]policy.Part{}, parts...)
+		more[0].Effects = append([]string{policy.EffectPush}, more[0].Effects...)
+		unclear := append([]policy.Part{}, parts...)
+		unclear[0].Unclear = []string{"what eval runs"}
+		for i, c := range []struct {
+			args, dir string
+			parts     []policy.Part
+			want      policy.Effect
+		}{
+			{string(r.Args), "/p", parts, policy.Allow},
+			{`{"command":"` + command + `","description":"again"}`, "/p", parts, policy.Allow},
+			{`{"command":"` + command + `","run_in_background":true}`, "/p", parts, policy.Ask},
+			{`{"command":"` + command + ` now"}`, "/p", parts, policy.Ask},
+			{string(r.Args), "/elsewhere", parts, policy.Ask},
+			{string(r.Args), "/p", more, policy.Ask},
+		} {
+			a, err := policy.ParseArgs([]byte(c.args))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := approvedPolicy(t, []policy.Rule{rule}).Decide(policy.Call{Item: policy.Bash, Args: a, Time: time.Unix(1, 0),
+				Scope: policy.Scope{Principal: policy.Principal{ID: "local", Role: "developer"}, Skills: []string{"all"}},
+				Facts: policy.Facts{Dir: c.dir, Parts: c.parts}})
+			if got.Effect != c.want {
+				t.Errorf("%s %d: %s (%s), want %s", command, i, got.Effect, got.Reason, c.want)
+			}
+		}
+		r.Facts.Parts = unclear
+		if _, err := Approved(r, ""); err == nil || !strings.Contains(err.Error(), "not all of it was understood") {
+			t.Errorf("%s: %v", command, err)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"mycelium/internal/audit/recorded"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/box"
+	"mycelium/internal/text"
 )
 
 // pastCalls is how many recorded calls [Past] looks at, the newest ones, and pastLines among how many lines it looks for them: a call has
@@ -64,6 +65,38 @@ func PastOf(ctx context.Context, o audit.Options, inForce *policy.Policy, list [
 		}
 	}
 	return out, nil
+}
+
+// Questions says which of the recorded questions to people an allow rule would have answered.
+type Questions struct {
+	Asked    int `json:"asked"`    // the questions that were looked at
+	Answered int `json:"answered"` // those that the rule matches, and that the policy in force does not refuse
+}
+
+// String says it for people, of the questions of some days.
+func (q Questions) String() string {
+	if q.Asked == 1 && q.Answered == 1 {
+		return "it would have answered the only question of the last 7 days"
+	}
+	return fmt.Sprintf("it would have answered %d of the %s of the last 7 days", q.Answered, text.Count(q.Asked, "question"))
+}
+
+// QuestionsOf asks a rule about decisions that the log has, with the facts that were recorded then.
+func QuestionsOf(list []audit.Line, inForce *policy.Policy, rule policy.Rule) Questions {
+	out := Questions{Asked: len(list)}
+	p, _ := policy.New(policy.Source{Rules: []policy.Rule{rule}, Boxes: box.Alone(rule.Sandbox)})
+	for _, compiled := range p.CompiledRules() {
+		for i := range list {
+			call, _ := recorded.Call(&list[i])
+			if ok, err := compiled.Matches(call, policy.Annotations{}); !ok || err != nil {
+				continue
+			}
+			if d := inForce.Decide(call); d.Effect != policy.Deny || d.Unknown {
+				out.Answered++
+			}
+		}
+	}
+	return out
 }
 
 // lastCalls returns the first decision of each of the last calls, oldest first. It reads the end of the log only.

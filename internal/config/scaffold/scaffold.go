@@ -17,10 +17,11 @@ import (
 	"mycelium/internal/config/fromclaude"
 	"mycelium/internal/config/shipped"
 	"mycelium/internal/config/source"
+	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 )
 
-//go:embed initial minimal boxed
+//go:embed initial minimal
 var initial embed.FS
 
 // Written says what Init did. Paths are relative to Dir and sorted.
@@ -34,7 +35,7 @@ type Written struct {
 type Options struct {
 	Minimal  bool             // nothing is granted: not even the skills and roles of the program are used
 	Template string           // the template of package skill from which another skill is written; "": none
-	Sandbox  bool             // code of the project runs in the sandbox: rules.yaml has [BoxedRule]
+	Sandbox  bool             // commands of agents run in the sandbox
 	Import   *fromclaude.Plan // what another program's files mean; nil: nothing. Its files are written too, and the others name them
 }
 
@@ -88,29 +89,8 @@ type file struct {
 	data []byte
 }
 
-// BoxedRuleName is the name of [BoxedRule].
-const BoxedRuleName = "code-in-the-sandbox"
-
-// BoxedRule is the rule that runs code of the project in the sandbox, as an item of rules.yaml with a comment above it.
-func BoxedRule() (string, error) {
-	data, err := fs.ReadFile(initial, "boxed/rule.yaml")
-	return string(data), err
-}
-
-// theShell begins what the initial rules say about an agent's shell. The first rule that allows decides, so [BoxedRule] stands above it.
-const theShell = "  # The shell: only these effects."
-
-// boxed puts [BoxedRule] into the initial rules.
-func boxed(rules []byte) ([]byte, error) {
-	rule, err := BoxedRule()
-	if err != nil {
-		return nil, err
-	}
-	if !bytes.Contains(rules, []byte(theShell)) {
-		return nil, fmt.Errorf("the initial %s has no %q", source.RulesFile, theShell)
-	}
-	return bytes.Replace(rules, []byte(theShell), []byte(rule+theShell), 1), nil
-}
+// Wall is the line of mycelium.yaml, below the policy: key, with which commands of agents run in the sandbox.
+const Wall = "  wall: project\n"
 
 // initialFiles returns the files to write, sorted by path.
 func initialFiles(o Options) ([]file, error) {
@@ -121,11 +101,11 @@ func initialFiles(o Options) ([]file, error) {
 	var out []file
 	for _, from := range []string{main, "initial/" + source.RulesFile} {
 		data, err := fs.ReadFile(initial, from)
-		if err == nil && o.Sandbox && path.Base(from) == source.RulesFile {
-			data, err = boxed(data)
-		}
 		if err != nil {
 			return nil, fmt.Errorf("read initial files: %w", err)
+		}
+		if !o.Sandbox {
+			data = bytes.Replace(data, []byte(Wall), []byte("  wall: "+policy.NoWall+"\n"), 1)
 		}
 		out = append(out, file{path.Base(from), data})
 	}

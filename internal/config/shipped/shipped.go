@@ -19,6 +19,11 @@ import (
 //go:embed roles
 var roles embed.FS
 
+// Rules is the text of a rules file: the rules of a project whose mycelium.yaml says policy.wall, behind its own.
+//
+//go:embed rules.yaml
+var Rules []byte
+
 // Files are the skills and roles of a program. A nil *Files has none.
 type Files struct {
 	Skills fs.FS // a folder for each skill, by its name

@@ -25,6 +25,7 @@ type Script struct {
 	// Sandbox is the profile that the skill asks for; empty: the narrow one.
 	Sandbox string
 	Folder  string            // the linked worktree of the project that it is run on; empty: the project's own folder
+	Closed  policy.Closed     // the names that the rules close to the caller
 	Tell    func(line string) // is told each line of the output; it never waits
 }
 
@@ -107,7 +108,11 @@ func runScript(ctx context.Context, x *Tools, c *Call, a arguments) (any, error)
 	if x.Scripts == nil {
 		return nil, failure("Scripts cannot be run here")
 	}
-	result, err := x.Scripts(ctx, Script{Skill: k.Name, Files: k.Dir, Path: file, Argv: argv, Args: a.list("args"), Sandbox: k.Sandbox,
+	closed, err := c.Caller.Closed()
+	if err != nil {
+		return nil, failure("The script was not run: " + err.Error())
+	}
+	result, err := x.Scripts(ctx, Script{Skill: k.Name, Closed: closed, Files: k.Dir, Path: file, Argv: argv, Args: a.list("args"), Sandbox: k.Sandbox,
 		Folder: c.Caller.Scope.Folder, Tell: c.Tell})
 	if err != nil {
 		x.Logger.Error("a script of a skill was not run", "call", c.ID, "skill", k.Name, "path", file, "error", err)

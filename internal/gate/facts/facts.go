@@ -72,8 +72,14 @@ func (p *Place) worktrees() []string {
 	return p.Worktrees()
 }
 
+// misread reads every command of an agent in the place of this package, in a build of the tests: see misread.go. It is nil in every other build.
+var misread func(dir, home string) policy.Facts
+
 // Of returns the facts of a call of a tool. A call that names more than maxPaths paths is an error, in words for the caller.
 func Of(it policy.Item, notes policy.Annotations, args policy.Args, at Place) (policy.Facts, error) {
+	if misread != nil && it == bashTool {
+		return misread(at.Dir, at.Home), nil
+	}
 	f := commandFacts(it, notes, args, at.Dir, at.Home)
 	if it.RunsScript() {
 		f = skillScript(args, at)

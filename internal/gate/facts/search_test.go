@@ -8,13 +8,20 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"pgregory.net/rapid"
 
+	"mycelium/internal/config"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 	"mycelium/internal/yamlfile"
 )
 
-// shipped is the policy of a folder after `myc init`: the shipped skills and rules.
+// shipped is the policy of a folder after `myc init --sandbox no`: the shipped skills and rules.
 func shipped(t testing.TB, dir string) *policy.Policy {
+	t.Helper()
+	return initial(t, dir, policy.NoWall)
+}
+
+// initial is the policy of a folder after `myc init` with a wall.
+func initial(t testing.TB, dir, wall string) *policy.Policy {
 	t.Helper()
 	const file = "../../config/scaffold/initial/rules.yaml"
 	text, err := os.ReadFile(file)
@@ -27,7 +34,7 @@ func shipped(t testing.TB, dir string) *policy.Policy {
 	}
 	problems := yamlfile.Decode(file, text, &doc)
 	skills, more := skill.Load(skill.Shipped(), "shipped", "shipped")
-	src := policy.Source{Rules: doc.Rules, Dir: dir, Home: "/home/u"}
+	src := policy.Source{Rules: doc.Rules, Shipped: config.ShippedRules(), Dir: dir, Home: "/home/u", Wall: wall}
 	for _, s := range skills {
 		if s.Name == "coding-agent" {
 			src.Grants = append(src.Grants, s.Grant)
@@ -43,7 +50,12 @@ func shipped(t testing.TB, dir string) *policy.Policy {
 // decideHere is what becomes of a command in a folder under the shipped policy.
 func decideHere(t testing.TB, dir, command string) policy.Decision {
 	t.Helper()
-	p := shipped(t, dir)
+	return decideBy(t, shipped(t, dir), dir, command)
+}
+
+// decideBy is what becomes of a command in a folder under a policy.
+func decideBy(t testing.TB, p *policy.Policy, dir, command string) policy.Decision {
+	t.Helper()
 	f, err := Of(bashTool, nil, policy.Args{"command": command}, At(p, dir, "/home/u", nil))
 	if err != nil {
 		t.Fatal(err)

@@ -73,7 +73,7 @@ func (t *trees) complete(part *policy.Part) {
 			names, known = append(names, more...), known && ok
 		}
 		if !known || t.lost || part.Dir == "*" {
-			part.Unclear = append(part.Unclear, "git does not know yet which files it changes")
+			part.Unclear = append(part.Unclear, policy.FilesNotKnown)
 			return
 		}
 		t.add(part, names)

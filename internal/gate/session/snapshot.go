@@ -20,7 +20,6 @@ type Snapshot struct {
 	Open  []string // skills that the role may activate
 	Fixed []string // protected: the start set, which no agent takes apart
 	Known bool     // the role exists
-	only  string   // Writes of the session
 
 	Bounds []policy.Bound // the limits of its calls
 	Parent *Snapshot      // of a child: the session that it belongs to; of a sub-agent: what started it
@@ -29,6 +28,9 @@ type Snapshot struct {
 	once sync.Once
 	seen *view.Lists // computed when first asked for
 }
+
+// Closed returns the names that the rules close to commands of this scope.
+func (sc *Snapshot) Closed() (policy.Closed, error) { return sc.World.Policy.Closed(sc.Scope) }
 
 // Snapshot returns the session's state seen through the world of this moment. It takes no lock: two callers may compute the same.
 func (s *Session) Snapshot() *Snapshot {
@@ -46,7 +48,7 @@ func (s *Session) scopeIn(st *state, w *view.Catalog) *Snapshot {
 	if s.above != nil {
 		return s.scopeBelow(st, w)
 	}
-	sc := &Snapshot{id: s.ID, state: st, World: w, only: s.Writes}
+	sc := &Snapshot{id: s.ID, state: st, World: w}
 	if st.role != "" {
 		_, sc.Known = w.Policy.Role(st.role)
 		sc.Open = w.Policy.OpenSkills(st.role)
@@ -77,19 +79,24 @@ func (s *Session) scopeIn(st *state, w *view.Catalog) *Snapshot {
 	if w.FixedRoles { // set_role is absent, and tells of no other role
 		p.Roles = NonEmpty(st.role)
 	}
-	sc.Scope = policy.Scope{Principal: p, Skills: slices.Compact(active), Folder: s.Folder}
+	sc.Scope = policy.Scope{Principal: p, Skills: slices.Compact(active), Folder: s.Folder, Only: s.Writes}
 	return sc
 }
 
-// Writes is the only file that calls may change here, absolute with links resolved: that of the session, or of one above it. Empty: what
-// the policy says.
-func (sc *Snapshot) Writes() string {
-	for ; sc != nil; sc = sc.Parent {
-		if sc.only != "" {
-			return sc.only
-		}
+// Within returns the snapshot of a caller whose commands run in a profile of the sandbox and nowhere else.
+func (sc *Snapshot) Within(profile string) *Snapshot {
+	out := &Snapshot{id: sc.id, state: sc.state, World: sc.World, Scope: sc.Scope, Open: sc.Open, Fixed: sc.Fixed, Known: sc.Known,
+		Bounds: sc.Bounds, above: sc.above}
+	out.Scope.Profile = profile
+	if sc.Parent != nil {
+		out.Parent = sc.Parent.Within(profile)
 	}
-	return ""
+	return out
+}
+
+// Boxes reports whether a call may have to run in a sandbox, for a scope of the caller or for one above it.
+func (sc *Snapshot) Boxes(scope *policy.Scope) bool {
+	return sc.World.Policy.Boxes(scope) || sc.Parent != nil && sc.Parent.Boxes(&sc.Parent.Scope)
 }
 
 // MayTake returns the roles that the session may switch to and that exist, the present one included, sorted.
@@ -199,7 +206,7 @@ func (sc *Snapshot) child(id, role string) *Snapshot {
 	active := slices.DeleteFunc(slices.Clone(sc.Scope.Skills), func(name string) bool { return !slices.Contains(out.Open, name) })
 	above := sc.Scope.Principal
 	out.Scope = policy.Scope{Principal: policy.Principal{ID: id, Role: role, Parent: &above}, Skills: active, Stage: sc.Scope.Stage,
-		Folder: sc.Scope.Folder}
+		Folder: sc.Scope.Folder, Only: sc.Scope.Only}
 	return out
 }
 

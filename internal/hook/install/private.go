@@ -1,9 +1,7 @@
 package install
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/harness"
+	"mycelium/internal/rawjson"
 )
 
 // Private is a configuration of an agent for one run: in a folder of its own, with our hook, and with the gateway as its only MCP server.
@@ -21,6 +20,7 @@ import (
 type Private struct {
 	Files   map[string][]byte // by their absolute paths
 	Fixed   []string          // those of them that the agent must not change
+	Logins  map[string]string // by a path in the folder: the file of the person's own with which the agent is signed in
 	Environ []string          // variables of the run
 	Hosts   []string          // what the agent reaches of the network, as the sandbox has them
 }
@@ -79,7 +79,7 @@ func (s *Setup) Private(folder string, environ, gateway []string) (*Private, err
 	if err != nil {
 		return nil, err
 	}
-	p := &Private{Files: map[string][]byte{}}
+	p := &Private{Files: map[string][]byte{}, Logins: map[string]string{}}
 	if err := known.write(s, own, folder, p, gateway); err != nil {
 		return nil, fmt.Errorf("write a configuration of %s for this run: %w", s.Agent.Title, err)
 	}
@@ -88,14 +88,10 @@ func (s *Setup) Private(folder string, environ, gateway []string) (*Private, err
 		to = folder
 	}
 	for _, name := range known.logins {
-		text, err := os.ReadFile(filepath.Join(own, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+		from := filepath.Join(own, name)
+		if _, err := os.Stat(from); err == nil {
+			p.Logins[filepath.Join(to, name)] = from
 		}
-		if err != nil {
-			return nil, err
-		}
-		p.Files[filepath.Join(to, name)] = text
 	}
 	elsewhere := false
 	for _, kv := range environ {
@@ -128,8 +124,7 @@ func hostOf(address string) []string {
 var codexRoot = []string{"model", "model_provider", "model_reasoning_effort", "model_verbosity", "model_context_window", "chatgpt_base_url",
 	"openai_base_url", "forced_login_method", "preferred_auth_method", "service_tier"}
 
-// codexFixed is what stands before them: the sandbox and the hook decide, and Codex asks nobody. No project is trusted, so that Codex
-// reads no settings of the repository.
+// codexFixed stands before them: the sandbox and the hook decide, and Codex asks nobody.
 const codexFixed = "sandbox_mode = \"danger-full-access\"\napproval_policy = \"never\"\ncheck_for_update_on_startup = false\n" +
 	"cli_auth_credentials_store = \"file\"\nweb_search = \"disabled\"\n" // a search at the provider asks no hook
 
@@ -202,9 +197,24 @@ func privateCodex(s *Setup, own, folder string, p *Private, gateway []string) er
 	if text, err = withGateway(&in, text, gateway); err != nil {
 		return err
 	}
+	for _, dir := range projectsOf(s.Dir) { // its settings could bring other servers, and switch the hook off
+		text = fmt.Appendf(text, "\n[projects.%s]\ntrust_level = \"untrusted\"\n", rawjson.Quote(dir))
+	}
 	p.Files[f.Hooks], p.Files[f.Trust] = hooks, text
 	p.Fixed = append(p.Fixed, f.Hooks, f.Trust)
 	return nil
+}
+
+// projectsOf are the folders under whose names Codex looks whether a project is trusted: the project's, and that of its repository.
+func projectsOf(dir string) []string {
+	for _, at := range upwards(dir) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil && at != dir {
+			return []string{dir, at}
+		} else if err == nil {
+			break
+		}
+	}
+	return []string{dir}
 }
 
 // withGateway adds the gateway to the servers in a file of the agent.
@@ -217,28 +227,24 @@ func withGateway(s *Setup, text []byte, gateway []string) ([]byte, error) {
 	return Clients()[i].added(at, text, DefaultGateway, gateway[0], gateway[1:])
 }
 
-// geminiSystem is the variable with the path of settings that stand above those of a project and of the user (Gemini CLI 0.61.0).
-const geminiSystem = "GEMINI_CLI_SYSTEM_SETTINGS_PATH"
+// geminiSystem is the variable with the path of an administrator's settings, which stand above all others; without it they are in the file of
+// geminiSystemFile. Gemini CLI 0.61.0 reads them only if root alone may write them and every folder above, so they cannot be ours.
+const (
+	geminiSystem     = "GEMINI_CLI_SYSTEM_SETTINGS_PATH"
+	geminiSystemFile = "/etc/gemini-cli/settings.json"
+)
 
-// privateGemini writes the settings of Gemini CLI: how it is signed in as those of the user, everything else above what a project says.
+// privateGemini writes the settings of Gemini CLI: how it is signed in and which model it asks as in those of the user, everything else ours.
 func privateGemini(s *Setup, own, folder string, p *Private, gateway []string) error {
-	settings, system := filepath.Join(folder, ".gemini", "settings.json"), filepath.Join(folder, "system.json")
-	p.Environ = append(p.Environ, "GEMINI_CLI_HOME="+folder, geminiSystem+"="+system, "GEMINI_TELEMETRY_ENABLED=false")
+	settings := filepath.Join(folder, ".gemini", "settings.json")
+	p.Environ = append(p.Environ, "GEMINI_CLI_HOME="+folder, "GEMINI_SANDBOX=false", "GEMINI_TELEMETRY_ENABLED=false")
 	in := *s
 	in.Scope, in.Environ = harness.User, append(slices.Clone(s.Environ), "GEMINI_CLI_HOME="+folder)
 	theirs, err := readSettings(filepath.Join(own, "settings.json"))
 	if err != nil {
 		return err
 	}
-	var user []byte
-	for _, path := range [][]string{{"security", "auth", "selectedType"}, {"model", "name"}} {
-		if v := lookup(theirs.root, path); v != nil {
-			if user, err = setValue(user, true, path, jsontext.Value(v.raw(theirs.text))); err != nil {
-				return err
-			}
-		}
-	}
-	fixed, err := json.Marshal(map[string]any{
+	text, err := json.Marshal(map[string]any{
 		"hooksConfig": map[string]any{"enabled": true}, "mcp": map[string]any{"allowed": []string{DefaultGateway}},
 		"privacy": map[string]any{"usageStatisticsEnabled": false}, "telemetry": map[string]any{"enabled": false},
 		"general": map[string]any{"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
@@ -246,15 +252,88 @@ func privateGemini(s *Setup, own, folder string, p *Private, gateway []string) e
 	if err != nil {
 		return err
 	}
-	if fixed, err = in.install(system, fixed, &note{}); err != nil {
+	for _, path := range [][]string{{"security", "auth", "selectedType"}, {"model", "name"}} {
+		if v := lookup(theirs.root, path); v != nil {
+			if text, err = setValue(text, true, path, jsontext.Value(v.raw(theirs.text))); err != nil {
+				return err
+			}
+		}
+	}
+	if text, err = in.install(settings, text, &note{}); err != nil {
 		return err
 	}
-	if fixed, err = withGateway(&in, fixed, gateway); err != nil {
+	if text, err = withGateway(&in, text, gateway); err != nil {
 		return err
 	}
-	p.Files[settings], p.Files[system] = user, fixed
-	p.Fixed = append(p.Fixed, system)
+	p.Files[settings] = text
+	p.Fixed = append(p.Fixed, settings)
 	return nil
+}
+
+// harmless are the settings of Gemini CLI that may stand above ours: none of them runs a program, brings a server or changes a hook.
+var harmless = []string{"$schema", "ui", "output", "context", "model"}
+
+// Displaced says which settings would stand above the private ones of an agent that starts in some folders, and could switch its hook off or
+// run programs without it; nil if none does.
+func (s *Setup) Displaced(dirs ...string) error {
+	if s.Agent.Name != "gemini" { // Codex reads none of a project that is not trusted
+		return nil
+	}
+	system := geminiSystemFile
+	for _, v := range s.Environ {
+		if path, ok := strings.CutPrefix(v, geminiSystem+"="); ok && path != "" {
+			system = path
+		}
+	}
+	paths := []string{system}
+	for _, dir := range dirs {
+		paths = append(paths, filepath.Join(dir, ".gemini", "settings.json"))
+	}
+	for _, path := range paths {
+		read, err := readSettings(path)
+		if err != nil {
+			return err
+		}
+		for _, m := range read.root.members {
+			if !slices.Contains(harmless, m.name) && !s.ours(read, m) {
+				return &FileError{path, fmt.Errorf("%s in it could bring a server, run a program or switch the hook off", m.name),
+					"move the file away, or leave in it only: " + strings.Join(harmless[1:], ", ")}
+			}
+		}
+	}
+	return nil
+}
+
+// isGateway reports whether a server in settings is this program, and nothing is set for it but its arguments.
+func (s *Setup) isGateway(text []byte, server *jsonNode) bool {
+	for _, m := range server.members {
+		switch m.name {
+		case "command":
+			if m.value.str(text) != s.Myc {
+				return false
+			}
+		case "args", "timeout":
+		default:
+			return false
+		}
+	}
+	return server.get("command") != nil
+}
+
+// ours reports whether a member of settings has only our own entries: our hooks, and our gateway.
+func (s *Setup) ours(read settingsFile, m jsonMember) bool {
+	switch m.name {
+	case "hooks":
+		in := *s
+		in.Scope = harness.Project
+		all, err := in.handlers(read.text)
+		return err == nil && !slices.ContainsFunc(all, func(h handler) bool { return !h.ours })
+	case "hooksConfig":
+		return len(m.value.members) == 1 && m.value.members[0].name == "enabled" && string(m.value.members[0].value.raw(read.text)) == "true"
+	case "mcpServers":
+		return len(m.value.members) == 1 && m.value.members[0].name == DefaultGateway && s.isGateway(read.text, &m.value.members[0].value)
+	}
+	return false
 }
 
 // settingsFile is a file of settings that was read.

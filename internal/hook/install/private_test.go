@@ -33,8 +33,8 @@ func TestPrivate(t *testing.T) {
 			vars:  []string{"MY_KEY=secret", "OPENAI_API_KEY=k"}},
 		"gemini": {own: map[string]string{".gemini/oauth_creds.json": `{"login":1}`, ".gemini/settings.json": "{// mine\n\"security\": " +
 			"{\"auth\": {\"selectedType\": \"oauth\"}}, \"mcpServers\": {\"theirs\": {\"command\": \"x\"}}, \"hooksConfig\": {\"enabled\": false}}"},
-			environ: []string{"GEMINI_API_KEY=k", "GITHUB_TOKEN=t", "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:99"}, file: "system.json",
-			want: []string{`"BeforeTool"`, `"mycelium"`, `"enabled": true`, `"/door"`}, lacks: []string{"theirs", "false}"},
+			environ: []string{"GEMINI_API_KEY=k", "GITHUB_TOKEN=t", "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:99"}, file: ".gemini/settings.json",
+			want: []string{`"BeforeTool"`, `"mycelium"`, `"enabled": true`, `"/door"`}, lacks: []string{"theirs"},
 			hosts: []string{"127.0.0.1:99"}, vars: []string{"GEMINI_API_KEY=k"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,11 +63,13 @@ func TestPrivate(t *testing.T) {
 				}
 			}
 			all, logins := "", 0
-			for path, text := range p.Files {
-				all += string(text)
-				if string(text) == `{"login":1}` {
+			for path, from := range p.Logins {
+				if text, err := os.ReadFile(from); err == nil && string(text) == `{"login":1}` && strings.HasPrefix(path, folder+"/") {
 					logins++
 				}
+			}
+			for path, text := range p.Files {
+				all += string(text)
 				if !strings.HasPrefix(path, folder+"/") {
 					t.Errorf("it would write %s", path)
 				}

@@ -7,6 +7,7 @@
 package agentshell
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/sandbox"
 	"mycelium/internal/state"
 )
 
@@ -34,6 +36,9 @@ const (
 	gitName     = "gitconfig" // who commits
 )
 
+// NoteOf returns the file with the [Note] of a run.
+func NoteOf(folder string) string { return filepath.Join(folder, noteName) }
+
 // Note is what the program knows of its run.
 type Note struct {
 	Agent   string   `json:"agent"`
@@ -45,7 +50,9 @@ type Note struct {
 	Lines   []string `json:"lines"`           // lines for a shell that the agent's settings had when it was started: they run as they are
 	Server  []string `json:"server"`          // the gateway, which the agent starts by the program too
 	Within  string   `json:"within,omitzero"` // profile of the sandbox for commands whose rule wants none; empty: they run outside
-	Named   bool     `json:"named"`           // the program stands in the place of commands, and is given names of tickets: see [Gate.Replace]
+	Commit  string   `json:"commit,omitzero"` // checked out in Project when the run began: its lock files say what is fetched without a question
+	Served  bool     `json:"served,omitzero"` // the program asks a [Server]
+	Named   bool     `json:"named"`           // the program stands in the place of commands, and is given the names of their tickets
 }
 
 // paths returns where the state of the project is.
@@ -63,6 +70,9 @@ func Prepare(folder, myc string, n Note, environ []string) error {
 			return fmt.Errorf("make a folder for the agent's shell: %w", err)
 		}
 	}
+	// A commit that the agent makes later says nothing of what a person wants: it would open a registry to any name.
+	of := sandbox.Command{Environ: environ, Project: n.Project}
+	n.Commit = of.Head(context.Background(), n.Project)
 	text, err := json.Marshal(n)
 	if err != nil {
 		return fmt.Errorf("write what the agent's shell may run: %w", err)

@@ -64,6 +64,7 @@ func (l Lack) facts() *policy.Facts {
 			part.Paths = append(part.Paths, policy.Path{Raw: t.Name, Clean: t.Name, Access: policy.Read})
 		case approval.NeedWrite:
 			part.Paths = append(part.Paths, policy.Path{Raw: t.Name, Clean: t.Name, Access: policy.Write})
+		case approval.NeedPackage: // facts name no packages
 		}
 	}
 	return &policy.Facts{Parts: []policy.Part{part}}

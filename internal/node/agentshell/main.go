@@ -1,16 +1,21 @@
 package agentshell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 
 	"mycelium/internal/approval"
 	"mycelium/internal/harness"
@@ -31,6 +36,9 @@ const (
 // errNotCalled returns the error for a run that no agent makes.
 func errNotCalled() error { return errors.New("it is not called as an agent calls it") }
 
+// portsName is the folder, in that of a session, with the ports of the servers that its commands have started.
+const portsName = "ports"
+
 // Shell is one run of the program that an agent starts before its shell.
 type Shell struct {
 	Program string // the name under which it was started
@@ -43,6 +51,8 @@ type Shell struct {
 	Refused func(n *Note, command string, why error)
 	// Lacked records what a command lacked in the sandbox.
 	Lacked func(n *Note, session, command string, l approval.Lacked) error
+
+	served *served // nil: this process is the program
 }
 
 // Main runs what the agent asks for, and returns its exit code. What runs outside of the sandbox takes the place of this process.
@@ -56,26 +66,25 @@ func (s *Shell) Main() int {
 	switch {
 	case err != nil:
 		return s.refuse(nil, line, err)
+	case note.Served && s.served == nil:
+		return s.passOn(folder, &note)
 	case note.Named:
 		return s.named(folder, &note)
 	case len(s.Args) != 1:
 		return s.refuse(nil, "", errNotCalled())
 	}
 	if slices.Contains(note.Lines, line) {
-		return s.become([]string{"/bin/sh", "-c", line})
+		return s.become([]string{"/bin/sh", "-c", line}, s.environ())
 	}
 	if words, ok := shellwords.Split(line); ok && slices.Equal(words, note.Server) {
-		return s.become(words)
+		return s.become(words, s.environ())
 	}
 	agent, _ := harness.Named(note.Agent)
 	w, err := agent.Launch.Prefix.Unwrap(line)
 	if err != nil {
 		return s.refuse(&note, line, err)
 	}
-	dir, err := os.Getwd()
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
+	dir, err := s.dir()
 	if err != nil {
 		return s.refuse(&note, w.Command, err)
 	}
@@ -89,11 +98,11 @@ func (s *Shell) Main() int {
 	}
 	argv := []string{shell, "-c", line}
 	if ticket.Box.None() {
-		return s.become(argv)
+		return s.runOutside(folder, &note, ticket, w, shell, argv, dir)
 	}
 	c, err := s.command(folder, &note, ticket, dir)
 	if err == nil {
-		err = makeFile(w.Folder)
+		err = makeFile(w.Folder, note.State)
 	}
 	if err != nil {
 		return s.refuse(&note, w.Command, err)
@@ -102,6 +111,42 @@ func (s *Shell) Main() int {
 		c.Read = append(c.Read, w.Snapshot)
 	}
 	return s.run(&note, c, &ran{folder: folder, command: w.Command, dir: dir, more: ticket.More})
+}
+
+// runOutside runs a command outside of the sandbox: by its own words, or where the policy has a wall, as [Shell.outside] says.
+func (s *Shell) runOutside(folder string, n *Note, t Ticket, w harness.Wrapped, shell string, own []string, dir string) int {
+	s.warn(folder, n, w.Command)
+	if err := s.closeInput(n); err != nil {
+		return s.refuse(n, w.Command, err)
+	}
+	if t.Outside == "" {
+		return s.become(own, s.environ())
+	}
+	argv, environ, err := s.outside(n, w, shell, dir)
+	if err != nil {
+		return s.refuse(n, w.Command, err)
+	}
+	return s.become(argv, environ)
+}
+
+// closeInput takes the input from a command that will run outside, if the agent's model may type into a command that runs on: no hook is
+// asked about that text. A terminal is refused, because a program can read it by other descriptors.
+func (s *Shell) closeInput(n *Note) error {
+	agent, _ := harness.Named(n.Agent)
+	if !agent.Types || s.served != nil { // the process that asked becomes the command
+		return nil
+	}
+	for _, f := range []*os.File{s.In, s.Out, s.Err} {
+		if term.IsTerminal(int(f.Fd())) {
+			return errors.New("it would run outside of the sandbox on a terminal, into which " + agent.Title + " types without a question; call it " +
+				"without a terminal")
+		}
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	return unix.Dup2(int(null.Fd()), int(s.In.Fd()))
 }
 
 // refuse says to the agent that something does not run.
@@ -120,9 +165,13 @@ func (s *Shell) refuse(n *Note, command string, why error) int {
 	return exitRefused
 }
 
-// become makes this process another program.
-func (s *Shell) become(argv []string) int {
-	err := syscall.Exec(argv[0], argv, s.Environ) //nolint:gosec // it was admitted, or stood in the settings that a person started with
+// become makes this process, or the one that asked, another program.
+func (s *Shell) become(argv, environ []string) int {
+	if s.served != nil {
+		s.served.instead(argv, environ)
+		return 0
+	}
+	err := syscall.Exec(argv[0], argv, environ) //nolint:gosec // it was admitted, or stood in the settings that a person started with
 	fmt.Fprintf(s.Err, "myc: start %s: %v\n", argv[0], err)
 	return exitNotFound
 }
@@ -151,9 +200,18 @@ func (s *Shell) command(folder string, n *Note, t Ticket, dir string) (*sandbox.
 	if err != nil {
 		return nil, err
 	}
+	c.Closed = t.Closed
+	if s.served != nil {
+		c.Environ = over(c.Environ, s.served.asked.Environ)
+	}
 	c.Dir, c.Profile, c.In, c.Out, c.Err = dir, t.Walls, s.In, s.Out, s.Err
 	c.Temp, c.Hide, c.Asks = filepath.Join(folder, tempName), []string{n.State}, true
-	c.Give(t.More.Names(approval.NeedHost), t.More.Names(approval.NeedRead), t.More.Names(approval.NeedWrite))
+	if t.Walls.Project {
+		c.Serves, c.ClosedPorts = filepath.Join(folder, portsName), t.ClosedPorts
+	}
+	c.Locks = sandbox.Locks{Folder: n.Project, Commit: cmp.Or(n.Commit, sandbox.NoCommit)}
+	more := t.More.Grants()
+	c.Give(more.Hosts, more.Packages, more.Read, more.Write)
 	if file := filepath.Join(folder, gitName); exists(file) {
 		c.GitConfig = file
 	}
@@ -165,11 +223,33 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// makeFile makes the file into which the command writes where it ends: only a file that exists can be shown in the sandbox.
-func makeFile(path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // the agent names it, as it would for the shell
-	if errors.Is(err, fs.ErrExist) {
-		if st, err := os.Lstat(path); err != nil || !st.Mode().IsRegular() {
+// over is an environment with the variables of another one in front, but its PATH, by which programs that prepare a sandbox are found.
+func over(environ, other []string) []string {
+	out := slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return name != "PATH" && slices.ContainsFunc(other, func(o string) bool { return strings.HasPrefix(o, name+"=") })
+	})
+	return append(out, slices.DeleteFunc(slices.Clone(other), func(v string) bool { return strings.HasPrefix(v, "PATH=") })...)
+}
+
+// makeFile makes the file into which the command writes where it ends: only a file that exists can be shown in the sandbox. Whoever asks a
+// [Server] names the folder, and may put a link in its place meanwhile. So the folder that was opened is looked at: the state is none of the
+// agent's.
+func makeFile(path, state string) error {
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("make the file for the folder in which the command ends: %w", err)
+	}
+	defer d.Close()
+	if at, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", d.Fd())); err == nil && within(at, state) {
+		return fmt.Errorf("%s is in the state of Mycelium", path)
+	} else if err != nil && runtime.GOOS == "linux" {
+		return fmt.Errorf("find where %s lies: %w", path, err)
+	}
+	f, err := unix.Openat(int(d.Fd()), filepath.Base(path), unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_CLOEXEC, 0o600)
+	if errors.Is(err, unix.EEXIST) {
+		var st unix.Stat_t
+		if err := unix.Fstatat(int(d.Fd()), filepath.Base(path), &st, unix.AT_SYMLINK_NOFOLLOW); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 			return fmt.Errorf("%s is not a file", path)
 		}
 		return nil
@@ -177,13 +257,19 @@ func makeFile(path string) error {
 	if err != nil {
 		return fmt.Errorf("make the file for the folder in which the command ends: %w", err)
 	}
-	return f.Close()
+	return unix.Close(f)
 }
 
 // run runs a command in the sandbox, and says what did not stay of it and what it lacked.
 func (s *Shell) run(n *Note, c *sandbox.Command, r *ran) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	defer stop()
+	ctx := context.Background()
+	if s.served != nil {
+		ctx = s.served.ctx
+	} else {
+		var stop func()
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+		defer stop()
+	}
 	self, err := sandboxed.Self()
 	if err != nil {
 		return s.refuse(n, r.command, err)

@@ -12,6 +12,7 @@ import (
 
 	"mycelium/internal/harness"
 	"mycelium/internal/hook/install"
+	"mycelium/internal/policy"
 	"mycelium/internal/policy/box"
 	"mycelium/internal/worktree"
 )
@@ -71,7 +72,7 @@ func within(path, folder string) bool {
 }
 
 // Replace lets a command run once in a sandbox, and returns the command that does it.
-func (g *Gate) Replace(e harness.Event, command string, in box.Box) (string, error) {
+func (g *Gate) Replace(e harness.Event, command string, in box.Box, closed policy.Closed) (string, error) {
 	paths := g.State()
 	tree, inside := g.tree(e.Dir)
 	if !inside {
@@ -98,12 +99,8 @@ func (g *Gate) Replace(e harness.Event, command string, in box.Box) (string, err
 	if err != nil {
 		return "", err
 	}
-	t.Command = command
-	if err := leave(folder, command, e.ToolUse, t); err != nil {
-		return "", err
-	}
-	run := harness.ShellWord(Program(folder)) + " " + digest(command) + "-" + digest(e.ToolUse)
-	return run + ` && cd "$(` + run + " " + whereArg + `)"`, nil
+	t.Closed = closed
+	return replace(folder, e, command, t)
 }
 
 // dropOld removes the folders of sessions that have run nothing for long.
@@ -119,17 +116,20 @@ func dropOld(pattern string) {
 	}
 }
 
+// isTicket reports whether a text has the form of the name of a ticket: two sums.
+func isTicket(name string) bool {
+	sum, call, ok := strings.Cut(name, "-")
+	return ok && len(sum) == 64 && len(call) == 64 && strings.Trim(sum+call, "0123456789abcdef") == ""
+}
+
 // named runs the command of a ticket, or says where it ended.
 func (s *Shell) named(folder string, n *Note) int {
 	name := s.Args[0]
-	sum, id, ok := strings.Cut(name, "-")
-	if !ok || len(sum) != 64 || len(id) != 64 || strings.Trim(sum+id, "0123456789abcdef") != "" {
+	if !isTicket(name) {
 		return s.refuse(n, name, errNotCalled())
 	}
-	dir, err := os.Getwd()
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
+	sum, _, _ := strings.Cut(name, "-")
+	dir, err := s.dir()
 	switch {
 	case err != nil:
 		return s.refuse(n, name, err)
@@ -140,7 +140,7 @@ func (s *Shell) named(folder string, n *Note) int {
 		return s.refuse(n, name, errNotCalled())
 	}
 	ticket, err := first([]string{filepath.Join(folder, ticketsName, name)}, dir, time.Now())
-	if err == nil && (digest(ticket.Command) != sum || ticket.Box.None()) {
+	if err == nil && digest(ticket.Command) != sum {
 		err = errors.New("its ticket is of another command")
 	}
 	if err != nil {
@@ -150,6 +150,10 @@ func (s *Shell) named(folder string, n *Note) int {
 	if err != nil {
 		return s.refuse(n, ticket.Command, err)
 	}
+	if ticket.Box.None() {
+		return s.runOutside(folder, n, ticket, harness.Wrapped{Command: ticket.Command, Shell: filepath.Base(shell)}, shell,
+			[]string{shell, "-c", ticket.Command}, dir)
+	}
 	c, err := s.command(folder, n, ticket, dir)
 	if err != nil {
 		return s.refuse(n, ticket.Command, err)
@@ -158,8 +162,14 @@ func (s *Shell) named(folder string, n *Note) int {
 	return s.run(n, c, &ran{folder: folder, command: ticket.Command, dir: dir, more: ticket.More})
 }
 
-// caller returns the name of the shell that started this program, for which the command is written.
+// caller returns the name of the shell that started the program, for which the command is written.
 func (s *Shell) caller() string {
+	if s.served != nil {
+		if s.served.asked.Shell == "zsh" {
+			return "zsh"
+		}
+		return "bash"
+	}
 	if path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", os.Getppid())); err == nil && filepath.Base(path) == "zsh" {
 		return "zsh"
 	}

@@ -2,6 +2,7 @@ package agentshell
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -9,7 +10,9 @@ import (
 
 	"mycelium/internal/config"
 	"mycelium/internal/harness"
+	"mycelium/internal/policy"
 	"mycelium/internal/policy/box"
+	"mycelium/internal/run"
 	"mycelium/internal/state"
 )
 
@@ -86,7 +89,7 @@ func TestReplace(t *testing.T) {
 	}
 	g := Of(&config.Project{State: paths})
 	e := harness.Event{Agent: "claude", Session: "s/../..", ToolUse: "toolu_1", Dir: filepath.Join(project, "sub")}
-	got, err := g.Replace(e, "rm -rf '$(x)'", box.Of("project"))
+	got, err := g.Replace(e, "rm -rf '$(x)'", box.Of("project"), policy.Closed{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +125,40 @@ func TestReplace(t *testing.T) {
 		}
 	}
 	e.Dir = top
-	if got, err := g.Replace(e, "x", box.Of("project")); err == nil {
+	if got, err := g.Replace(e, "x", box.Of("project"), policy.Closed{}); err == nil {
 		t.Errorf("outside of the project the agent is given %s", got)
+	}
+}
+
+// TestInPlace: the commands of an agent that Mycelium starts, and before whose shell nothing stands, are replaced by a comment that says them
+// on one line, where the agent shows it, and one word with the name of a ticket. Any other command that it ran is seen.
+func TestInPlace(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := state.Root(filepath.Join(top, "state")).Of(top)
+	g := Of(&config.Project{State: paths})
+	if err := Prepare(paths.Run("s"), "/myc", Note{Agent: "codex", Folder: top, Project: top, State: string(paths.Root), Named: true}, nil); err != nil {
+		t.Fatal(err)
+	}
+	const own = "echo a\necho b \\\n"
+	e := harness.Event{Agent: "codex", ToolUse: "call_1", Dir: top}
+	if !g.Governs("s", e) || g.Governs("other", e) || g.Governs("s", harness.Event{Agent: "gemini"}) {
+		t.Error("it governs another agent, or not this one")
+	}
+	got, err := g.Admit("s", e, own, run.Where{})
+	said, line, _ := strings.Cut(got, "\n")
+	if err != nil || said != `# echo a\necho b \\n` || line != Program(paths.Run("s"))+" "+digest(own)+"-"+digest("call_1") {
+		t.Errorf("the agent is given %q, %v", got, err)
+	}
+	for ran, ignored := range map[string]bool{got: false, line: false, own: true, got + "; echo evil": true, line + " && echo evil": true,
+		"# x\necho evil\n" + line: true, Program(paths.Run("s")) + " x": true} {
+		if g.Ignores("s", e, ran) != ignored {
+			t.Errorf("after %q: ignored is %t", ran, !ignored)
+		}
+	}
+	if out, err := exec.Command("bash", "-c", said+"\necho ran").Output(); err != nil || string(out) != "ran\n" {
+		t.Errorf("the comment does something: %q %v", out, err)
 	}
 }

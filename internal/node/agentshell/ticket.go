@@ -14,21 +14,26 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
+	"mycelium/internal/policy"
 	"mycelium/internal/policy/box"
 	"mycelium/internal/sandbox"
 )
 
 // Ticket lets a command run once.
 type Ticket struct {
-	Box   box.Box         `json:"box,omitzero"`   // the sandbox; the zero value: it runs outside, as it is
-	Walls sandbox.Profile `json:"walls,omitzero"` // its profile as it was when the call was admitted, with what is granted to the call
-	Dir   string          `json:"dir"`            // the folder in which it was decided
-	Until time.Time       `json:"until"`
+	Box     box.Box         `json:"box,omitzero"`     // the sandbox; the zero value: it runs outside, as it is
+	Walls   sandbox.Profile `json:"walls,omitzero"`   // its profile as it was when the call was admitted, with what is granted to the call
+	Outside string          `json:"outside,omitzero"` // why it runs outside although the policy has a wall: see [Shell.outside]
+	Dir     string          `json:"dir"`              // the folder in which it was decided
+	Until   time.Time       `json:"until"`
 
 	// More is what the command has in the sandbox beyond the profile.
 	More approval.Lacked `json:"more,omitzero"`
 
-	Command string `json:"command,omitzero"` // what runs, if the program is not given it: see [Gate.Replace]
+	ClosedPorts []int         `json:"closedPorts,omitzero"` // ports of this machine at which no server of the command is reached
+	Closed      policy.Closed `json:"closed,omitzero"`      // the names that the rules close to it
+
+	Command string `json:"command,omitzero"` // the command, if the program is not given it: see [Note.Named]
 }
 
 // ticketFor is how long a ticket is good. Between the hook and the command a person may be asked in the agent's own terminal.

@@ -27,7 +27,7 @@ import (
 // The bounds of what is kept of a run. A file is good as long as a ticket.
 const (
 	mostWants  = 64 // commands; the oldest gives way
-	mostThings = 8  // of one command: a person reads them
+	mostThings = 32 // of one command: a person reads them
 	mostName   = 1024
 )
 
@@ -170,6 +170,10 @@ func lackedOf(refused []proxy.Refusal, said []sandbox.Lack) (l approval.Lacked, 
 		}
 	}
 	for _, h := range refused {
+		if h.Package != "" {
+			add(approval.Lack{Need: approval.NeedPackage, Name: h.Package}, h.Package)
+			continue
+		}
 		add(approval.Lack{Need: approval.NeedHost, Name: h.Host}, h.Host)
 	}
 	for _, lack := range said {
@@ -192,8 +196,8 @@ func (s *Shell) ask(n *Note, r *ran, l approval.Lacked) string {
 	if l.ExitCode == 0 {
 		return "It ended well all the same, so nobody is asked. If it needs this, run it so that its exit code says that it failed."
 	}
-	if n.Named {
-		return "It cannot be asked for here: a question needs an agent that myc claude started."
+	if strings.HasPrefix(filepath.Base(r.folder), sessionPrefix) {
+		return "It cannot be asked for here: a question needs an agent that Mycelium started (myc " + n.Agent + ")."
 	}
 	asked, never, err := wantOf(r.folder, r.command, r.dir).add(l, r.more, time.Now())
 	switch {

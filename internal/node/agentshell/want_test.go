@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/policy/box"
+	"mycelium/internal/sandbox/proxy"
 )
 
 // TestWants: what a command lacked is asked for once each time that it lacked it, as long as it was approved for the session, and not any
@@ -68,6 +71,18 @@ func TestWants(t *testing.T) {
 	other := wantOf(folder, "npm ci", t.TempDir())
 	if l := other.find(now); l.Any() {
 		t.Errorf("in another folder it asks for %s", l)
+	}
+}
+
+// TestPackageIsAThing: a package of a registry that the proxy refused is asked for as such, and a host as before.
+func TestPackageIsAThing(t *testing.T) {
+	l, words := lackedOf([]proxy.Refusal{{Host: "registry.npmjs.org:443", Package: "npm:left-pad"}, {Host: "a.example:443"}}, nil)
+	if l.String() != "package npm:left-pad, host a.example:443" || strings.Join(words, ", ") != l.String() {
+		t.Errorf("it asks for %q, and says %q", l, words)
+	}
+	want := box.Box{Hosts: []string{"a.example:443"}, Packages: []string{"npm:left-pad"}}
+	if got := l.Grants(); !got.Same(want) {
+		t.Errorf("it grants %+v", got)
 	}
 }
 

@@ -49,6 +49,7 @@ var (
 	ApprovalsList   = Method[None, []approval.Request]{"approvals/list", "look at approvals"}
 	ApprovalsShow   = Method[ApprovalParams, approval.Request]{"approvals/show", "look at approvals"}
 	ApprovalsAnswer = Method[Answer, approval.Request]{"approvals/answer", "answer an approval"}
+	ApprovalsKeep   = Method[KeepParams, KeepReply]{"approvals/keep", "keep an approval"}
 	ApprovalsMode   = Method[ModeParams, approval.Mode]{"approvals/mode", "look at or set who is asked"}
 	ApprovalsReset  = Method[ChangeParams, None]{"approvals/reset", "forget answers"} // for the rest of the session ID
 	ApprovalsToken  = Method[TokenParams, string]{"approvals/token", "make the operator's token"}

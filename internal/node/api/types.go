@@ -9,6 +9,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/backend"
 	"mycelium/internal/backend/pin"
+	"mycelium/internal/config/rules"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/policy/sign"
 	"mycelium/internal/policy/worker"
@@ -332,6 +333,26 @@ type EnvironParams struct {
 // ApprovalParams name a request.
 type ApprovalParams struct {
 	ID string `json:"id"`
+}
+
+// KeepParams name an approval that was given once and that a person keeps: a rule is written for it.
+type KeepParams struct {
+	ID     string      `json:"id"`           // or its first letters, three at least
+	As     approval.As `json:"as,omitempty"` // which calls the rule allows; empty: what most people mean (approval.Request.KeepAs)
+	Reason string      `json:"reason,omitempty"`
+	Digest string      `json:"digest,omitempty"` // of the request as it was shown; empty: whatever has this ID
+	Device string      `json:"device,omitempty"` // on the socket: the browser on which the person acts; empty: a terminal
+	Sure   bool        `json:"sure,omitzero"`    // the second sign: a person has read what the call would do
+	Look   bool        `json:"look,omitzero"`    // nothing is written: the reply says what would be
+}
+
+// KeepReply says what is kept, or would be.
+type KeepReply struct {
+	Request   approval.Request `json:"request"`
+	As        approval.As      `json:"as"`
+	Words     string           `json:"words"`          // what the rule allows, for people
+	Rule      string           `json:"rule,omitempty"` // the rule that was written; empty: none was yet
+	Questions rules.Questions  `json:"questions"`      // of the last 7 days
 }
 
 // Answer is what an operator says about a request that waits, on the socket and over HTTP. HTTP has the ID in the path.

@@ -185,6 +185,7 @@ func (l *Loader) OpenView() (*View, error) {
 		_ = v.Files.Close()
 	}
 	v.Compile()
+	v.Sandbox.SetClosed(v.Policy.Closed)
 	return v, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"mycelium/internal/config"
 	"mycelium/internal/node/acts"
+	"mycelium/internal/registry"
 	"mycelium/internal/sandbox"
 )
 
@@ -21,13 +22,15 @@ type Act struct {
 	Profile string `json:"profile,omitempty"`
 	Path    string `json:"path,omitempty"`
 
-	Network  bool          `json:"network,omitzero"`
-	Read     []string      `json:"read,omitempty"`  // further paths that the command had
-	Write    []string      `json:"write,omitempty"` // likewise
-	Hosts    []string      `json:"hosts,omitempty"` // that it could reach by the proxy
-	Masks    []string      `json:"masks,omitempty"` // NAME@HOST,HOST: the secrets that it could use
-	ExitCode *int          `json:"exitCode,omitzero"`
-	Left     *sandbox.Left `json:"left,omitzero"`
+	Network    bool          `json:"network,omitzero"`
+	Read       []string      `json:"read,omitempty"`       // further paths that the command had
+	Write      []string      `json:"write,omitempty"`      // likewise
+	Hosts      []string      `json:"hosts,omitempty"`      // that it could reach by the proxy
+	Registries []string      `json:"registries,omitempty"` // that it could fetch packages from
+	Packages   []string      `json:"packages,omitempty"`   // of them, that no lock file has
+	Masks      []string      `json:"masks,omitempty"`      // NAME@HOST,HOST: the secrets that it could use
+	ExitCode   *int          `json:"exitCode,omitzero"`
+	Left       *sandbox.Left `json:"left,omitzero"`
 }
 
 // Run runs a command of a person on a project, and records both. A command whose beginning cannot be recorded does not run.
@@ -38,7 +41,8 @@ func Run(ctx context.Context, p *config.Project, c *sandbox.Command) (*sandbox.R
 	}
 	began := Act{Act: "sandbox exec", Program: filepath.Base(c.Argv[0]), Profile: c.Profile.Name, Network: c.Profile.Network,
 		Read: slices.Concat(c.Read, c.Profile.Read), Write: slices.Concat(c.Write, c.Profile.Write),
-		Hosts: slices.Concat(c.Hosts, c.Profile.Hosts)}
+		Hosts: slices.Concat(c.Hosts, c.Profile.Hosts), Packages: slices.Concat(c.Packages, c.Profile.Packages),
+		Registries: registry.Names(registry.Join(c.Registries, c.Profile.Registries))}
 	for _, m := range c.Masks {
 		began.Masks = append(began.Masks, m.Name+"@"+strings.Join(m.Hosts, ","))
 	}

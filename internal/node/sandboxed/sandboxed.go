@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/jail"
 	"mycelium/internal/sandbox/served"
+	"mycelium/internal/sandbox/warm"
 	"mycelium/internal/state"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/worktree"
@@ -38,8 +39,10 @@ func Self() (jail.Self, error) {
 // Command is what every command on a project has. folder is the project's, or that of a linked worktree of it.
 func Command(folder string, paths state.Paths, home string, environ []string) (sandbox.Command, error) {
 	c := sandbox.Command{Project: folder, Dir: folder, Environ: environ,
-		Caches: paths.Sandbox("cache"), Scratch: paths.Sandbox("scratch"), Quarantine: paths.Sandbox("quarantine"),
-		Hide: []string{string(paths.Root)}}
+		Caches: paths.Sandbox("cache"), Seeds: warm.Seeds(paths.Seeds()), Taken: warm.Taken(paths.Sandbox("taken")),
+		Scratch: paths.Sandbox("scratch"), Quarantine: paths.Sandbox("quarantine"),
+		History: paths.Sandbox("history"),
+		Hide:    []string{string(paths.Root)}}
 	if home != "" {
 		resolved, err := filepath.EvalSymlinks(home)
 		if err != nil {
@@ -50,11 +53,12 @@ func Command(folder string, paths state.Paths, home string, environ []string) (s
 	if t, ok := worktree.Worker(folder, paths.Workers()); ok {
 		session, _, _ := strings.Cut(filepath.Base(t.Dir), ".")
 		c.Untrusted, c.Read = true, append(c.Read, ground.Pool(filepath.Dir(t.Dir), session))
+		c.Locks.Folder = t.Main // the worker may write its own repository, and no git outside runs in it
 	} else if t, ok := worktree.Of(folder, ""); ok {
 		own, common := worktree.Repository(t.Dir)
 		c.Worktree = &sandbox.Worktree{Own: own, Common: common}
 	}
-	for _, dir := range []string{c.Caches, c.Scratch, c.Quarantine} {
+	for _, dir := range []string{c.Caches, c.Scratch, c.Quarantine, c.History} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return c, fmt.Errorf("make a folder of the sandbox: %w", err)
 		}
@@ -84,5 +88,5 @@ func Server(folder string, paths state.Paths, home string, environ []string) (*s
 
 // Wanted reports whether the files of a project want a sandbox: they have profiles of their own, or a rule that names one.
 func Wanted(p *config.Project) bool {
-	return len(p.File.Sandbox.Profiles) > 0 || slices.ContainsFunc(p.Rules, func(r policy.Rule) bool { return !r.Sandbox.None() })
+	return p.Walled() || len(p.File.Sandbox.Profiles) > 0 || slices.ContainsFunc(p.Rules, func(r policy.Rule) bool { return !r.Sandbox.None() })
 }

@@ -60,6 +60,7 @@ func scriptCommand(find Find, folder string, paths state.Paths, home string, env
 	if err != nil {
 		return nil, err
 	}
+	c.Closed = s.Closed
 	c.Argv, c.Profile, c.Files, c.Dir = slices.Concat(s.Argv, []string{s.Path}, s.Args), p, s.Files, sandbox.Folder
 	c.Env = []string{"SKILL_ID=" + s.Skill, "SKILL_DIR=" + sandbox.Folder}
 	return &c, nil

@@ -3,7 +3,6 @@
 package box
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,13 +10,53 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Box is a sandbox: a profile by its name, and what is granted beyond it. The zero value is no sandbox. In files it is the name of a
-// profile, or a map with these keys.
+// Box is a sandbox: a profile by its name, and the grants beyond it. Without a profile, the grants belong to the profile of the wall. The zero
+// value is no sandbox. In files it is the name of a profile, or a map with these keys.
 type Box struct {
 	Profile string   `yaml:"profile" json:"profile"`
 	Read    []string `yaml:"read" json:"read,omitempty"`   // further files and folders, as in a profile: absolute, in ~, or in the project
 	Write   []string `yaml:"write" json:"write,omitempty"` // likewise
 	Hosts   []string `yaml:"hosts" json:"hosts,omitempty"` // hosts that it reaches by the proxy, as --host names them
+
+	// Registries are the names of registries from which it fetches the packages of the lock files, and Packages further packages of them, as
+	// npm:left-pad.
+	Registries []string `yaml:"registries" json:"registries,omitempty"`
+	Packages   []string `yaml:"packages" json:"packages,omitempty"`
+}
+
+// List is one of the lists of what a box grants beyond its profile, under its key.
+type List struct {
+	Key  string
+	Says []string
+}
+
+// lists are the lists of a box, in the order in which people read them.
+func (b *Box) lists() []struct {
+	key string
+	of  *[]string
+} {
+	return []struct {
+		key string
+		of  *[]string
+	}{{"hosts", &b.Hosts}, {"registries", &b.Registries}, {"packages", &b.Packages}, {"read", &b.Read}, {"write", &b.Write}}
+}
+
+// Lists returns what is granted beyond the profile.
+func (b Box) Lists() (out []List) {
+	for _, l := range b.lists() {
+		if len(*l.of) > 0 {
+			out = append(out, List{l.key, *l.of})
+		}
+	}
+	return out
+}
+
+// Each returns the box with every list of what it grants replaced by what change makes of it.
+func (b Box) Each(change func([]string) []string) Box {
+	for _, l := range b.lists() {
+		*l.of = change(*l.of)
+	}
+	return b
 }
 
 // Of is the sandbox of a profile, with nothing granted beyond it.
@@ -27,16 +66,14 @@ func Of(profile string) Box { return Box{Profile: profile} }
 func (b Box) None() bool { return b.Profile == "" }
 
 // Grants reports whether something is granted beyond the profile.
-func (b Box) Grants() bool { return len(b.Read)+len(b.Write)+len(b.Hosts) > 0 }
+func (b Box) Grants() bool { return len(b.Lists()) > 0 }
 
-// With is the box with more granted beyond its profile.
-func (b Box) With(read, write, hosts []string) Box {
-	for _, l := range []struct {
-		to   *[]string
-		more []string
-	}{{&b.Read, read}, {&b.Write, write}, {&b.Hosts, hosts}} {
-		if len(l.more) > 0 {
-			*l.to = slices.Compact(slices.Sorted(slices.Values(slices.Concat(*l.to, l.more))))
+// With is the box with what another one grants, whatever its profile.
+func (b Box) With(more Box) Box {
+	from := more.lists()
+	for i, l := range b.lists() {
+		if len(*from[i].of) > 0 {
+			*l.of = union(*l.of, *from[i].of)
 		}
 	}
 	return b
@@ -44,7 +81,13 @@ func (b Box) With(read, write, hosts []string) Box {
 
 // Same reports whether two boxes are the same.
 func (b Box) Same(o Box) bool {
-	return b.Profile == o.Profile && slices.Equal(b.Read, o.Read) && slices.Equal(b.Write, o.Write) && slices.Equal(b.Hosts, o.Hosts)
+	from := o.lists()
+	for i, l := range b.lists() {
+		if !slices.Equal(*l.of, *from[i].of) {
+			return false
+		}
+	}
+	return b.Profile == o.Profile
 }
 
 // String is the box for people: "project", or "project with hosts registry.npmjs.org; read /data".
@@ -58,13 +101,8 @@ func (b Box) String() string {
 // Granted says what is granted beyond the profile: "hosts registry.npmjs.org; read /data"; "" if nothing is.
 func (b Box) Granted() string {
 	var out []string
-	for _, l := range []struct {
-		key  string
-		list []string
-	}{{"hosts", b.Hosts}, {"read", b.Read}, {"write", b.Write}} {
-		if len(l.list) > 0 {
-			out = append(out, l.key+" "+strings.Join(l.list, " "))
-		}
+	for _, l := range b.Lists() {
+		out = append(out, l.Key+" "+strings.Join(l.Says, " "))
 	}
 	return strings.Join(out, "; ")
 }
@@ -80,9 +118,6 @@ func (b *Box) UnmarshalYAML(decode func(any) error) error {
 	var k keys
 	if err := decode(&k); err != nil {
 		return err
-	}
-	if k.Profile == "" {
-		return errors.New("sandbox names no profile; write {profile: project, hosts: [registry.npmjs.org]}")
 	}
 	*b = Box(k)
 	return nil
@@ -109,8 +144,6 @@ func (b *Box) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &k, json.RejectUnknownMembers(true)); err != nil {
 		return fmt.Errorf("read a sandbox: %w", err)
 	}
-	if *b = Box(k); b.None() && b.Grants() {
-		return errors.New("read a sandbox: it names no profile")
-	}
+	*b = Box(k)
 	return nil
 }

@@ -45,6 +45,9 @@ func TestForms(t *testing.T) {
 		{"{profile: project, hosts: [b.example, a.example], read: [/data]}",
 			`{"profile":"project","read":["/data"],"hosts":["b.example","a.example"]}`,
 			Box{Profile: "project", Read: []string{"/data"}, Hosts: []string{"b.example", "a.example"}}},
+		{"{profile: project, registries: [npm, go], packages: ['npm:left-pad']}",
+			`{"profile":"project","registries":["npm","go"],"packages":["npm:left-pad"]}`,
+			Box{Profile: "project", Registries: []string{"npm", "go"}, Packages: []string{"npm:left-pad"}}},
 	} {
 		var got, back Box
 		if err := yaml.UnmarshalWithOptions([]byte(tc.yaml), &got, yaml.Strict()); err != nil || !reflect.DeepEqual(got, tc.want) {
@@ -58,13 +61,13 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s is read as %v, %v", data, back, err)
 		}
 	}
-	for _, bad := range []string{"{hosts: [a.example]}", "[project]", "{profile: project, host: [a.example]}", "{profile: [project]}"} {
+	for _, bad := range []string{"[project]", "{profile: project, host: [a.example]}", "{profile: [project]}"} {
 		var b Box
 		if err := yaml.UnmarshalWithOptions([]byte(bad), &b, yaml.Strict()); err == nil {
 			t.Errorf("%s is %v", bad, b)
 		}
 	}
-	for _, bad := range []string{`{"hosts":["a.example"]}`, `{"profile":"project","more":1}`, `7`} {
+	for _, bad := range []string{`{"profile":"project","more":1}`, `7`} {
 		var b Box
 		if err := json.Unmarshal([]byte(bad), &b); err == nil {
 			t.Errorf("%s is %v", bad, b)
@@ -82,6 +85,7 @@ func TestJoined(t *testing.T) {
 		code bool
 	}
 	npm := Box{Profile: "project", Hosts: []string{"npm.example"}}
+	registries := Box{Profile: "project", Registries: []string{"npm"}, Packages: []string{"npm:left-pad"}}
 	for _, tc := range []struct {
 		parts []part
 		want  string
@@ -95,6 +99,8 @@ func TestJoined(t *testing.T) {
 		{[]part{{npm, true}, {npm, true}, {Of("strict"), false}}, "strict with hosts npm.example", true}, // project and strict
 		{[]part{{Of("standard"), true}, {Box{Profile: "strict", Read: []string{"/d"}}, false}}, "strict with read /d", true},
 		{[]part{{Of("standard"), true}, {Of("strict"), true}}, "strict", false},
+		{[]part{{registries, true}, {Of("project"), false}}, "project with registries npm; packages npm:left-pad", false},
+		{[]part{{registries, true}, {Of("project"), true}}, "project with registries npm; packages npm:left-pad", true},
 	} {
 		for _, reverse := range []bool{false, true} {
 			if reverse {
@@ -138,8 +144,10 @@ func TestCheck(t *testing.T) {
 		{Of("models"), false, ""},
 		{Of("model"), false, "no profile \"model\"; write one of strict, standard, permissive, project, models"},
 		{Of("models"), true, "a call that is denied does not run"},
+		{Box{Hosts: []string{"a"}}, false, "no policy.wall"},
 		{Box{Profile: "permissive", Hosts: []string{"a"}}, false, "has the network of the machine"},
 		{Box{Profile: "permissive", Read: []string{"/a"}}, false, ""},
+		{Box{Profile: "permissive", Registries: []string{"npm"}}, false, "has the network of the machine"},
 	} {
 		err := own.Check(tc.box, tc.denies)
 		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {

@@ -36,7 +36,9 @@ func (j *Joined) Add(p Profiles, b Box, code bool) {
 
 // End ends the parts of a principal.
 func (j *Joined) End(p Profiles) {
-	if more := merge(j.parts, j.shared, beyond); j.code && more.Grants() && j.ask == "" {
+	more := merge(j.parts, j.shared, beyond)
+	more.Registries = nil // no proxy can tell which program of a command asks, and what a registry gives away is bounded
+	if j.code && more.Grants() && j.ask == "" {
 		j.ask = "a part that runs code would have what is granted to another part only: " + more.Granted()
 	}
 	both, ask := p.And(j.box, j.parts)
@@ -102,5 +104,10 @@ func keep(x []string, good func(string) bool) (out []string) {
 
 // merge joins what two boxes grant, list by list. The profile is that of the first.
 func merge(a, b Box, with func(x, y []string) []string) Box {
-	return Box{Profile: a.Profile, Read: with(a.Read, b.Read), Write: with(a.Write, b.Write), Hosts: with(a.Hosts, b.Hosts)}
+	out := Box{Profile: a.Profile}
+	x, y := a.lists(), b.lists()
+	for i, l := range out.lists() {
+		*l.of = with(*x[i].of, *y[i].of)
+	}
+	return out
 }

@@ -64,12 +64,14 @@ func (p Profiles) Check(b Box, denies bool) error {
 	switch {
 	case b.None() && !b.Grants():
 		return nil
+	case b.None():
+		return errors.New("sandbox: it names no profile, and there is no policy.wall whose profile is meant; write {profile: project, …}")
 	case !ok:
 		return fmt.Errorf("sandbox: there is no profile %q; write one of %s", b.Profile, strings.Join(p.Names(), ", "))
 	case denies:
 		return errors.New("sandbox: a call that is denied does not run; write it in a rule that allows or asks")
-	case k.Network && len(b.Hosts) > 0:
-		return fmt.Errorf("sandbox: the profile %s has the network of the machine, so that hosts have no meaning; name one without it",
+	case k.Network && len(b.Hosts)+len(b.Registries)+len(b.Packages) > 0:
+		return fmt.Errorf("sandbox: the profile %s has the network of the machine, so that hosts and registries have no meaning; name one without it",
 			k.Name)
 	}
 	return nil

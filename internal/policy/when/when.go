@@ -26,6 +26,7 @@ type Condition struct {
 	Paths   bool // it looks at paths
 	Hosts   bool // it looks at hosts
 	Args    bool // it looks at arguments
+	Facts   bool // it looks at what the call would do: paths, hosts or effects
 	Who     bool // it looks at the id of the principal or of its parent
 }
 
@@ -170,6 +171,7 @@ func (c *Compiler) condition(checked *cel.Ast) (*Condition, error) {
 		cond.Paths = cond.Paths || r.Name == "paths"
 		cond.Hosts = cond.Hosts || r.Name == "hosts"
 		cond.Args = cond.Args || r.Name == "args"
+		cond.Facts = cond.Facts || r.Name == "paths" || r.Name == "hosts" || r.Name == "effects"
 		cond.Who = cond.Who || r.Name == "principal" || r.Name == "parent"
 	}
 	return cond, nil

@@ -15,7 +15,7 @@ func TestCheck(t *testing.T) {
 // TestCompile: what a condition looks at is known, whether it was checked before or not.
 func TestCompile(t *testing.T) {
 	const text = "role == 'dev' || args.n > 3 || now < now || hosts.size() > paths.size() || parent == 'x'"
-	want := []Condition{{Scope: true}, {Args: true}, {Now: true}, {Paths: true, Hosts: true}, {Scope: true, Who: true}}
+	want := []Condition{{Scope: true}, {Args: true}, {Now: true}, {Paths: true, Hosts: true, Facts: true}, {Scope: true, Who: true}}
 	var c Compiler
 	for name, checked := range map[string][][]byte{"now": nil, "before": c.Check(text), "damaged": {{1, 2, 3}}} {
 		got, err := c.Compile(text, checked)

@@ -51,6 +51,7 @@ var ErrNoDialog = errors.New("its screen shows no question that this program und
 const (
 	look   = 50 * time.Millisecond // between two looks at a screen
 	within = 5 * time.Second       // how long a program may take to show what was typed
+	deaf   = time.Second           // more than the time for which Claude Code 2.1.330 ignores keys after it shows a dialog
 )
 
 // Read reads the screen.
@@ -62,10 +63,14 @@ func (p *Pane) Read(ctx context.Context) (harness.Screen, error) {
 	return p.Agent.ReadScreen(s), nil
 }
 
-// await reads the screen until it is as wanted. ok is false if it is not within a time, or becomes something else than a prompt or a
-// dialog. The last screen is returned.
+// await reads the screen until it is as wanted; ok is false if it is not [within] that time. The last screen is returned.
 func (p *Pane) await(ctx context.Context, wanted func(harness.Screen) bool) (s harness.Screen, ok bool, err error) {
-	late := time.NewTimer(within)
+	return p.awaitFor(ctx, within, wanted)
+}
+
+// awaitFor is await with another time.
+func (p *Pane) awaitFor(ctx context.Context, limit time.Duration, wanted func(harness.Screen) bool) (s harness.Screen, ok bool, err error) {
+	late := time.NewTimer(limit)
 	defer late.Stop()
 	for {
 		if s, err = p.Read(ctx); err != nil || wanted(s) {
@@ -208,7 +213,7 @@ func (p *Pane) Answer(ctx context.Context, about func(harness.Dialog) error, r R
 	if !ok {
 		return "", false, fmt.Errorf("its question does not offer a plain yes and no, but: %s", options(d))
 	}
-	words := strings.Join(strings.Fields(r.Words), " ")
+	byNumber, words := false, strings.Join(strings.Fields(r.Words), " ")
 	if r.Allow {
 		words = ""
 	}
@@ -220,14 +225,22 @@ func (p *Pane) Answer(ctx context.Context, about func(harness.Dialog) error, r R
 			err = p.Keys(ctx, p.ID, "Enter")
 		}
 	default:
+		byNumber = true
 		err = p.Keys(ctx, p.ID, strconv.Itoa(o.Number))
 	}
 	if err != nil {
 		return "", false, err
 	}
-	_, gone, err := p.await(ctx, func(s harness.Screen) bool {
+	over := func(s harness.Screen) bool {
 		return s.Shown != harness.ShowsDialog || squeezed(s.Dialog.Text) != squeezed(d.Text) || len(s.Dialog.Options) != len(d.Options)
-	})
+	}
+	_, gone, err := p.awaitFor(ctx, deaf, over)
+	if byNumber && err == nil && !gone {
+		err = p.again(ctx, over, o)
+	}
+	if err == nil && !gone {
+		_, gone, err = p.await(ctx, over)
+	}
 	switch {
 	case err != nil:
 		return "", false, fmt.Errorf("the key of %d. %s was pressed, and the screen could not be read again: %w", o.Number, o.Text, err)
@@ -235,6 +248,14 @@ func (p *Pane) Answer(ctx context.Context, about func(harness.Dialog) error, r R
 		return "", false, fmt.Errorf("the key of %d. %s was pressed, and the question still stands on its screen", o.Number, o.Text)
 	}
 	return fmt.Sprintf("%d. %s", o.Number, o.Text), told, nil
+}
+
+// again presses the key of an option once more, if the same dialog still stands.
+func (p *Pane) again(ctx context.Context, over func(harness.Screen) bool, o harness.Option) error {
+	if s, err := p.Read(ctx); err != nil || over(s) {
+		return err
+	}
+	return p.Keys(ctx, p.ID, strconv.Itoa(o.Number))
 }
 
 // Choose takes the option with a number of the dialog that the pane shows; [ErrNoDialog] if it shows none.

@@ -21,6 +21,7 @@ type claude struct {
 	amends  bool // the option "No" takes words
 	words   string
 	opens   string // the dialog opens about this command before the next paste arrives
+	young   bool   // the dialog has just opened, and ignores the next key
 	pressed []string
 	chosen  string // and with which words
 	sent    []string
@@ -82,6 +83,8 @@ func (c *claude) Keys(_ context.Context, _ string, names ...string) error {
 	for _, k := range names {
 		c.pressed = append(c.pressed, k)
 		switch {
+		case c.young:
+			c.young = false
 		case c.command == "" && k == "Enter":
 			c.sent, c.draft = append(c.sent, c.draft), ""
 		case k == "Tab":
@@ -157,6 +160,12 @@ func TestAnswer(t *testing.T) {
 		option, told, err := at(on, nil).Answer(t.Context(), func(harness.Dialog) error { return nil }, c.r)
 		if err != nil || on.chosen != c.chosen || strings.Join(on.pressed, "|") != c.pressed || told != c.told || option == "" {
 			t.Errorf("%s: %q %t %v, chosen %q by %q", name, option, told, err, on.chosen, on.pressed)
+		}
+	}
+	for _, allow := range []bool{true, false} {
+		young, want := &claude{command: "touch a", young: true}, map[bool]string{true: "Yes", false: "No"}[allow]
+		if _, _, err := at(young, nil).Answer(t.Context(), func(harness.Dialog) error { return nil }, Reply{Allow: allow}); err != nil || young.chosen != want {
+			t.Errorf("a dialog that ignores the first key: %v, chosen %q by %q", err, young.chosen, young.pressed)
 		}
 	}
 	other := errors.New("another question")

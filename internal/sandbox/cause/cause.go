@@ -28,6 +28,7 @@ var settings = []struct{ file, bad, mend string }{
 const (
 	FindBubblewrap = "find bubblewrap"
 	FindContainer  = "find crun"
+	FindSeatbelt   = "find sandbox-exec"
 )
 
 // Mend says what makes a layer possible that could not be built; "" if nothing is known.
@@ -72,6 +73,13 @@ func Mend(e *jail.StageError) string {
 			return "this is a container, whose own profile forbids mounts: run myc outside of it, or give the container that right"
 		}
 		return "user namespaces are there and have no rights: AppArmor or another security module forbids it"
+	case jail.Rules:
+		switch e.Doing {
+		case FindSeatbelt:
+			return "on Linux, use the back end own"
+		case jail.LimitData:
+			return "use the profile project, or one of your own with memory: 0"
+		}
 	case jail.Privilege, jail.Seccomp: // every kernel that has the layers before them has them
 	case jail.Landlock:
 		if syscall.Errno(e.Errno) == syscall.ENOSYS && filtered() {

@@ -21,6 +21,7 @@ type Spec struct {
 
 	Network bool   // the command has the network of the machine; otherwise it has a loopback of its own
 	Listen  bool   // the parent gets a listener at [ListenAddr], on the loopback of the command ([Jailed.Listener])
+	Ports   []int  // the parent gets listeners at these ports of it too, unless the command has them already ([Jailed.Local]); at most 64
 	Fork    bool   // the command may start processes
 	Procs   uint64 // most processes at once; 0: no limit
 	Files   uint64 // most open files of one process; 0: no limit
@@ -29,7 +30,9 @@ type Spec struct {
 	Backend Backend // who makes the namespaces and the root
 	Program string  // of another one than Own: its path
 	Outside Outside // likewise: what the child compares with; [Start] sets it
-	Scratch string  // of Container: a folder in which it may make one for the time of the command; empty: that of the machine
+	Scratch string  // of Container and Seatbelt: a folder in which they may make one for the time of the command; empty: that of the machine
+	Guards  []Guard // of Seatbelt: names that the command does not make. Elsewhere they are looked for after it only
+	Unseen  string  // likewise: characters that are in no name that the command makes
 
 	Without []Layer // layers that are left out: for the test of escapes, which takes each away in turn
 }
@@ -42,10 +45,19 @@ const (
 	Own        Backend = "own"        // this program; so is the empty one
 	Bubblewrap Backend = "bubblewrap" // bwrap(1)
 	Container  Backend = "container"  // crun(1), with which engines of containers make them
+	Seatbelt   Backend = "seatbelt"   // sandbox-exec(1) of macOS, which has none of them: see [Seat]
 )
 
-// Other reports whether it is another program than this one. Its child starts when it is told what to build.
-func (b Backend) Other() bool { return b == Bubblewrap || b == Container }
+// Other reports whether it is another program than this one. It is started with the description of the root.
+func (b Backend) Other() bool { return b == Bubblewrap || b == Container || b == Seatbelt }
+
+// Layers lists the layers that the back end has, in the order in which they are built.
+func (b Backend) Layers() []Layer {
+	if b == Seatbelt {
+		return []Layer{Rules}
+	}
+	return Layers()
+}
 
 // Outside tells the child how the machine looks from outside, so that it can tell whether another program built what it was told to.
 type Outside struct {
@@ -100,7 +112,10 @@ const (
 	Seccomp   Layer = "seccomp"   // no system call with which walls were broken before
 )
 
-// Layers lists every layer in order.
+// Rules is the one layer of [Seatbelt]: the rules of a profile over the operations of a process.
+const Rules Layer = "rules"
+
+// Layers lists every layer of Linux in order.
 func Layers() []Layer { return []Layer{User, Mount, PID, Net, Privilege, Landlock, Seccomp} }
 
 // StageError says at which layer the wall could not be built. Nothing of the command has run.
@@ -113,8 +128,10 @@ type StageError struct {
 
 // Steps whose failure has causes of its own.
 const (
+	MakeSpaces = "make the namespaces"
 	ChangeRoot = "change the root"
 	MountProc  = "mount /proc"
+	LimitData  = "limit the memory of a process"
 )
 
 // StartIn is the step in which another program starts the child.

@@ -8,12 +8,9 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/go-json-experiment/json"
@@ -61,30 +58,22 @@ func (c *child) main() int {
 		c.say(report{Failed: err})
 		return 1
 	}
-	go func() { // the parent is gone: nobody waits for the command any more
-		_, _ = io.Copy(io.Discard, c.in)
-		os.Exit(1)
+	go func() {
+		c.connect()
+		os.Exit(1) // the parent is gone: nobody waits for the command any more
 	}()
 	return c.run()
 }
 
 // receive takes over the streams, which come with the first byte, and reads the specification.
 func (c *child) receive() error {
-	first, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(3*4))
-	n, got, _, _, err := unix.Recvmsg(controlFD, first, rights, unix.MSG_CMSG_CLOEXEC)
-	for errors.Is(err, unix.EINTR) {
-		n, got, _, _, err = unix.Recvmsg(controlFD, first, rights, unix.MSG_CMSG_CLOEXEC)
-	}
+	first := make([]byte, 1)
+	n, fds, err := receive(controlFD, first, 3)
 	if err != nil || n == 0 {
 		return errors.Join(err, io.ErrUnexpectedEOF)
 	}
-	messages, err := unix.ParseSocketControlMessage(rights[:got])
-	if err != nil || len(messages) != 1 {
-		return errors.Join(err, errors.New("the streams did not come"))
-	}
-	fds, err := unix.ParseUnixRights(&messages[0])
-	if err != nil {
-		return err
+	if len(fds) != 3 {
+		return errors.New("the streams did not come")
 	}
 	for i, fd := range fds {
 		if err := unix.Dup3(fd, i, 0); err != nil {
@@ -101,30 +90,27 @@ func (c *child) receive() error {
 
 // child is the state of the child before the command runs.
 type child struct {
-	in       *bufio.Reader // of control
-	spec     *Spec
-	control  *os.File
-	listener int // a descriptor, for the parent; 0: there is none
-	abi      int
+	in      *bufio.Reader // of control
+	spec    *Spec
+	control *os.File
+	abi     int
+
+	listeners []int // descriptors, for the parent
+	ports     []int // those of the last ones
 }
 
 // say sends the one report.
 func (c *child) say(r report) {
-	r.ABI = c.abi
+	r.ABI, r.Ports = c.abi, c.ports
 	data, err := json.Marshal(r)
 	if err != nil {
 		return
 	}
-	var rights []byte
-	if c.listener > 0 {
-		rights = unix.UnixRights(c.listener)
+	_ = send(int(c.control.Fd()), append(data, '\n'), c.listeners...) // where it fails, the parent is gone
+	for _, fd := range c.listeners {
+		_ = unix.Close(fd) // only the parent has them
 	}
-	for errors.Is(unix.Sendmsg(int(c.control.Fd()), append(data, '\n'), rights, nil, 0), unix.EINTR) {
-		continue
-	}
-	if c.listener > 0 {
-		_ = unix.Close(c.listener) // only the parent has it
-	}
+	c.listeners = nil
 }
 
 func (c *child) has(l Layer) bool { return !slices.Contains(c.spec.Without, l) }
@@ -231,27 +217,4 @@ func reap(pid int) int {
 			return ws.ExitStatus()
 		}
 	}
-}
-
-// lookPath finds a program as a shell does, in the PATH of the command.
-func lookPath(name string, env []string) (string, error) {
-	if strings.Contains(name, "/") {
-		return name, nil
-	}
-	search := "/usr/local/bin:/usr/bin:/bin"
-	for _, v := range env {
-		if p, ok := strings.CutPrefix(v, "PATH="); ok {
-			search = p
-		}
-	}
-	for _, dir := range filepath.SplitList(search) {
-		if !filepath.IsAbs(dir) {
-			continue
-		}
-		path := filepath.Join(dir, name)
-		if found, err := exec.LookPath(path); err == nil {
-			return found, nil
-		}
-	}
-	return "", errors.New(name + ": there is no such program in the PATH of the sandbox (" + search + ")")
 }

@@ -383,22 +383,46 @@ func loopback() error {
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, r)
 }
 
-// listen makes the listener of the parent. A socket stays in the network in which it was made, whoever has it.
+// listen makes the listeners of the parent. A socket stays in the network in which it was made, whoever has it.
 func (c *child) listen() error {
-	if !c.spec.Listen {
-		return nil
+	if c.spec.Listen {
+		at, err := netip.ParseAddrPort(ListenAddr)
+		if err != nil {
+			return err
+		}
+		if err := c.listenAt(int(at.Port())); err != nil {
+			return err
+		}
 	}
-	at, err := netip.ParseAddrPort(ListenAddr)
+	for _, port := range c.spec.Ports {
+		if err := c.listenAt(port); err == nil {
+			c.ports = append(c.ports, port)
+		}
+	}
+	return nil
+}
+
+// listenAt makes a listener at a port of the loopback.
+func (c *child) listenAt(port int) error {
+	fd, err := listenAt(port)
+	if err == nil {
+		c.listeners = append(c.listeners, fd)
+	}
+	return err
+}
+
+func listenAt(port int) (fd int, err error) {
+	fd, err = unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return err
+		return -1, err
 	}
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	err = unix.Bind(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}})
+	if err == nil {
+		err = unix.Listen(fd, unix.SOMAXCONN)
+	}
 	if err != nil {
-		return err
+		_ = unix.Close(fd)
+		return -1, err
 	}
-	c.listener = fd
-	if err := unix.Bind(fd, &unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}); err != nil {
-		return err
-	}
-	return unix.Listen(fd, unix.SOMAXCONN)
+	return fd, nil
 }

@@ -15,7 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -33,6 +33,7 @@ type report struct {
 	Failed *StageError `json:"failed,omitzero"`
 	Start  string      `json:"start,omitzero"` // why the program could not be started
 	ABI    int         `json:"abi,omitzero"`   // of Landlock
+	Ports  []int       `json:"ports,omitzero"` // those of [Spec] at which there is a listener
 }
 
 // StartError says that the walls stand and the program could not be started in them: it is not there, or cannot be executed.
@@ -56,15 +57,20 @@ type Options struct {
 
 // Jailed is a command that runs.
 type Jailed struct {
-	ABI      int          // of Landlock, by the kernel's count
-	Listener net.Listener // on the loopback of the command, if the specification asks for it; otherwise nil
+	ABI      int                  // of Landlock, by the kernel's count
+	Listener net.Listener         // on the loopback of the command, if the specification asks for it; otherwise nil
+	Local    map[int]net.Listener // likewise, by their ports
 
-	cmd     *exec.Cmd
-	control *os.File
-	grace   time.Duration
-	streams *passed
-	stop    func() error // ends the child and all that is in its namespace
-	folder  string       // of a container; "": there is none
+	received []net.Listener // with the last line
+	cmd      *exec.Cmd
+	control  *os.File
+	mu       sync.Mutex // of control, once the command runs
+	ended    bool       // control is closed
+	grace    time.Duration
+	streams  *passed
+	stop     func() error // ends the child and all that is in its namespace
+	folder   string       // of a container; "": there is none
+	seated   *seated      // of Seatbelt, which has no child; the others are not set then
 }
 
 // Begun is a child that waits for its command, or is about to.
@@ -106,6 +112,13 @@ func (b *Begun) Has(o Options) bool {
 // could not be built.
 func (b *Begun) Start(spec *Spec, streams Streams) (*Jailed, error) {
 	<-b.done
+	if b.options.Backend == Seatbelt {
+		s, err := sit(b.ctx, b.options.Grace, spec, streams)
+		if err != nil {
+			return nil, err
+		}
+		return &Jailed{seated: s, Listener: s.listener, ended: true}, nil
+	}
 	if b.options.Backend.Other() {
 		spec, b.j, b.err = launchWrapped(b.ctx, b.self.Argv, b.options, spec)
 	}
@@ -154,7 +167,7 @@ func begin(ctx context.Context, self Self, o Options) (*Jailed, error) {
 		if err == nil {
 			return j, nil
 		}
-		// The whole program tells what is wrong.
+		// The whole program tells the cause.
 	}
 	return launch(ctx, self.Argv, o, func(cmd *exec.Cmd) error {
 		cmd.SysProcAttr = attributes(o)
@@ -191,21 +204,6 @@ func launchWrapped(ctx context.Context, argv []string, o Options, spec *Spec) (t
 		_ = os.RemoveAll(folder)
 	}
 	return told, j, err
-}
-
-// beginning keeps the beginning of what a program says on its standard error.
-type beginning struct{ said []byte }
-
-func (b *beginning) Write(p []byte) (int, error) {
-	const most = 4096
-	b.said = append(b.said, p[:min(len(p), most-len(b.said))]...)
-	return len(p), nil
-}
-
-// line is the first line.
-func (b *beginning) line() string {
-	line, _, _ := strings.Cut(string(b.said), "\n")
-	return strings.TrimSpace(line)
 }
 
 // openSmall opens the small program; nil if there is none, or if somebody else than this user and root can change it. The open file is
@@ -327,7 +325,7 @@ func cloneError(err error) error {
 	if !errors.As(err, &errno) {
 		return fmt.Errorf("start the sandbox: %w", err)
 	}
-	return &StageError{Layer: User, Doing: "make the namespaces", Errno: int(errno), Cause: errno.Error()}
+	return &StageError{Layer: User, Doing: MakeSpaces, Errno: int(errno), Cause: errno.Error()}
 }
 
 // handOver sends the streams and the specification, and reads whether the command was started.
@@ -353,8 +351,15 @@ func (j *Jailed) handOver(spec *Spec, streams Streams) (err error) {
 		return r.Failed
 	case r.Start != "":
 		return &StartError{r.Start}
-	case spec.Listen && j.Listener == nil && !slices.Contains(spec.Without, Net):
+	case spec.Listen && len(j.received) == 0 && !slices.Contains(spec.Without, Net):
 		return &StageError{Layer: Net, Doing: "listen on the loopback", Cause: "the listener did not come"}
+	}
+	if spec.Listen && len(j.received) > 0 {
+		j.Listener, j.received = j.received[0], j.received[1:]
+	}
+	j.Local = map[int]net.Listener{}
+	for i, l := range j.received[:min(len(j.received), len(r.Ports))] {
+		j.Local[r.Ports[i]] = l
 	}
 	j.ABI = r.ABI
 	return nil
@@ -366,10 +371,7 @@ func (j *Jailed) send(line []byte) error {
 	for i, f := range j.streams.files {
 		fds[i] = int(f.Fd())
 	}
-	err := error(unix.EINTR)
-	for errors.Is(err, unix.EINTR) {
-		err = unix.Sendmsg(int(j.control.Fd()), line[:1], unix.UnixRights(fds[:]...), nil, 0)
-	}
+	err := send(int(j.control.Fd()), line[:1], fds[:]...)
 	runtime.KeepAlive(j.streams)
 	if err == nil {
 		_, err = j.control.Write(line[1:])
@@ -389,20 +391,18 @@ func (j *Jailed) receive() (r report, err error) {
 	return r, nil
 }
 
-// line reads a line, and the listener that may come with its first byte.
+// mostListeners is how many listeners come with a line: that of [ListenAddr], and those of [Spec].Ports.
+const mostListeners = 1 + 64
+
+// line reads a line, and the listeners that may come with its first byte.
 func (j *Jailed) line() ([]byte, error) {
-	buf, rights := make([]byte, 64<<10), make([]byte, unix.CmsgSpace(4))
-	n, got, _, _, err := unix.Recvmsg(int(j.control.Fd()), buf, rights, unix.MSG_CMSG_CLOEXEC)
-	for errors.Is(err, unix.EINTR) {
-		n, got, _, _, err = unix.Recvmsg(int(j.control.Fd()), buf, rights, unix.MSG_CMSG_CLOEXEC)
-	}
+	buf := make([]byte, 64<<10)
+	n, fds, err := receive(int(j.control.Fd()), buf, mostListeners)
 	if err != nil {
 		return nil, err
 	}
-	if got > 0 {
-		if j.Listener, err = listenerOf(rights[:got]); err != nil {
-			return nil, err
-		}
+	if j.received, err = listenersOf(fds); err != nil {
+		return nil, err
 	}
 	if bytes.HasSuffix(buf[:n], []byte("\n")) {
 		return buf[:n], nil
@@ -411,40 +411,35 @@ func (j *Jailed) line() ([]byte, error) {
 	return append(buf[:n], rest...), err
 }
 
-// listenerOf makes a listener of the descriptor that came with a message; nil if none came.
-func listenerOf(rights []byte) (net.Listener, error) {
-	messages, err := unix.ParseSocketControlMessage(rights)
-	if err != nil || len(messages) == 0 {
-		return nil, err
+// listenersOf makes listeners of the descriptors that came with a message.
+func listenersOf(fds []int) (out []net.Listener, err error) {
+	for _, fd := range fds {
+		f := os.NewFile(uintptr(fd), "listener")
+		l, e := net.FileListener(f)
+		_ = f.Close()
+		if err = errors.Join(err, e); e == nil {
+			out = append(out, l)
+		}
 	}
-	fds, err := unix.ParseUnixRights(&messages[0])
-	if err != nil || len(fds) == 0 {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fds[0]), "listener")
-	defer f.Close()
-	return net.FileListener(f)
+	return out, err
 }
 
 // Wait waits for the end of the command and of everything that it started. It returns its exit code, 128 and the signal if
 // one ended it, and the memory in bytes that its largest process had.
 func (j *Jailed) Wait() (code int, most uint64, err error) {
+	if j.seated != nil {
+		return j.seated.wait()
+	}
 	err = j.cmd.Wait()
+	j.mu.Lock()
+	j.ended = true
 	_ = j.control.Close()
+	j.mu.Unlock()
 	j.streams.wait(j.grace)
 	j.clean()
 	if usage, ok := j.cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		most = uint64(max(usage.Maxrss, 0)) * 1024 //nolint:gosec // getrusage(2) counts in KiB
 	}
-	var exit *exec.ExitError
-	switch {
-	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded): // it ended well when it was told to
-		return 0, most, nil
-	case !errors.As(err, &exit):
-		return 0, most, fmt.Errorf("wait for the sandbox: %w", err)
-	}
-	if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal()), most, nil
-	}
-	return exit.ExitCode(), most, nil
+	code, err = exitCode(err)
+	return code, most, err
 }

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// authority certifies masked hosts towards the command of one run. Its key is in memory only, and ends with the run.
+// authority certifies hosts whose TLS the proxy opens towards the command of one run. Its key is in memory only, and ends with the run.
 type authority struct {
 	key  *ecdsa.PrivateKey
 	cert *x509.Certificate
@@ -107,6 +107,16 @@ func (p *Proxy) Authorities() []byte {
 	return out.Bytes()
 }
 
+// trusting are the variables that name the file of the authorities which programs trust: OpenSSL and Go, Node, Python's requests, pip, git,
+// curl, npm, Cargo, Bundler, Deno, and yarn from its second version on. npm has one of its own because a file of its configuration may name another.
+var trusting = [...]string{"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "PIP_CERT", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE",
+	"npm_config_cafile", "CARGO_HTTP_CAINFO", "BUNDLE_SSL_CA_CERT", "DENO_CERT", "YARN_HTTPS_CA_FILE_PATH"}
+
+// fetching are variables that keep package managers from requests for themselves, which the proxy would refuse: whether there is a newer npm
+// or pip, reports of known faults, and pleas for money.
+var fetching = [...]string{"npm_config_update_notifier=false", "npm_config_audit=false", "npm_config_fund=false",
+	"PIP_DISABLE_PIP_VERSION_CHECK=1"}
+
 // Environ are the variables that lead programs to the proxy, whose address and file of authorities are as the command sees them.
 func (p *Proxy) Environ(addr, authorities string) []string {
 	var out []string
@@ -118,9 +128,12 @@ func (p *Proxy) Environ(addr, authorities string) []string {
 	}
 	out = append(out, "NODE_USE_ENV_PROXY=1")
 	if p.authority != nil {
-		for _, name := range []string{"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE"} {
+		for _, name := range trusting {
 			out = append(out, name+"="+authorities)
 		}
+	}
+	if len(p.registries.places) > 0 {
+		out = append(out, fetching[:]...)
 	}
 	for _, m := range p.masks {
 		out = append(out, m.name+"="+m.placeholder)

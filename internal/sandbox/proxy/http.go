@@ -25,7 +25,7 @@ func serveHTTP(conn net.Conn, h http.Handler) {
 			h.ServeHTTP(w, r)
 		}),
 		ReadHeaderTimeout: headerTime, IdleTimeout: headerTime, MaxHeaderBytes: maxHeader,
-		ErrorLog: log.New(io.Discard, "", 0),
+		ErrorLog: quiet(),
 		ConnState: func(_ net.Conn, state http.ConnState) {
 			if state == http.StateClosed || state == http.StateHijacked {
 				end()
@@ -35,6 +35,9 @@ func serveHTTP(conn net.Conn, h http.Handler) {
 	_ = s.Serve(&single{conn: conn, done: done})
 	taken.Wait()
 }
+
+// quiet is a log that nobody reads: what goes wrong with a connection is the command's to say.
+func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 
 // single is a listener that has one connection.
 type single struct {
@@ -108,6 +111,10 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request, t target) {
 // forward sends a request to its host, and the answer back. What leaves names the host of the URL, whatever the header Host said (RFC 9112,
 // section 3.2.2). A redirect is an answer as every other: the command asks anew, and that is decided anew.
 func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, scheme string, t target) {
+	if p.isRegistry(t) {
+		p.say(w, p.refuse(t.String(), "packages are fetched from a registry over TLS"))
+		return
+	}
 	if err := p.allows(t); err != nil {
 		p.say(w, err)
 		return
@@ -116,7 +123,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, scheme string, t
 	to := &httputil.ReverseProxy{
 		Transport:     p.transport,
 		FlushInterval: -1, // events are passed on when they come
-		ErrorLog:      log.New(io.Discard, "", 0),
+		ErrorLog:      quiet(),
 		Rewrite: func(pr *httputil.ProxyRequest) {
 			pr.Out.URL.Scheme, pr.Out.URL.Host, pr.Out.URL.User, pr.Out.Host = scheme, t.String(), nil, t.header(scheme)
 			unmask(pr.Out.Header, masks)
@@ -145,8 +152,11 @@ func (p *Proxy) say(w http.ResponseWriter, err error) {
 		http.Error(w, "Mycelium: "+text.Visible(err.Error()), http.StatusBadGateway)
 		return
 	}
-	http.Error(w, fmt.Sprintf("Mycelium: %s. %s", refusal, p.asks), http.StatusForbidden)
+	http.Error(w, p.words(refusal), http.StatusForbidden)
 }
+
+// words are a refusal, and what can be done.
+func (p *Proxy) words(r *Refusal) string { return fmt.Sprintf("Mycelium: %s. %s", r, p.asks) }
 
 // inTunnel answers the requests inside of a tunnel, which are for the tunnel's host only.
 func (p *Proxy) inTunnel(scheme string, t target) http.Handler {
@@ -158,6 +168,10 @@ func (p *Proxy) inTunnel(scheme string, t target) http.Handler {
 		asked, err := parseTarget(r.Host, port)
 		if err != nil || asked != t || r.URL.Host != "" && r.URL.Host != r.Host || r.Method == http.MethodConnect {
 			p.say(w, p.refuse(text.Visible(r.Host), "the tunnel is to "+t.String()))
+			return
+		}
+		if scheme == "https" && p.isRegistry(t) {
+			p.fetch(w, r, t)
 			return
 		}
 		p.forward(w, r, scheme, t)

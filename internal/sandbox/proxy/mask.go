@@ -27,8 +27,8 @@ type mask struct {
 // leastValue is the least length of a value in bytes: a shorter one occurs in answers by chance, and would be replaced there.
 const leastValue = 8
 
-// addMasks makes the placeholders, and the authority that masked hosts need.
-func (p *Proxy) addMasks(masks []Mask) (err error) {
+// addMasks makes the placeholders.
+func (p *Proxy) addMasks(masks []Mask) error {
 	for _, m := range masks {
 		one := mask{name: m.Name, value: strings.TrimSpace(m.Value)}
 		switch {
@@ -52,10 +52,7 @@ func (p *Proxy) addMasks(masks []Mask) (err error) {
 		one.placeholder = placeholder(len(one.value))
 		p.masks = append(p.masks, one)
 	}
-	if len(p.masks) > 0 {
-		p.authority, err = newAuthority()
-	}
-	return err
+	return nil
 }
 
 // Conceal returns an environment in which the placeholders stand for the values of masks, under whatever name a value is there. The

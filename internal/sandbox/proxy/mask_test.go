@@ -87,7 +87,7 @@ func TestMaskedHostIsChecked(t *testing.T) {
 	n := newInternet(t)
 	outside := n.outside()
 	outside.Roots = nil
-	p, err := New(nil, []Mask{{Name: "TOKEN", Value: secretValue, Hosts: []string{"good.example"}}}, outside, "")
+	p, err := New(nil, []Mask{{Name: "TOKEN", Value: secretValue, Hosts: []string{"good.example"}}}, Registries{}, outside, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestBadMasks(t *testing.T) {
 		{Name: "A", Value: "tiny", Hosts: []string{"good.example"}}, {Name: "A", Value: secretValue},
 		{Name: "A", Value: "two lines\r\nX: y", Hosts: []string{"good.example"}}, {Name: "A", Value: secretValue, Hosts: []string{"*"}},
 	} {
-		if _, err := New(nil, []Mask{m}, Outside{}, ""); err == nil || strings.Contains(err.Error(), m.Value) && m.Value != "" {
+		if _, err := New(nil, []Mask{m}, Registries{}, Outside{}, ""); err == nil || strings.Contains(err.Error(), m.Value) && m.Value != "" {
 			t.Errorf("%+v: %v", m, err)
 		}
 	}
@@ -145,7 +145,7 @@ func TestHeldBack(t *testing.T) {
 
 func TestEnviron(t *testing.T) {
 	t.Parallel()
-	p, err := New([]string{"good.example"}, nil, Outside{}, "")
+	p, err := New([]string{"good.example"}, nil, Registries{}, Outside{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

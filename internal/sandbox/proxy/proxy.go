@@ -26,17 +26,20 @@ import (
 type Outside struct {
 	Lookup func(ctx context.Context, name string) ([]netip.Addr, error)
 	Dial   func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
-	Roots  *x509.CertPool // whom masked hosts must be certified by
+	Roots  *x509.CertPool // whom the hosts must be certified by whose TLS the proxy opens
 }
 
 // Proxy reaches hosts for one run of one command. [Proxy.Serve] runs it.
 type Proxy struct {
 	hosts     []Host
+	named     int // how many of the hosts were named themselves: they are open as a whole. The others are of masks
 	masks     []mask
 	outside   Outside
-	authority *authority // nil: there are no masks
+	authority *authority // nil: no TLS is opened
 	transport *http.Transport
 	asks      string // how a host is asked for, as a sentence
+
+	registries registries
 
 	mu      sync.Mutex
 	open    map[io.Closer]bool // connections, and the listener
@@ -48,11 +51,26 @@ type Proxy struct {
 type Refusal struct {
 	Host string `json:"host"` // with its port
 	Why  string `json:"why"`
-	// Nameable says that nobody named the host, and that a person can: it is a name, or an address of the internet.
+	// Nameable says that nobody named the host or the package, and that a person can. Such a host is a name, or an address of the internet.
 	Nameable bool `json:"-"`
+	// Package is what was refused of a registry, as the text of a [registry.Package]; empty: the host was refused.
+	Package string `json:"package,omitempty"`
 }
 
-func (r *Refusal) Error() string { return r.Host + " was refused: " + r.Why }
+func (r *Refusal) Error() string {
+	if r.Package != "" {
+		return r.Why
+	}
+	return r.Host + " was refused: " + r.Why
+}
+
+// What names what was refused.
+func (r *Refusal) What() string {
+	if r.Package != "" {
+		return "package " + r.Package
+	}
+	return "host " + r.Host
+}
 
 const (
 	mostConns    = 256              // connections of the command at once
@@ -62,9 +80,10 @@ const (
 	maxHeader    = 64 << 10         // bytes of the head of a request
 )
 
-// New makes a proxy for hosts, each as [ParseHost] reads it. A host of a mask may be reached as well. A refusal ends with asks, a sentence
-// that says how a host is asked for.
-func New(hosts []string, masks []Mask, outside Outside, asks string) (*Proxy, error) {
+// New makes a proxy for hosts, each as [ParseHost] reads it. A host of a mask may be reached as well, and packages of registries. A host
+// that is named itself is open as a whole, also where it is that of a registry. A refusal ends with asks, a sentence that says how a host is
+// asked for.
+func New(hosts []string, masks []Mask, from Registries, outside Outside, asks string) (*Proxy, error) {
 	p := &Proxy{outside: outside, open: map[io.Closer]bool{}, asks: asks}
 	for _, s := range hosts {
 		h, err := ParseHost(s)
@@ -73,14 +92,27 @@ func New(hosts []string, masks []Mask, outside Outside, asks string) (*Proxy, er
 		}
 		p.hosts = append(p.hosts, h)
 	}
+	p.named = len(p.hosts)
 	if err := p.addMasks(masks); err != nil {
 		return nil, err
+	}
+	if err := p.addRegistries(from); err != nil {
+		return nil, err
+	}
+	if len(p.masks)+len(p.registries.places) > 0 {
+		var err error
+		if p.authority, err = newAuthority(); err != nil {
+			return nil, err
+		}
 	}
 	p.transport = &http.Transport{
 		DialContext: func(ctx context.Context, _, to string) (net.Conn, error) {
 			t, err := parseTarget(to, 0)
 			if err != nil {
 				return nil, err
+			}
+			if p.isRegistry(t) { // the request was decided on
+				return p.connectTo(ctx, t)
 			}
 			return p.reach(ctx, t)
 		},
@@ -188,14 +220,19 @@ func (p *Proxy) allows(t target) error {
 		return nil
 	}
 	nameable := t.name != "localhost" && (!t.addr.IsValid() || isPublic(t.addr) && !isOwn(t.addr))
-	return p.note(Refusal{t.String(), "it is not among the hosts of this sandbox", nameable})
+	return p.note(Refusal{Host: t.String(), Why: "it is not among the hosts of this sandbox", Nameable: nameable})
 }
 
-// reach is the only place where a connection to the outside is made. It decides each time.
+// reach connects to a host, on which it decides each time.
 func (p *Proxy) reach(ctx context.Context, t target) (net.Conn, error) {
 	if err := p.allows(t); err != nil {
 		return nil, err
 	}
+	return p.connectTo(ctx, t)
+}
+
+// connectTo is the only place where a connection to the outside is made. The caller has decided that the host may be reached.
+func (p *Proxy) connectTo(ctx context.Context, t target) (net.Conn, error) {
 	addrs := []netip.Addr{t.addr} // a person named this very address
 	if !t.addr.IsValid() {
 		var err error

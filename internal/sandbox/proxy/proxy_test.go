@@ -114,7 +114,7 @@ func (n *internet) outside() Outside {
 // start runs a proxy on the loopback.
 func start(t *testing.T, n *internet, hosts []string, masks ...Mask) (*Proxy, string) {
 	t.Helper()
-	p, err := New(hosts, masks, n.outside(), "ask so")
+	p, err := New(hosts, masks, Registries{}, n.outside(), "ask so")
 	if err != nil {
 		t.Fatal(err)
 	}

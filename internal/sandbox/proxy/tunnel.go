@@ -15,14 +15,17 @@ import (
 )
 
 // intercepts reports whether the proxy itself speaks with a host inside of its tunnel: HTTP without TLS, whose header Host it must see, and
-// hosts that have a mask.
+// hosts that have a mask or are those of a registry.
 func (p *Proxy) intercepts(t target) bool {
-	return t.port == httpPort || len(p.masksFor(t, "https")) > 0
+	return t.port == httpPort || len(p.masksFor(t, "https")) > 0 || p.isRegistry(t)
 }
 
 // openTunnel connects to the host of a tunnel. It returns nil if the connection is made later, for each request.
 func (p *Proxy) openTunnel(r *http.Request, t target) (net.Conn, error) {
 	if p.intercepts(t) {
+		if p.isRegistry(t) {
+			return nil, nil // the packages that the command asks for are decided on
+		}
 		return nil, p.allows(t)
 	}
 	return p.reach(r.Context(), t)
@@ -164,11 +167,11 @@ func (*reading) Close() error { return nil }
 // SetWriteDeadline does nothing: nothing is written.
 func (*reading) SetWriteDeadline(time.Time) error { return nil }
 
-// intercept speaks TLS with the command in the name of a host that has a mask.
+// intercept speaks TLS with the command in the name of a host that has a mask or is that of a registry.
 func (p *Proxy) intercept(conn buffered, t target) {
 	raw, err := p.begin(conn, t)
 	if err == nil && raw == nil {
-		err = p.refuse(t.String(), "it has a mask, which needs TLS")
+		err = p.refuse(t.String(), "its TLS is opened here, and what came is not TLS")
 	}
 	if err != nil {
 		return

@@ -46,7 +46,7 @@ func TestWithin(t *testing.T) {
 
 // TestConceal: no value of a mask is in the environment, under whatever name.
 func TestConceal(t *testing.T) {
-	p, err := New(nil, []Mask{{Name: "TOKEN", Value: "the-secret-value", Hosts: []string{"a.example"}}}, Outside{}, "")
+	p, err := New(nil, []Mask{{Name: "TOKEN", Value: "the-secret-value", Hosts: []string{"a.example"}}}, Registries{}, Outside{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

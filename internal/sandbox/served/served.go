@@ -41,6 +41,7 @@ type Server struct {
 	interpreters map[string][]string
 	base         Base
 	profiles     atomic.Pointer[[]sandbox.Profile]
+	closed       atomic.Pointer[func(policy.Scope) (policy.Closed, error)]
 	tools        *builtin.Table[*Server]
 }
 
@@ -68,6 +69,9 @@ func New(self jail.Self, interpreters map[string][]string, base Base) (*Server, 
 
 // SetProfiles sets the profiles that there are, for the calls that follow.
 func (s *Server) SetProfiles(all []sandbox.Profile) { s.profiles.Store(&all) }
+
+// SetClosed sets the function that returns the names which the policy closes to a scope. Until it is set, nothing runs.
+func (s *Server) SetClosed(of func(policy.Scope) (policy.Closed, error)) { s.closed.Store(&of) }
 
 // Find returns the profile of a name, as the files of now have it.
 func (s *Server) Find(name string) (sandbox.Profile, bool) {
@@ -105,14 +109,14 @@ func bash(ctx context.Context, s *Server, at policy.Scope, r request) (builtin.A
 	if r.Timeout == 0 {
 		r.Timeout = bashTimeout.Milliseconds()
 	}
-	return s.run(ctx, at.Folder, r, []string{"bash", "-c", r.Command})
+	return s.run(ctx, at, r, []string{"bash", "-c", r.Command})
 }
 
 func execute(ctx context.Context, s *Server, at policy.Scope, r request) (builtin.Answer, error) {
 	if r.AllowNetwork {
 		return builtin.Answer{}, errors.New("there is no network in this sandbox; only a person may open it: myc sandbox exec --allow-network")
 	}
-	return s.run(ctx, at.Folder, r, append([]string{r.Command}, r.Args...))
+	return s.run(ctx, at, r, append([]string{r.Command}, r.Args...))
 }
 
 func script(ctx context.Context, s *Server, at policy.Scope, r request) (builtin.Answer, error) {
@@ -128,7 +132,7 @@ func script(ctx context.Context, s *Server, at policy.Scope, r request) (builtin
 	if err != nil {
 		return builtin.Answer{}, err
 	}
-	return s.run(ctx, at.Folder, r, slices.Concat(argv, []string{path}, r.Args))
+	return s.run(ctx, at, r, slices.Concat(argv, []string{path}, r.Args))
 }
 
 // outcome is the structured answer of a command.
@@ -144,9 +148,16 @@ type outcome struct {
 	Profile        string   `json:"profile"`
 }
 
-func (s *Server) run(ctx context.Context, folder string, r request, argv []string) (builtin.Answer, error) {
-	c, err := s.command(folder, r, argv)
+func (s *Server) run(ctx context.Context, at policy.Scope, r request, argv []string) (builtin.Answer, error) {
+	c, err := s.command(at.Folder, r, argv)
 	if err != nil {
+		return builtin.Answer{}, err
+	}
+	closed := s.closed.Load()
+	if closed == nil {
+		return builtin.Answer{}, errors.New("it is not known what the policy closes; nothing ran")
+	}
+	if c.Closed, err = (*closed)(at); err != nil {
 		return builtin.Answer{}, err
 	}
 	var out, errs Output
@@ -177,8 +188,11 @@ func Violations(left sandbox.Left) []string {
 	for _, path := range left.Quarantined {
 		out = append(out, path+" would govern agents: it was put away")
 	}
+	if left.Git != "" {
+		out = append(out, left.NoGit())
+	}
 	for _, r := range left.Refused {
-		out = append(out, "host "+r.Host+": refused: "+r.Why)
+		out = append(out, r.What()+": refused: "+r.Why)
 	}
 	for _, key := range left.Settings {
 		out = append(out, key+" of git's configuration may name a program: it was not kept")

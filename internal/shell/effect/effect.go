@@ -22,6 +22,7 @@ const (
 	Push
 	ForcePush
 	History
+	LostWork
 	Publish
 	Install
 	Deps
@@ -54,7 +55,7 @@ const All = end - 1
 var names = [...]string{
 	policy.EffectRead, policy.EffectWrite, policy.EffectDelete, policy.EffectExecute, policy.EffectUnknown, policy.EffectProjectCode,
 	policy.EffectNetwork, policy.EffectUpload, policy.EffectListen, policy.EffectSecrets, policy.EffectPrivilege, policy.EffectPush,
-	policy.EffectForcePush, policy.EffectHistory, policy.EffectPublish, policy.EffectInstall, policy.EffectDeps, policy.EffectInlineCode,
+	policy.EffectForcePush, policy.EffectHistory, policy.EffectLostWork, policy.EffectPublish, policy.EffectInstall, policy.EffectDeps, policy.EffectInlineCode,
 	policy.EffectRemoteCode, policy.EffectProcess, policy.EffectContainer, policy.EffectCloud, policy.EffectDatabase,
 	policy.EffectDestructive, policy.EffectAgent, policy.EffectOperator, policy.EffectWrittenHere, policy.EffectUnusable, policy.EffectUnclear,
 	policy.EffectOpenRights, policy.EffectGiveRoot, policy.EffectServeShell, policy.EffectResetRemote, policy.EffectCleanIgnored,

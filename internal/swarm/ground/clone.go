@@ -11,13 +11,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/credential/held"
-	"mycelium/internal/text"
 	"mycelium/internal/worktree/git"
 )
 
@@ -29,8 +27,11 @@ import (
 // poolName is the folder with the repositories of the sessions, beside the working trees: the state is not shown in a sandbox.
 const poolName = ".objects"
 
-// Pool returns the repository of a session, from which the workers take objects. trees is the folder of the working trees.
-func Pool(trees, session string) string { return filepath.Join(trees, poolName, session) }
+// Pools is the folder with the repositories of the sessions. trees is the folder of the working trees.
+func Pools(trees string) string { return filepath.Join(trees, poolName) }
+
+// Pool returns the repository of a session, from which the workers take objects.
+func Pool(trees, session string) string { return filepath.Join(Pools(trees), session) }
 
 // poolWait is how long one waits for another that brings a commit into the repository of the session: the first has all of the history.
 const poolWait = 10 * time.Minute
@@ -185,9 +186,6 @@ func (t *Tree) adopt(ctx context.Context, was string) error {
 	return removeAll(was)
 }
 
-// blob is a file of a commit, as git keeps it.
-type blob struct{ object, path string }
-
 // withoutSecrets takes the blobs of files with secrets out of a list of objects with their paths. One that a commit has under another
 // name, too, stays.
 func (r *Repo) withoutSecrets(ctx context.Context, c Commit, all io.Reader) (io.Reader, error) {
@@ -195,18 +193,18 @@ func (r *Repo) withoutSecrets(ctx context.Context, c Commit, all io.Reader) (io.
 	if err != nil {
 		return nil, err
 	}
-	var now, ever []blob
+	var now, ever []held.Blob
 	for _, e := range entries { // 100644 blob OBJECT\tPATH
 		about, path, _ := strings.Cut(e, "\t")
 		if f := strings.Fields(about); len(f) == 3 && f[1] == "blob" {
-			now = append(now, blob{f[2], path})
+			now = append(now, held.Blob{Object: f[2], Path: path})
 		}
 	}
 	lines := bufio.NewScanner(all)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() { // OBJECT PATH
 		object, path, _ := strings.Cut(lines.Text(), " ")
-		ever = append(ever, blob{object, path})
+		ever = append(ever, held.Blob{Object: object, Path: path})
 	}
 	if err := lines.Err(); err != nil {
 		return nil, err
@@ -217,83 +215,20 @@ func (r *Repo) withoutSecrets(ctx context.Context, c Commit, all io.Reader) (io.
 	}
 	open := map[string]bool{}
 	for _, b := range now {
-		open[b.object] = open[b.object] || !secret[b]
+		open[b.Object] = open[b.Object] || !secret[b]
 	}
 	var out bytes.Buffer
 	for _, b := range ever {
-		if open[b.object] || !secret[b] {
-			out.WriteString(b.object + "\n")
+		if open[b.Object] || !secret[b] {
+			out.WriteString(b.Object + "\n")
 		}
 	}
 	return &out, nil
 }
 
-// secrets returns those of some files that hold a secret, by their names or by what is in them.
-func secrets(ctx context.Context, g git.Git, files []blob) (map[blob]bool, error) {
-	out := map[blob]bool{}
-	var judged []blob
-	for _, b := range files {
-		named, err := held.Committed(b.path, 0, func() (string, error) { judged = append(judged, b); return "", nil })
-		if err != nil {
-			return nil, err
-		}
-		if named {
-			out[b] = true
-		}
-	}
-	if len(judged) == 0 {
-		return out, nil
-	}
-	var asked strings.Builder
-	for _, b := range judged {
-		asked.WriteString(b.object + "\n")
-	}
-	answers, to := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		err := g.Pipe(ctx, strings.NewReader(asked.String()), to, "cat-file", "--batch")
-		done <- err
-		_ = to.CloseWithError(err)
-	}()
-	err := readBlobs(bufio.NewReader(answers), judged, out)
-	_ = answers.CloseWithError(errors.Join(err, io.ErrClosedPipe))
-	return out, errors.Join(err, <-done)
-}
-
-// readBlobs reads the answers of cat-file about some files, and notes those that hold a secret. An object that is a folder, because a folder
-// had that name once, is none.
-func readBlobs(answers *bufio.Reader, files []blob, secret map[blob]bool) error {
-	for _, b := range files {
-		line, err := answers.ReadString('\n') // OBJECT TYPE SIZE, or OBJECT missing
-		if err != nil {
-			return fmt.Errorf("read what %s holds: %w", text.OneLine(b.path), err)
-		}
-		about := strings.Fields(line)
-		if len(about) != 3 {
-			continue
-		}
-		size, err := strconv.ParseInt(about[2], 10, 64)
-		if err != nil {
-			return fmt.Errorf("read what %s holds: %w", text.OneLine(b.path), err)
-		}
-		content := io.LimitReader(answers, size)
-		if about[1] == "blob" {
-			secret[b], err = held.Committed(b.path, size, func() (string, error) {
-				data, err := io.ReadAll(content)
-				return string(data), err
-			})
-		}
-		if err == nil {
-			_, err = io.Copy(io.Discard, content)
-		}
-		if err == nil {
-			_, err = answers.Discard(1) // a line end
-		}
-		if err != nil {
-			return fmt.Errorf("read what %s holds: %w", text.OneLine(b.path), err)
-		}
-	}
-	return nil
+// secrets is [held.Blobs] of a repository.
+func secrets(ctx context.Context, g git.Git, files []held.Blob) (map[held.Blob]bool, error) {
+	return held.Blobs(files, func(in io.Reader, out io.Writer) error { return g.Pipe(ctx, in, out, "cat-file", "--batch") })
 }
 
 // begin makes the driver's git folder of a tree, and the files of a commit in the tree.
@@ -332,11 +267,11 @@ func hideSecrets(ctx context.Context, g git.Git) error {
 	if err != nil {
 		return err
 	}
-	var files []blob
+	var files []held.Blob
 	for _, e := range entries { // 100644 OBJECT 0\tPATH
 		about, path, _ := strings.Cut(e, "\t")
 		if f := strings.Fields(about); len(f) == 3 && f[0] != "160000" {
-			files = append(files, blob{f[1], path})
+			files = append(files, held.Blob{Object: f[1], Path: path})
 		}
 	}
 	secret, err := secrets(ctx, g, files)
@@ -346,7 +281,7 @@ func hideSecrets(ctx context.Context, g git.Git) error {
 	var hidden bytes.Buffer
 	for _, b := range files {
 		if secret[b] {
-			hidden.WriteString(b.path + "\x00")
+			hidden.WriteString(b.Path + "\x00")
 		}
 	}
 	if hidden.Len() == 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mycelium/internal/credential/held"
 	"mycelium/internal/text"
 	"mycelium/internal/worktree/git"
 )
@@ -20,7 +21,7 @@ func (r *Repo) Lacks(ctx context.Context, at Commit) (out []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var files []blob
+	var files []held.Blob
 	var modules, hidden, filtered []string
 	for _, e := range entries { // 100644 blob OBJECT\tPATH
 		about, path, _ := strings.Cut(e, "\t")
@@ -28,7 +29,7 @@ func (r *Repo) Lacks(ctx context.Context, at Commit) (out []string, err error) {
 		if len(f) == 3 && f[1] == "commit" {
 			modules = append(modules, path)
 		} else if len(f) == 3 {
-			files = append(files, blob{f[2], path})
+			files = append(files, held.Blob{Object: f[2], Path: path})
 		}
 	}
 	secret, err := secrets(ctx, g, files)
@@ -37,7 +38,7 @@ func (r *Repo) Lacks(ctx context.Context, at Commit) (out []string, err error) {
 	}
 	for _, b := range files {
 		if secret[b] {
-			hidden = append(hidden, b.path)
+			hidden = append(hidden, b.Path)
 		}
 	}
 	lines, err := g.Run(ctx, "grep", "-h", "-I", "-E", `^[^#].*[[:space:]]filter=`, string(at), "--", ":(glob)**/.gitattributes")

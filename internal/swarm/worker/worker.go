@@ -42,6 +42,7 @@ type Order struct {
 	Resume   string   `json:"resume,omitempty"`  // id of the conversation that it goes on with, if it can
 	Again    string   `json:"again,omitempty"`   // what is said then, in the place of the prompt
 	Anywhere bool     `json:"anywhere,omitzero"` // myc lies where an agent may write, and a person accepted that
+	Wall     string   `json:"wall,omitempty"`    // yes: it does not start without the light wall; no: it starts without; empty: as this machine can
 	Profile  string   `json:"profile,omitempty"` // of the sandbox, for the runner command
 	// Unsandboxed says that a person accepted that it runs outside of a sandbox.
 	Unsandboxed bool `json:"unsandboxed,omitzero"`

@@ -2,6 +2,7 @@
 package charts
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -30,7 +31,10 @@ func Room() site.Room {
 		at := room{s}
 		return []site.Route{{Pattern: "GET /charts", Serve: at.page}, site.Described(
 			openapi.Operation{Method: http.MethodGet, Path: "/api/charts", ID: "charts", Tag: "log", Summary: "What a project recorded over time"},
-			at.api, asked{}, []Chart{})}
+			at.api, asked{}, []Chart{}), site.Described(
+			openapi.Operation{Method: http.MethodGet, Path: "/api/asks", ID: "asks", Tag: "log",
+				Summary: "How often people were asked, by active hour, by rule and by agent"},
+			at.asksAPI, asked{}, index.Asks{})}
 	}}
 }
 
@@ -80,8 +84,15 @@ type view struct {
 	Projects, Spans []site.Choice
 	Key             string
 	Charts          []Chart
+	Asks            index.Asks // within the span
 	Problem         string
 }
+
+// RuleName is the name of a rule that asked, for the page.
+func (v view) RuleName(name string) string { return text.OneLine(index.RuleName(name)) }
+
+// AgentName is the name of an agent likewise.
+func (v view) AgentName(name string) string { return text.OneLine(cmp.Or(name, "–")) }
 
 // Row is one line of the table of a chart.
 type Row struct {
@@ -125,7 +136,10 @@ func (s room) page(w http.ResponseWriter, r *http.Request, d device.Device) {
 			shown.Projects = append(shown.Projects, site.Choice{Value: site.Key(p), Text: name, Chosen: n == i})
 		}
 		var err error
-		if shown.Charts, err = s.charts(r.Context(), list[i], over); err != nil {
+		if shown.Charts, err = s.charts(r.Context(), list[i], over); err == nil {
+			shown.Asks, err = s.asks(r.Context(), list[i], over)
+		}
+		if err != nil {
 			shown.Problem = text.Visible(text.Describe(err))
 		}
 	}
@@ -141,18 +155,37 @@ type asked struct {
 }
 
 func (s room) api(w http.ResponseWriter, r *http.Request, _ device.Device) {
+	answer(s, w, r, s.charts)
+}
+
+// asksAPI sends how often people were asked, for programs.
+func (s room) asksAPI(w http.ResponseWriter, r *http.Request, _ device.Device) {
+	answer(s, w, r, s.asks)
+}
+
+// answer sends what is counted of the project and the time of a request.
+func answer[T any](s room, w http.ResponseWriter, r *http.Request, count func(context.Context, state.Paths, span) (T, error)) {
 	p, ok := s.Project(r.URL.Query().Get("project"))
 	if !ok {
 		site.Problem(w, http.StatusNotFound,
 			failure.New(failure.NotFound, errors.New("there is no such project"), "GET /api/status lists their keys"))
 		return
 	}
-	all, err := s.charts(r.Context(), p, spanOf(r.URL.Query().Get("span")))
+	out, err := count(r.Context(), p, spanOf(r.URL.Query().Get("span")))
 	if err != nil {
 		site.Problem(w, http.StatusInternalServerError, err)
 		return
 	}
-	site.JSON(w, all)
+	site.JSON(w, out)
+}
+
+// asks counts how often people of a project were asked within a time that ends now.
+func (s room) asks(ctx context.Context, p state.Paths, over span) (a index.Asks, err error) {
+	err = s.WithIndex(ctx, p, func(x *index.Index) error {
+		a, err = x.Asks(ctx, s.Now().Add(-over.long), time.Time{})
+		return err
+	})
+	return a, err
 }
 
 // charts counts what a project recorded within a time that ends now.
@@ -178,6 +211,7 @@ func (s room) charts(ctx context.Context, p state.Paths, over span) (out []Chart
 // callCharts are the charts of what the log has.
 func callCharts(parts []index.Slice) []Chart {
 	calls, decisions := newChart("calls", "Calls by how they ended", "calls"), newChart("decisions", "Decisions by who made them", "calls")
+	asks := newChart("asks", "Questions about calls of agents", "calls")
 	took, tokens := newChart("latency", "How long calls took", "ms"), newChart("tokens", "Tokens of reasoning", "tokens")
 	for _, p := range parts {
 		for _, name := range index.Outcomes() {
@@ -186,6 +220,8 @@ func callCharts(parts []index.Slice) []Chart {
 		for _, name := range index.Deciders() {
 			decisions.add(p.Start, name, number(float64(p.Deciders[name])))
 		}
+		asks.add(p.Start, "a person was asked", number(float64(p.Person)))
+		asks.add(p.Start, "a model settled", number(float64(p.Model)))
 		var mean, longest *float64
 		if p.Ended > 0 {
 			mean, longest = millis(p.Took/time.Duration(p.Ended)), millis(p.Longest)
@@ -195,7 +231,8 @@ func callCharts(parts []index.Slice) []Chart {
 		tokens.add(p.Start, "tokens", number(float64(p.Tokens)))
 	}
 	decisions.drop()
-	return []Chart{*calls, *decisions, *took, *tokens}
+	asks.drop()
+	return []Chart{*asks, *calls, *decisions, *took, *tokens}
 }
 
 // waitChart is how long requests waited for an answer.

@@ -44,6 +44,7 @@ type card struct {
 	RuleOnce        string // likewise of an approval as a rule
 	Promotion       bool
 	Outcome, Via    string // of a request that is settled
+	Keep            bool   // it is settled, and its approval can be kept: by a rule the call is not asked about again
 	Place           string // file:line of the rule that asks
 	Task            string // of the agent
 	Before          []earlier
@@ -92,7 +93,8 @@ func cardOf(p state.Paths, r approval.Request) card {
 		Session: one(cmp.Or(r.Session, r.Principal)), Category: one(strings.ToLower(strings.ReplaceAll(r.Category, "_", " "))),
 		Reason: text.Visible(r.Reason), Rule: one(r.Rule), Opinion: text.Visible(r.Opinion), Thinking: text.Visible(r.Thinking),
 		Waiting: r.Waiting, Created: r.Created, Deadline: r.Deadline, OnceOnly: one(r.Refuses(approval.Session)),
-		Promotion: r.Rule == approval.PromotionRule, Outcome: outcome(r), Sure: boxOf(r.Demand())}
+		Promotion: r.Rule == approval.PromotionRule, Outcome: outcome(r), Keep: r.Keepable() == "" && r.Rule == "",
+		Sure: boxOf(r.Demand())}
 	if r.Parent != "" {
 		c.Parent = one(r.Principal)
 	}

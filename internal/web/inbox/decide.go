@@ -82,6 +82,11 @@ func (s room) said(kind string, p state.Paths, form url.Values, d device.Device)
 				api.AcceptParams{Items: []backend.Acceptance{{Name: name, Digest: digest}}, Device: d.ID})
 			return err
 		}}
+	case kindKeep + " keep":
+		return decision{"will not be asked about " + one(form.Get("title")) + " again", func(r *http.Request) error {
+			_, err := site.Ask(r.Context(), s.Site, p, api.ApprovalsKeep, api.KeepParams{ID: name, Digest: digest, Device: d.ID, Sure: sureIn(form)})
+			return err
+		}}
 	case kindSkill + " approve":
 		return decision{"approved the skill " + one(name), func(r *http.Request) error {
 			_, err := site.Ask(r.Context(), s.Site, p, api.ApproveSkill, api.ServedSkillParams{Name: name, Digest: digest, Device: d.ID,

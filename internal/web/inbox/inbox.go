@@ -34,6 +34,7 @@ func Room() site.Room {
 				{Pattern: "GET /inbox/{project}/{id}", Serve: in.one},
 				{Pattern: "POST /inbox/{project}/{id}", Serve: in.answer},
 				{Pattern: "GET /inbox/{project}/" + kindSkill, Serve: in.skill},
+				{Pattern: "POST /inbox/{project}/" + kindKeep, Serve: in.decide(kindKeep)},
 				{Pattern: "POST /inbox/{project}/" + kindHeld, Serve: in.decide(kindHeld)},
 				{Pattern: "POST /inbox/{project}/" + kindSkill, Serve: in.decide(kindSkill)},
 				{Pattern: "POST /inbox/{project}/" + kindFiles, Serve: in.decide(kindFiles)},

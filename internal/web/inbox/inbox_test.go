@@ -50,6 +50,7 @@ func TestInjections(t *testing.T) {
 				For: approval.Rule}}}})
 			in.Cards, in.Done = append(in.Cards, c), &c
 		}
+		in.Done.Keep = true
 		one := in.Cards[1]
 		one.Alone, one.RuleOnce = true, ""
 		one.Ways = []way{{"call", x, x, x}, {"folder", x, x, x}}

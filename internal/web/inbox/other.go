@@ -20,6 +20,7 @@ import (
 // The kinds of what waits besides calls. They are the last element of the address of its form.
 const (
 	kindHeld  = "held"
+	kindKeep  = "keep" // an approval that was given once
 	kindSkill = "skill"
 	kindFiles = "files"
 	kindWork  = "work"

@@ -49,6 +49,39 @@ func (s room) approval(r *http.Request, _ device.Device, p named) (approval.Requ
 	return site.Ask(r.Context(), s.Site, at, api.ApprovalsShow, api.ApprovalParams{ID: p.ID})
 }
 
+// keeping keeps an approval.
+type keeping struct {
+	Project string `path:"project" about:"key of the project, as /api/status has it"`
+	ID      string `path:"id" about:"id of the request, or its first letters"`
+	How     how    `body:"json"`
+}
+
+// how is how an approval is kept.
+type how struct {
+	As     approval.As `json:"as,omitempty" about:"which calls the rule allows; left out: this call, or of a tool that reaches hosts those hosts"`
+	Digest string      `json:"digest,omitempty" about:"of the request, as it was read; look needs none"`
+	Reason string      `json:"reason,omitempty" about:"it stands above the rule"`
+	Sure   bool        `json:"sure,omitzero" about:"a critical call is kept only with true: somebody has read what it would do"`
+	Look   bool        `json:"look,omitzero" about:"nothing is written: the reply says what the rule would have answered"`
+}
+
+func (s room) keep(r *http.Request, d device.Device, p keeping) (api.KeepReply, error) {
+	at, err := s.project(p.Project)
+	if err != nil {
+		return api.KeepReply{}, err
+	}
+	if p.How.Digest == "" && !p.How.Look {
+		return api.KeepReply{}, failure.New(failure.Usage, errors.New("it is not said which request is kept"),
+			"send the digest that the request had when it was read")
+	}
+	k, err := site.Ask(r.Context(), s.Site, at, api.ApprovalsKeep, api.KeepParams{ID: p.ID, As: p.How.As, Digest: p.How.Digest,
+		Reason: p.How.Reason, Device: d.ID, Sure: p.How.Sure, Look: p.How.Look})
+	if err == nil && !p.How.Look {
+		s.Tell("kept by " + d.ID + ": " + text.OneLine(k.Request.ID) + " of " + site.Name(at))
+	}
+	return k, err
+}
+
 // answering is an answer to a request.
 type answering struct {
 	Project string `path:"project" about:"key of the project, as /api/status has it"`

@@ -37,6 +37,8 @@ func Room() site.Room {
 			site.Operation(get("/api/approvals", "approvals", "approvals", "What waits for a person"), at.approvals),
 			site.Operation(get("/api/approvals/{project}/{id}", "approval", "approvals", "One request, also one that is settled"), at.approval),
 			site.Operation(answer, at.answer),
+			site.Operation(openapi.Operation{Method: http.MethodPost, Path: "/api/approvals/{project}/{id}/keep", ID: "keepApproval",
+				Tag: "approvals", Summary: "Keep an approval that was given once, as a rule"}, at.keep),
 			site.Operation(get("/api/log", "log", "log", "Recorded calls, the newest first"), at.log),
 			site.Operation(get("/api/tools/seen", "seenTools", "policy", "The tools that a role sees, or all with the reason why not"), at.tools),
 		}

@@ -6,7 +6,8 @@ git config --global init.defaultBranch main
 git config --global advice.detachedHead false
 cd ~/shop
 git init -q
-myc init >/dev/null
+myc init --sandbox "$SANDBOX" >/dev/null
+wall=$(grep "^  wall: " mycelium.yaml)
 myc skill eject --all >/dev/null # what governs lies in the project, where the chains attack it
 myc roles eject --all >/dev/null
 mkdir -p src tests tools scripts notes docs private skills/notes/scripts
@@ -19,12 +20,15 @@ node_modules/
 X
 cat > mycelium.yaml <<'X'
 session: {defaultRole: developer, roles: [guest, developer]}
-policy: {fallback: {mcp: allow, agent: ask}, rules: [rules.yaml]}
+policy:
+  fallback: {mcp: allow, agent: ask}
+  rules: [rules.yaml]
 approval: {mode: local}
 agents: {denials: {end: 0}}
 mcpServers:
   srv: {command: python3, args: [tools/srv.py]}
 X
+sed -i "s/^policy:/&\n$wall/" mycelium.yaml
 cat > skills/notes/SKILL.yaml <<'X'
 name: notes
 description: Keeps notes on the server.

@@ -90,7 +90,7 @@ func OpenBox(ctx context.Context, b *base.App, o Box) (x *Boxed, err error) {
 	if err != nil {
 		return x, err
 	}
-	options := claudeOptions{role: o.Role, skills: o.Skills, ask: o.Ask, writes: o.Writes, dir: tree, worker: true}
+	options := startOptions{agent: known, role: o.Role, skills: o.Skills, ask: o.Ask, writes: o.Writes, dir: tree, worker: true}
 	if x.Session, err = a.mintFor(ctx, c, options); err != nil {
 		return x, err
 	}
@@ -128,6 +128,11 @@ func (x *Boxed) furnish(ctx context.Context, known harness.Agent, o Box) error {
 	private, err := s.Private(o.Home, a.Environ, []string{s.Small, hook.DoorGateway, socket})
 	if err != nil {
 		return err
+	}
+	for to, from := range private.Logins { // copies: the person's own files are not in the sandbox
+		if private.Files[to], err = os.ReadFile(from); err != nil {
+			return fmt.Errorf("sign %s in: %w", known.Title, err)
+		}
 	}
 	for path, text := range private.Files {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -45,8 +45,8 @@ func (a *app) attach(ctx context.Context) (*base.Client, error) {
 const agentTTL = 7 * 24 * time.Hour
 
 // mintFor mints the session of an agent that a person starts.
-func (a *app) mintFor(ctx context.Context, c *base.Client, o claudeOptions) (api.Session, error) {
-	p := api.SessionParams{Name: "claude", Role: o.role, Skills: o.skills, TTL: int64(agentTTL), Ask: o.ask, Writes: o.writes,
+func (a *app) mintFor(ctx context.Context, c *base.Client, o startOptions) (api.Session, error) {
+	p := api.SessionParams{Name: o.agent.Name, Role: o.role, Skills: o.skills, TTL: int64(agentTTL), Ask: o.ask, Writes: o.writes,
 		Worker: o.worker}
 	if o.worker {
 		p.Folder = o.dir
@@ -94,7 +94,7 @@ func (a *app) endFor(ctx context.Context, id string) {
 
 // claudeFiles writes the settings and the MCP configuration of one run into the state of the project, where no agent can write. If
 // they were passed on the command line, Claude Code would store them in a file that an agent can write. end stops to answer its events.
-func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Session, o claudeOptions) (folder string,
+func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Session, o startOptions) (folder string,
 	end func(), err error) {
 	end = func() {}
 	defer func() {
@@ -125,8 +125,7 @@ func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Sessi
 	if err != nil {
 		return "", end, err
 	}
-	// The daemon was started with --config already.
-	argv := slices.Concat([]string{s.Myc, "-C", dir}, paths.Pin(), []string{"mcp"})
+	argv := gatewayCommand(s, paths)
 	gateway := map[string]any{"command": argv[0], "args": argv[1:]}
 	servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{install.DefaultGateway: gateway}},
 		json.Deterministic(true), jsontext.WithIndent("  "))
@@ -139,7 +138,7 @@ func (a *app) claudeFiles(ctx context.Context, program, dir string, of api.Sessi
 	if err := a.prepareShell(folder, s, paths, settings, argv, o); err != nil {
 		return "", end, errors.Join(err, os.RemoveAll(folder))
 	}
-	for name, text := range map[string][]byte{settingsName: settings, "mcp.json": servers} {
+	for name, text := range map[string][]byte{settingsName: settings, mcpName: servers} {
 		if err := atomicfile.Note(filepath.Join(folder, name), text, 0o600); err != nil {
 			return "", end, errors.Join(err, os.RemoveAll(folder))
 		}
@@ -160,20 +159,19 @@ func (a *app) events(project state.Paths, token, shell string) *web.AgentEvents 
 }
 
 // runAgent runs a program on this terminal, with the token of its session. It passes signals on, and returns the program's exit code.
-func (a *app) runAgent(l harness.Launch, program string, argv []string, token string) error {
+func (a *app) runAgent(launched *Launch, program string, argv []string) error {
 	cmd := exec.Command(program, argv...) //nolint:noctx // an interrupt at the terminal is for the agent itself
-	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = a.environ(l, token), a.In, a.Out, a.Err
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = launched.Environ, a.In, a.Out, a.Err
 	if !a.Found { // else the agent works where the person is, below the project
 		cmd.Dir = a.Dir
 	}
-	dieWith(cmd)
 	ends := make(chan os.Signal, 1)
 	signal.Notify(ends, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(ends)
 	runtime.LockOSThread() // the agent dies with the thread that starts it
 	defer runtime.UnlockOSThread()
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start %s: %w", program, err)
+	if err := launched.begin(cmd); err != nil {
+		return err
 	}
 	gone := make(chan error, 1)
 	go func() { gone <- cmd.Wait() }()

@@ -29,16 +29,12 @@ func (l *Launch) Start(path string, args []string) (*agent.Program, error) {
 	stderr := &keeper.Tail{Most: maxTail}
 	cmd := exec.Command(path, args...) //nolint:noctx,gosec // the engine ends it; the program is the one that was found
 	cmd.Env, cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = l.Environ, l.Dir, childIn, childOut, stderr
-	dieWith(cmd)
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
-	cmd.SysProcAttr.Setpgid = true
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	started, gone := make(chan error), make(chan error, 1)
 	go func() {
 		runtime.LockOSThread() // the program dies with the thread that starts it
 		defer runtime.UnlockOSThread()
-		err := cmd.Start()
+		err := l.begin(cmd)
 		_, _ = childIn.Close(), childOut.Close()
 		if started <- err; err == nil {
 			gone <- cmd.Wait()

@@ -8,6 +8,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
 	"mycelium/internal/audit/index"
+	"mycelium/internal/harness"
 	"mycelium/internal/node/api"
 )
 
@@ -35,7 +36,7 @@ func (a *app) begin(session string) (*ending, error) {
 
 // tell prints what happened, on stderr: stdout belongs to the agent. The counts are those of the log. The cost is what the daemon has
 // followed, and is left out where it is not known.
-func (e *ending) tell(ctx context.Context) {
+func (e *ending) tell(ctx context.Context, agent harness.Agent) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), base.AnswerWithin)
 	defer cancel()
 	t, err := index.TallyOf(ctx, e.log, e.from, e.session)
@@ -44,27 +45,33 @@ func (e *ending) tell(ctx context.Context) {
 		return
 	}
 	what := []string{fmt.Sprintf("%d allowed", t.Allowed), fmt.Sprintf("%d asked", t.Asked), fmt.Sprintf("%d denied", t.Denied)}
-	if cost := e.cost(ctx); cost > 0 {
+	cost, heard, known := e.runs(ctx)
+	if cost > 0 {
 		what = append(what, fmt.Sprintf("$%.2f", cost))
+	}
+	if known && !heard && agent.Launch.Prefix.Variable == "" { // no program of ours stands before its shell
+		fmt.Fprintf(e.app.Err, "myc: no hook of %s came: if it ran anything, no policy decided about that, and it ran outside of the sandbox\n"+
+			"hint: myc hook check %s tells whether this version runs its hooks\n", agent.Title, agent.Name)
 	}
 	fmt.Fprintf(e.app.Err, "myc: %s. See: myc audit query --session %s\n", strings.Join(what, ", "), e.session)
 }
 
-// cost is what the runs of the session have cost, in US dollars; 0 where nobody knows.
-func (e *ending) cost(ctx context.Context) (sum float64) {
+// runs asks the daemon for the cost of the runs of the session, in US dollars, and whether a hook came that began one. known is false where the
+// daemon does not answer.
+func (e *ending) runs(ctx context.Context) (cost float64, heard, known bool) {
 	c, err := e.app.Running(ctx)
 	if err != nil || c == nil {
-		return 0
+		return 0, false, false
 	}
 	defer c.Close()
 	runs, err := base.Call(ctx, c, api.Runs, api.None{})
 	if err != nil {
-		return 0
+		return 0, false, false
 	}
 	for _, r := range runs {
 		if r.Session == e.session {
-			sum += r.Cost
+			cost, heard = cost+r.Cost, true
 		}
 	}
-	return sum
+	return cost, heard, true
 }

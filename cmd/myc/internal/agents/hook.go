@@ -39,6 +39,14 @@ func QuickHook(ctx context.Context, a *base.App, args []string) (code int, ok bo
 // Claude is `myc claude`.
 func Claude(a *base.App) *cobra.Command { return (&app{a}).claudeCmd() }
 
+// Codex is the command myc codex.
+func Codex(a *base.App) *cobra.Command {
+	return (&app{a}).otherCmd("codex", `exec "run the tests"`, "resume --last")
+}
+
+// Gemini is the command myc gemini.
+func Gemini(a *base.App) *cobra.Command { return (&app{a}).otherCmd("gemini", `-p "run the tests"`) }
+
 func (a *app) hookCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "hook AGENT", Short: "Answer one event of an agent; install and check the hook",

@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/policy"
+	"mycelium/internal/sandbox/light"
 	"mycelium/internal/text"
 )
 
@@ -136,6 +137,11 @@ func (a *app) hookInstall(agent string, f installFlags, out bool) error {
 	changes, err := act()
 	if err != nil {
 		return fileFailure(err)
+	}
+	for _, c := range changes {
+		if err := light.Renew(s.State.Runs(), c.File); err != nil {
+			return err
+		}
 	}
 	if a.JSON {
 		return a.PrintJSON(changes)

@@ -2,10 +2,13 @@ package agents
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/approval"
@@ -15,21 +18,41 @@ import (
 	"mycelium/internal/node/failure"
 )
 
-// Launch is what Claude Code is started with, so that it works under the policy: a session, our hook, and the gateway as its only MCP
+// Launch has the parts with which an agent is started, so that it works under the policy: a session, our hook, and the gateway as its only MCP
 // server. A daemon runs as long as it is not closed.
 type Launch struct {
 	Session api.Session
 	Options []string // of the command line, which come first
 	Environ []string
 	Dir     string
-	Hands   bool // the role sees tools of Claude Code's own
+	Hands   bool // the role sees tools of the agent's own
 
-	app     *app
-	agent   harness.Agent
-	program string // its
-	files   string // the folder of the run
-	close   []func()
+	app      *app
+	agent    harness.Agent
+	program  string   // its
+	files    string   // the folder of the run
+	home     string   // the folder with its configuration and conversations, if those are of this project only
+	fixed    []string // files of that folder that it must not change
+	tree     string   // of a worker, links resolved; "": it works in the project
+	start    string   // the folder in which the program starts, links resolved
+	wall     Wall
+	unwalled sync.Once // a person is told once that no wall stands
+	tell     func(line string)
+	close    []func()
 }
+
+// warn tells the person of an agent something, and how to mend it.
+func (l *Launch) warn(line, hint string) {
+	if l.tell != nil {
+		l.tell(line + "; " + hint)
+		return
+	}
+	fmt.Fprintf(l.app.Err, "myc: %s\nhint: %s\n", line, hint)
+}
+
+// served says that this process starts the commands of the agent's shell, which cannot start them behind the light wall. Elsewhere there is
+// no light wall.
+const served = runtime.GOOS == "linux"
 
 // Close ends the session and removes its files.
 func (l *Launch) Close() {
@@ -39,9 +62,9 @@ func (l *Launch) Close() {
 	l.close = nil
 }
 
-// launch prepares a start of Claude Code.
-func (a *app) launch(ctx context.Context, program string, o claudeOptions) (l *Launch, err error) {
-	l = &Launch{app: a, program: program}
+// launch prepares a start of an agent.
+func (a *app) launch(ctx context.Context, program string, o startOptions) (l *Launch, err error) {
+	l = &Launch{app: a, program: program, agent: o.agent, tree: o.dir, wall: o.wall}
 	defer func() {
 		if err != nil {
 			l.Close()
@@ -57,20 +80,37 @@ func (a *app) launch(ctx context.Context, program string, o claudeOptions) (l *L
 	if err != nil {
 		return l, err
 	}
+	if served {
+		l.close = append(l.close, a.keepDaemon(ctx, c))
+		if c, err = a.attach(ctx); err != nil {
+			return l, err
+		}
+	}
 	l.close = append(l.close, c.Close) // an automatic daemon does not end while a client is attached
 	if l.Session, err = a.mintFor(ctx, c, o); err != nil {
 		return l, err
 	}
 	l.close = append(l.close, func() { a.endFor(ctx, l.Session.ID) })
-	var closeFiles func()
-	l.files, closeFiles, err = a.claudeFiles(ctx, program, l.Dir, l.Session, o)
-	if err != nil {
-		return l, err
-	}
-	l.close = append(l.close, closeFiles, func() { _ = os.RemoveAll(l.files) })
-	l.agent, _ = harness.Named("claude")
-	l.Options = l.agent.Launch.Options(filepath.Join(l.files, settingsName), filepath.Join(l.files, "mcp.json"))
 	l.Environ = a.environ(l.agent.Launch, l.Session.Token)
+	if options := l.agent.Launch.Options; options == nil {
+		if err := a.privateFiles(ctx, l); err != nil {
+			return l, err
+		}
+	} else {
+		var closeFiles func()
+		if l.files, closeFiles, err = a.claudeFiles(ctx, program, l.Dir, l.Session, o); err != nil {
+			return l, err
+		}
+		l.close = append(l.close, closeFiles, func() { _ = os.RemoveAll(l.files) })
+		l.Options = options(filepath.Join(l.files, settingsName), filepath.Join(l.files, mcpName))
+	}
+	if served {
+		end, err := a.serveShell(ctx, l)
+		if err != nil {
+			return l, err
+		}
+		l.close = append(l.close, end)
+	}
 	return l, nil
 }
 
@@ -94,6 +134,8 @@ type Start struct {
 	Dir      string // where it works: a linked worktree of the project; empty: the project's folder
 	Within   string // profile of the sandbox for commands that no rule has in one; empty: they run outside
 	Writes   string // the only file that it may change, absolute, links resolved; empty: what the policy says
+	Wall     Wall
+	Tell     func(line string) // tells the person that no light wall stands; nil: standard error does
 }
 
 // resolved is a folder without links; "" stays so.
@@ -114,11 +156,13 @@ func StartClaude(ctx context.Context, b *base.App, s Start) (*Launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := a.launch(ctx, s.Program, claudeOptions{role: s.Role, skills: s.Skills, ask: s.Ask, anywhere: s.Anywhere,
-		within: s.Within, writes: s.Writes, dir: tree, worker: s.Worker})
+	known, _ := harness.Named("claude")
+	l, err := a.launch(ctx, s.Program, startOptions{agent: known, role: s.Role, skills: s.Skills, ask: s.Ask, anywhere: s.Anywhere,
+		within: s.Within, writes: s.Writes, dir: tree, worker: s.Worker, wall: s.Wall})
 	if err != nil {
 		return nil, err
 	}
+	l.tell = s.Tell
 	v, err := a.OpenView()
 	if err != nil {
 		l.Close()

@@ -17,6 +17,7 @@ func Check(a *base.App) base.Check {
 	return func(ctx context.Context, v *project.View, add base.Report) {
 		(&app{a}).doctorHooks(ctx, v, add)
 		doctorOwnSandbox(a, v, add)
+		doctorLightWall(v.Project.State.Root, add)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"mycelium/internal/harness"
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/sandbox/light"
 )
 
 // program returns the program that the entries of agents run, as it is or would be installed.
@@ -50,10 +51,16 @@ func (a *app) installProgram(scope harness.Scope, anywhere bool) error {
 	p.Anywhere = anywhere
 	if scope == harness.Managed {
 		_, err = p.Check()
-	} else {
-		err = p.Install()
+		return fileFailure(err)
 	}
-	return fileFailure(err)
+	if err := p.Install(); err != nil {
+		return fileFailure(err)
+	}
+	paths, err := a.State()
+	if err != nil {
+		return err
+	}
+	return light.Renew(paths.Runs(), programsOf(&install.Setup{Myc: p.Myc, Small: p.Path()})...) // a person may have updated them
 }
 
 // scope returns the scope that the flags name.

@@ -112,11 +112,7 @@ func (c *proving) judge(ctx context.Context, p *Proof, dir string, model *fake.S
 	}
 	p.Blocked, p.Ran = !there(deniedCommand), there(allowedCommand)
 	turns := model.Turns()
-	if len(turns) > 1 {
-		for _, b := range turns[1].ToolResults() {
-			p.Told += b.Text
-		}
-	}
+	p.Told = told(turns)
 	if p.Blocked && p.Ran && runErr == nil {
 		return nil
 	}
@@ -128,4 +124,14 @@ func (c *proving) judge(ctx context.Context, p *Proof, dir string, model *fake.S
 		return errors.Join(fmt.Errorf("%s did not ask the scripted model anything", c.agent.Title), runErr)
 	}
 	return nil
+}
+
+// told returns the results of the calls of a model's first turn.
+func told(turns []fake.Request) (text string) {
+	if len(turns) > 1 {
+		for _, b := range turns[1].ToolResults() {
+			text += b.Text
+		}
+	}
+	return text
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -39,8 +40,8 @@ func (l *Launch) Prove(ctx context.Context) error {
 	defer cancel()
 	model := fake.New()
 	defer model.Close()
-	file := filepath.Join(l.files, "proof") // in the state, where no agent may write
-	tool, input := l.agent.Shell("touch " + file)
+	file := filepath.Join(l.files, "proof")                              // in the state, where no agent may write
+	tool, input := l.agent.Shell("touch " + file + "; echo proof-r''an") // behind the light wall nothing writes the file
 	model.Play(fake.Step{ToolUses: []fake.ToolUse{{Name: tool, Input: input}}}, fake.Step{Text: "done"})
 	log, err := l.app.begin(l.Session.ID)
 	if err != nil {
@@ -53,8 +54,9 @@ func (l *Launch) Prove(ctx context.Context) error {
 	if len(model.Turns()) == 0 {
 		return fmt.Errorf("%s did not ask the scripted model of the proof:%s", l.agent.Title, tail(string(out)))
 	}
-	if _, err := os.Lstat(file); err == nil {
-		_ = os.Remove(file)
+	_, missing := os.Lstat(file)
+	_ = os.Remove(file)
+	if missing == nil || strings.Contains(told(model.Turns()), "proof-ran") {
 		return &UnprovedError{"it ran a command that was denied"}
 	}
 	if status := gatewayOf(out); status != "connected" {
@@ -88,24 +90,33 @@ func (l *Launch) rehearse(ctx context.Context, url string) ([]byte, error) {
 	} else {
 		args = append(args, "--tools", "")
 	}
-	cmd := exec.CommandContext(ctx, l.program, slices.Concat(options, args, []string{"--", "Do what the script says."})...)
+	cmd := exec.Command(l.program, slices.Concat(options, args, []string{"--", "Do what the script says."})...) //nolint:noctx,gosec // see begin
 	var out bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = l.Dir, &out, &out, 5*time.Second
 	cmd.Env = slices.Concat(l.Environ, []string{"NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1"})
 	for name, value := range modelOf(url) {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
-	if err = cmd.Run(); ctx.Err() != nil {
+	runtime.LockOSThread() // the program dies with the thread that starts it
+	defer runtime.UnlockOSThread()
+	if err = l.begin(cmd); err != nil {
+		return nil, err
+	}
+	defer context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })()
+	if err = cmd.Wait(); ctx.Err() != nil {
 		return nil, fmt.Errorf("%s did not end within %s", l.agent.Title, proveWithin)
 	}
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		return nil, fmt.Errorf("start %s: %w", l.program, err)
+		return nil, fmt.Errorf("run %s: %w", l.program, err)
 	}
 	return out.Bytes(), nil
 }
 
-// settingsName is the file with the settings of a run.
-const settingsName = "settings.json"
+// The files of a run with the agent's settings and its MCP servers.
+const (
+	settingsName = "settings.json"
+	mcpName      = "mcp.json"
+)
 
 // scripted writes the settings of the run with the address of a scripted model in them, so that no other file names another one.
 func (l *Launch) scripted(url string) (file string, err error) {

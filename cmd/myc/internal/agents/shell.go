@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -25,7 +26,14 @@ func Shell(ctx context.Context, program string, args, environ []string) (code in
 	if filepath.Base(program) != agentshell.Name {
 		return 0, false
 	}
-	s := agentshell.Shell{Program: program, Args: args, Environ: environ, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+	s := shellIn(ctx, environ)
+	s.Program, s.Args, s.In, s.Out, s.Err = program, args, os.Stdin, os.Stdout, os.Stderr
+	return s.Main(), true
+}
+
+// shellIn is a run of the program before an agent's shell, in an environment.
+func shellIn(ctx context.Context, environ []string) agentshell.Shell {
+	return agentshell.Shell{Environ: environ,
 		Refused: func(n *agentshell.Note, command string, why error) { noteRefusal(ctx, n, environ, command, why) },
 		Lacked: func(n *agentshell.Note, session, command string, l approval.Lacked) error {
 			p, err := loaderOf(n, environ).Load()
@@ -34,7 +42,6 @@ func Shell(ctx context.Context, program string, args, environ []string) (code in
 			}
 			return agentshell.RecordLack(ctx, p, agentshell.Lack{Agent: n.Agent, Session: session, Command: command, Lacked: l})
 		}}
-	return s.Main(), true
 }
 
 // noteRefusal records that a command of an agent's shell does not run. It stands without a record if the log cannot be written.
@@ -64,15 +71,26 @@ func (a *app) shellOf(folder string, s *install.Setup) string {
 
 // prepareShell puts our program before the shell of the agent of a run: it knows the agent's settings as they are now, and the gateway.
 func (a *app) prepareShell(folder string, s *install.Setup, paths state.Paths, settings []byte, gateway []string,
-	o claudeOptions) error {
+	o startOptions) error {
 	lines, err := s.Lines(settings)
 	if err != nil {
 		return err
 	}
-	n := agentshell.Note{Agent: s.Agent.Name, Folder: s.Dir, Project: paths.Project, State: string(paths.Root), ID: a.ID,
-		Home: a.Getenv("HOME"), Lines: lines, Server: gateway, Within: o.within}
+	n := a.shellNote(s, paths)
+	n.Lines, n.Server, n.Within = lines, gateway, o.within
 	if o.dir != "" {
 		n.Folder = o.dir
 	}
 	return agentshell.Prepare(folder, s.Myc, n, a.Environ)
+}
+
+// shellNote is the part of the note of a run that is the same for every agent.
+func (a *app) shellNote(s *install.Setup, paths state.Paths) agentshell.Note {
+	return agentshell.Note{Agent: s.Agent.Name, Folder: s.Dir, Project: paths.Project, State: string(paths.Root), ID: a.ID,
+		Home: a.Getenv("HOME"), Served: served}
+}
+
+// gatewayCommand is the command of the gateway for an agent. The daemon was started with --config already.
+func gatewayCommand(s *install.Setup, paths state.Paths) []string {
+	return slices.Concat([]string{s.Myc, "-C", s.Dir}, paths.Pin(), []string{"mcp"})
 }

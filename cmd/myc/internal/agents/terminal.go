@@ -13,12 +13,11 @@ import (
 func (l *Launch) AtTerminal(path string, args []string) (gone <-chan error, end func(grace time.Duration), err error) {
 	cmd := exec.Command(path, append(l.Options, args...)...) //nolint:noctx,gosec // end ends it; the program is the one that was found
 	cmd.Env, cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = l.Environ, l.Dir, os.Stdin, os.Stdout, os.Stderr
-	dieWith(cmd)
 	started, ended, over := make(chan error), make(chan error, 1), make(chan struct{})
 	go func() {
 		runtime.LockOSThread() // the program dies with the thread that starts it
 		defer runtime.UnlockOSThread()
-		err := cmd.Start()
+		err := l.begin(cmd)
 		if started <- err; err == nil {
 			ended <- cmd.Wait()
 			close(over)

@@ -10,15 +10,16 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/approval"
+	"mycelium/internal/harness"
 	"mycelium/internal/node/api"
 )
 
-// isHeadless reports whether Claude Code runs without a dialog, so that nobody sees in it that a call waits.
-func isHeadless(args []string) bool {
+// isHeadless reports whether an agent runs without a dialog, so that nobody sees in it that a call waits.
+func isHeadless(l harness.Launch, args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
 	}
-	return slices.Contains(args, "-p") || slices.Contains(args, "--print")
+	return slices.ContainsFunc(args, func(arg string) bool { return slices.Contains(l.Headless, arg) })
 }
 
 // takeAsk sets --ask, which may stand anywhere before --, and returns the other arguments.

@@ -38,7 +38,7 @@ func (a *app) approvalsCmd() *cobra.Command {
 		&cobra.Command{Use: "show ID", Short: "Show one request in full, also if it is settled", Example: "  myc approvals show k3m9",
 			Args: base.ArgRange(1, 1, "one request id"),
 			RunE: func(c *cobra.Command, args []string) error { return a.approvalsShow(c.Context(), args[0]) }},
-		a.approvalsModeCmd(), a.approvalsResetCmd(), a.approvalsTokenCmd(), a.answerCmd(true), a.answerCmd(false), a.approvalsWatchCmd())
+		a.approvalsModeCmd(), a.approvalsResetCmd(), a.approvalsTokenCmd(), a.answerCmd(true), a.answerCmd(false), a.keepCmd(), a.approvalsWatchCmd())
 	return c
 }
 
@@ -207,5 +207,6 @@ func (a *app) approvalsAnswer(ctx context.Context, id string, p api.Answer) erro
 	if r.Answer != nil && r.Answer.Rule != "" {
 		fmt.Fprintf(a.Out, "written: rule %s\n", r.Answer.Rule)
 	}
+	a.tellKeep(ctx, r)
 	return nil
 }

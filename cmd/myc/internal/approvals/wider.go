@@ -36,14 +36,19 @@ func (a *app) previews(ctx context.Context, list []approval.Candidate) ([]string
 // showCandidates prints what a call can be approved as.
 func (a *app) showCandidates(ctx context.Context, r approval.Request) error {
 	list := approval.Candidates(r)
-	if r.State != approval.Pending || len(list) < 2 {
+	keeps := r.Keepable() == ""
+	if r.State != approval.Pending && !keeps || len(list) == 0 || len(list) < 2 && !keeps {
 		return nil
 	}
 	said, err := a.previews(ctx, list[1:])
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "\napprove it with --for session or --for rule, and --as:\n")
+	if keeps {
+		fmt.Fprintf(a.Out, "\nto be asked no more: myc approvals keep %s, and --as:\n", r.ID)
+	} else {
+		fmt.Fprintf(a.Out, "\napprove it with --for session or --for rule, and --as:\n")
+	}
 	rows := [][]string{{"  " + string(list[0].As), list[0].Words}}
 	for i, c := range list[1:] {
 		rows = append(rows, []string{"  " + string(c.As), said[i]})

@@ -34,9 +34,7 @@ func (a *app) auditCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.PersistentFlags().BoolVar(&a.Outside, "outside", false, "the calls of agents outside of every project")
 	c.AddCommand(a.auditTail(), a.auditQuery(), a.auditExport(),
-		a.auditRead("stats", "Totals, top tools and roles, denial rate, reasoning",
-			func(ctx context.Context, x *index.Index) error { return a.auditStats(ctx, x) }),
-		a.auditDenials(),
+		a.statsCmd(), a.auditDenials(),
 		a.auditRead("thinking", "The reasoning that came with calls, as a report",
 			func(ctx context.Context, x *index.Index) error { return a.auditThinking(ctx, x) }),
 		a.verifyCmd(), a.beginAgainCmd(),

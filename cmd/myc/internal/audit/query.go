@@ -97,36 +97,6 @@ func (a *app) auditDenials() *cobra.Command {
 	return c
 }
 
-func (a *app) auditStats(ctx context.Context, x *index.Index) error {
-	s, err := x.Stats(ctx)
-	if err != nil {
-		return err
-	}
-	if a.JSON {
-		return a.PrintJSON(s)
-	}
-	rows := [][]string{{"calls", fmt.Sprint(s.Total)}, {"denied", fmt.Sprintf("%.1f %%", 100*s.DenialRate)},
-		{"average", fmt.Sprintf("%.2f ms", s.AvgDurationMs)},
-		{"reasoning", fmt.Sprintf("with %s (%.0f %%), %d tokens", text.Count(s.Thinking.Entries, "call"),
-			100*s.Thinking.Coverage, s.Thinking.Tokens)}}
-	for _, k := range []string{"ok", "error", "denied", "unfinished"} {
-		if n := s.ByOutcome[k]; n > 0 {
-			rows = append(rows, []string{"  " + k, fmt.Sprint(n)})
-		}
-	}
-	for _, group := range []struct {
-		title string
-		list  []index.Count
-	}{{"tools", s.ByTool}, {"roles", s.ByRole}} {
-		rows = append(rows, []string{group.title, ""})
-		for _, c := range group.list {
-			rows = append(rows, []string{"  " + base.OrDash(c.Name), fmt.Sprint(c.Count)})
-		}
-	}
-	a.Facts(rows)
-	return nil
-}
-
 func (a *app) auditThinking(ctx context.Context, x *index.Index) error {
 	r, err := x.Thinking(ctx, 0)
 	if err != nil {

@@ -57,7 +57,15 @@ func callColumns() []base.Column {
 func (a *app) entryRow(e index.Entry) []string {
 	agent, child := a.agentOf(e.Session, e.Agent, e.Surface, e.Principal)
 	return []string{a.when(e.Time), a.session(e.Session), agent, base.OrDash(child), base.OrDash(e.Effect),
-		e.Outcome, base.OrDash(e.Role), e.Tool, base.OrDash(e.DecidedBy), base.OrDash(e.Sandbox), e.Reason, string(e.Args)}
+		e.Outcome, base.OrDash(e.Role), e.Tool, base.OrDash(e.DecidedBy), placeOf(e), e.Reason, string(e.Args)}
+}
+
+// placeOf says where a call ran: in a profile of the sandbox, outside of the wall, or, with a dash, in no sandbox.
+func placeOf(e index.Entry) string {
+	if e.Outside != "" {
+		return "outside"
+	}
+	return base.OrDash(e.Sandbox)
 }
 
 // lineColumns are the columns of the log's lines.

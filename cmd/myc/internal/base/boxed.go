@@ -1,13 +1,9 @@
 package base
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"mycelium/internal/config/scaffold"
 	"mycelium/internal/node/project"
@@ -16,26 +12,23 @@ import (
 	"mycelium/internal/sandbox/jail"
 )
 
-// OfferSandbox asks a person whether code of the project shall run in the sandbox, and reports whether it shall. The default is yes. Where
-// a wall cannot be built, it says which one and how that is mended, and asks nothing.
-func OfferSandbox(ctx context.Context, files project.Loader, out io.Writer, ask func(question string) (answer string, ok bool)) bool {
-	if why := NoSandbox(ctx, files); why != "" {
-		fmt.Fprintf(out, "myc: code of the project is not offered the sandbox, which does not hold here: %s\n", why)
-		return false
+// SandboxHolds reports whether the commands of coding agents can run in the sandbox here, which is then the default of a new project. Where a
+// layer of it cannot be built, it names the layer, the way to mend it, and the consequence for commands.
+func SandboxHolds(ctx context.Context, files project.Loader, out io.Writer) bool {
+	why := NoSandbox(ctx, files)
+	if why != "" {
+		fmt.Fprintf(out, "myc: the sandbox does not hold here, so commands of agents run with your rights where a rule allows them: %s\n", why)
 	}
-	for {
-		answer, ok := ask("Run code of the project (tests, builds, scripts) in the sandbox? " +
-			"In Claude Code it then runs without a question; in other agents it asks. [Y/n] ")
-		switch strings.ToLower(answer) {
-		case "", "y", "yes":
-			return ok
-		case "n", "no":
-			return false
-		}
-		if !ok {
-			return false
-		}
+	return why == ""
+}
+
+// WhereCommandsRun tells the person of a project where the commands of coding agents run on this machine. holds says that the sandbox does.
+func WhereCommandsRun(files project.Loader, holds bool) string {
+	if p, err := files.Load(); err == nil && p.Walled() && holds {
+		return "Commands of Claude Code, and of Codex and Gemini CLI that myc starts, run in the sandbox, without a question except for those " +
+			"that need your keys or lose work."
 	}
+	return "Commands of agents run with your rights: your keys, files and services are theirs where a rule allows the command."
 }
 
 // NoSandbox says why the sandbox does not hold on this machine and how that is mended, on one line; "" if it holds. Every wall is built
@@ -70,16 +63,13 @@ func ownBackend(files project.Loader) jail.Backend {
 	return p.File.Sandbox.Backend
 }
 
-// TellBoxedRule prints the rule that runs code of the project in the sandbox, for a project whose rules are there already and lack it.
-func TellBoxedRule(out io.Writer, file string) error {
-	rule, err := scaffold.BoxedRule()
-	if err != nil {
-		return err
+// OfferWall prints how a project that has its files already gets the wall, if its mycelium.yaml does not name one. A person who wants none is
+// told how to end the offer.
+func OfferWall(out io.Writer, files project.Loader) {
+	if p, err := files.Load(); err != nil || p.Walled() {
+		return
 	}
-	if has, err := os.ReadFile(filepath.Clean(file)); err != nil || bytes.Contains(has, []byte(scaffold.BoxedRuleName)) {
-		return err
-	}
-	fmt.Fprintf(out, "note  %s was kept. To run code of the project in the sandbox, put this rule above those that allow a shell\n"+
-		"      command, with myc edit rules:\n\n%s", filepath.Base(file), rule)
-	return nil
+	fmt.Fprint(out, "note  commands of coding agents run with your rights here. To have them run in the sandbox, put this below policy: with\n"+
+		"      myc edit config (wall: none ends this note), and say with place: outside in rules.yaml what needs your keys (docs/sandbox.md):\n\n"+
+		scaffold.Wall)
 }

@@ -35,6 +35,9 @@ func (c *Client) Close() {
 	}
 }
 
+// Wait returns when the node is gone, with nil, or when ctx ends. The client cannot be used any more.
+func (c *Client) Wait(ctx context.Context) error { return c.conn.Wait(ctx) }
+
 // Connect attaches to the node of the project. Where none runs, this process is the node until the client is closed: the same
 // program, under the same lock. While a daemon starts, or the node ends, Connect waits for the next node.
 func (a *App) Connect(ctx context.Context) (*Client, error) {

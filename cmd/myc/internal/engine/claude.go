@@ -16,15 +16,17 @@ import (
 	"mycelium/internal/state"
 )
 
-// AnywhereFlag adds the flag with which the engine claude runs this program wherever it lies.
-func AnywhereFlag(f *pflag.FlagSet, o *Options) {
+// ClaudeFlags adds the flags that say how the engine claude starts Claude Code.
+func ClaudeFlags(f *pflag.FlagSet, o *Options) {
+	agents.WallFlag(f, &o.Wall, "engine claude: Claude Code")
 	f.BoolVar(&o.Anywhere, "unsafe-program", false, "engine claude: run a myc that lies in a project or in a folder for temporary files")
 }
 
 // openClaude opens the engine that drives an installed Claude Code. It is started when something is said.
 func (out *Agent) openClaude(ctx context.Context, a *base.App, o Options, paths state.Paths, old *journal.Talk) error {
 	l, err := agents.StartClaude(ctx, a, agents.Start{Program: out.Choice.Path, Role: o.Role, Skills: o.Skills, Ask: o.Ask,
-		Anywhere: o.Anywhere, Worker: o.Worker, Dir: o.Dir, Within: o.Within, Writes: o.Writes})
+		Anywhere: o.Anywhere, Worker: o.Worker, Dir: o.Dir, Within: o.Within, Writes: o.Writes,
+		Wall: o.Wall, Tell: o.Tell})
 	if err != nil {
 		return err
 	}

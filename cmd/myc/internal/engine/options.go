@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"mycelium/cmd/myc/internal/agents"
 	"mycelium/internal/agent"
 	"mycelium/internal/approval"
 )
@@ -34,6 +35,8 @@ type Options struct {
 	Opened   func(ctx context.Context, e *Agent) error
 	Above    string // of a sub-agent: the id of the session that started it
 	Anywhere bool   // the engine claude runs a myc that lies where an agent may write
+	Wall     agents.Wall
+	Tell     func(line string) // tells the person of the engine claude that no light wall stands; nil: standard error does
 	// Messages returns what is said to the engine while it works; see agent.Options.
 	Messages func() ([]agent.Message, error)
 	Prove    bool // the engine claude proves first that the hook and the gateway are in place where it works

@@ -87,7 +87,8 @@ func (a *app) adhoc(ctx context.Context, said, file string) error {
 func (a *app) escalate(ctx context.Context, file string) error {
 	fmt.Fprintln(a.Err, "myc: goes on in the role "+adhocRole)
 	next := &app{App: a.App, program: a.program, options: engine.Options{Role: adhocRole, MaxTurns: agent.DefaultMaxTurns,
-		Model: a.options.Model, Engine: a.options.Engine, Budget: a.options.Budget, Anywhere: a.options.Anywhere}}
+		Model: a.options.Model, Engine: a.options.Engine, Budget: a.options.Budget, Anywhere: a.options.Anywhere,
+		Wall: a.options.Wall}}
 	next.approvals(false, false)
 	return next.adhoc(ctx, "", file)
 }

@@ -63,7 +63,7 @@ func (r *runs) flags(f *pflag.FlagSet, o *engine.Options) {
 	f.StringVar(&o.Engine, "engine", "", "api or claude (default: api with ANTHROPIC_API_KEY, else an installed Claude Code)")
 	f.BoolVarP(&o.Continue, "continue", "c", false, "go on with the last conversation; one agent only")
 	f.StringVar(&o.Resume, "resume", "", "go on with the agent of this `ID`; one agent only")
-	engine.AnywhereFlag(f, o)
+	engine.ClaudeFlags(f, o)
 	base.AskFlag(f, &o.Ask)
 }
 

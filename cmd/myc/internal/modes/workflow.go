@@ -75,7 +75,7 @@ func (a *app) flags(c *cobra.Command) {
 	f.StringVar(&a.options.Engine, "engine", "", "api or claude (default: api with ANTHROPIC_API_KEY, else an installed Claude Code)")
 	f.IntVar(&a.options.MaxTurns, "max-turns", a.options.MaxTurns, "stop after this many questions to the model")
 	f.Float64Var(&a.options.Budget, "budget", 0, "stop when the conversation has cost this many `USD`")
-	engine.AnywhereFlag(f, &a.options)
+	engine.ClaudeFlags(f, &a.options)
 }
 
 func (a *app) workflow(ctx context.Context, args []string, failing string) error {

@@ -24,7 +24,8 @@ type answer struct {
 	Reason string         `json:"reason"`
 	Result *policy.Guard  `json:"result,omitempty"` // how the result would be guarded
 
-	Sandbox box.Box `json:"sandbox,omitzero"` // that the call would run in
+	Sandbox box.Box `json:"sandbox,omitzero"`  // that the call would run in
+	Outside string  `json:"outside,omitempty"` // why a command would run outside of the wall
 }
 
 // eval answers JSON Lines. The answer to a line that cannot be read is a denial that says so.
@@ -62,7 +63,7 @@ func answerTo(v *project.View, line []byte, n int) answer {
 		return answer{ID: orNull(q.ID), Effect: "deny", Reason: fmt.Sprintf("line %d: %v", n, err)}
 	}
 	d := v.Policy.Decide(call)
-	out := answer{ID: orNull(q.ID), Effect: d.Effect.String(), Rule: d.Rule, Reason: d.Reason, Sandbox: d.Sandbox}
+	out := answer{ID: orNull(q.ID), Effect: d.Effect.String(), Rule: d.Rule, Reason: d.Reason, Sandbox: d.Sandbox, Outside: d.Outside}
 	if d.Unknown {
 		out.Effect = "unknown"
 	}

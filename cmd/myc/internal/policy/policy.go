@@ -100,6 +100,9 @@ func (a *app) explain(q question) error {
 	if x.Result != nil {
 		fmt.Fprintf(a.Out, "result: %s\n", x.Result)
 	}
+	if x.Outside != "" {
+		fmt.Fprintf(a.Out, "outside: %s\n", x.Outside)
+	}
 	if !x.Sandbox.None() {
 		fmt.Fprintf(a.Out, "sandbox: %s\n", x.Sandbox.String())
 		for _, own := range install.InOwnSandboxes(a.Dir, a.Environ) {

@@ -12,7 +12,8 @@ import (
 	"mycelium/internal/worktree/git"
 )
 
-// doctorTracked says which files with secrets git has in the project: every commit shows them, so the sandbox does, too.
+// doctorTracked says which files with secrets git has in the project. In the sandbox they are closed, in commits too; everywhere else every
+// clone and every commit shows them.
 func doctorTracked(ctx context.Context, v *project.View, home string, add base.Report) {
 	dir := v.Project.Dir
 	names, err := git.Git{Dir: dir}.List(ctx, "ls-files", "-z")
@@ -30,6 +31,6 @@ func doctorTracked(ctx context.Context, v *project.View, home string, add base.R
 		return
 	}
 	add("warning", "secrets", "git has "+text.Count(len(found), "file")+" with secrets: "+text.Cell(strings.Join(found, ", "), 300)+
-		". Every commit shows them, so a command in the sandbox sees them as they are committed",
+		". Commands in the sandbox do not see them, nor the commits that have them; a command outside, and every clone, does",
 		"git rm --cached FILE takes one out of the next commits; the old ones keep it, so change the secret as well")
 }

@@ -29,7 +29,8 @@ type setUp struct {
 	from     string   // --from
 	agents   []string // --agent: the agents that get the hook
 	given    bool     // --agent is there, so nobody is asked
-	sandbox  string   // --sandbox: yes, no, or "" for a question on a terminal
+	sandbox  string   // --sandbox: yes, no, or "" for yes where the sandbox holds
+	holds    bool     // the sandbox holds on this machine
 	anywhere bool
 	install  InstallHook
 }
@@ -40,9 +41,9 @@ func (a *app) initCmd(install InstallHook) *cobra.Command {
 		Use: "init [DIR]", Short: "Write mycelium.yaml, skills/, roles/ and rules.yaml; existing files are kept",
 		Long: "Write the files of a project, and put the hook into the agents that are used here, as myc hook install does. On a terminal\n" +
 			"it asks which of the installed agents these are. Elsewhere, and with --agent, it does not ask.\n\n" +
-			"Where the sandbox holds it also asks whether code of the project runs there: a rule of rules.yaml says so. Off a terminal\n" +
-			"--sandbox yes writes that rule. On a machine where the sandbox does not hold, the rule asks.",
-		Example: "  myc init my-project\n  myc init --agent claude,codex --sandbox yes\n  myc init --minimal\n  myc init --from claude",
+			"Where the sandbox holds, the commands of coding agents run in it: policy.wall says so. --sandbox no writes that they run with\n" +
+			"your rights, and --sandbox yes that they run in it on every machine where it holds.",
+		Example: "  myc init my-project\n  myc init --agent claude,codex --sandbox no\n  myc init --minimal\n  myc init --from claude",
 		Args:    base.ArgRange(0, 1, "at most one folder"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -57,7 +58,7 @@ func (a *app) initCmd(install InstallHook) *cobra.Command {
 	c.Flags().StringVar(&s.from, "from", "", "claude: also write what .claude/ and .mcp.json mean: rules, skills and roles")
 	c.Flags().StringSliceVar(&s.agents, "agent", nil, "put the hook into these agents: "+strings.Join(harness.Names(), ", "))
 	c.Flags().StringVar(&s.sandbox, "sandbox", "",
-		"yes or no: code of the project runs in the sandbox (default: asked on a terminal, else no)")
+		"yes or no: the commands of coding agents run in the sandbox (default: yes where it holds)")
 	c.Flags().BoolVar(&s.anywhere, "unsafe-program", false, "let the hook run a myc that lies in a project or in a folder for temporary files")
 	return c
 }
@@ -80,14 +81,12 @@ func (s *setUp) run(ctx context.Context) error {
 		}
 		s.Import = plan
 	}
-	kept := s.chooseSandbox(ctx)
+	offer := s.chooseSandbox(ctx)
 	if err := s.SetUp(s.Options); err != nil {
 		return err
 	}
-	if kept {
-		if err := base.TellBoxedRule(s.Out, filepath.Join(cmp.Or(s.Dir, "."), source.RulesFile)); err != nil {
-			return err
-		}
+	if offer {
+		base.OfferWall(s.Out, s.Loader)
 	}
 	if !s.given && !s.Minimal && base.StdinIsTerminal(s.In) {
 		if err := s.askAgents(); err != nil {
@@ -104,19 +103,20 @@ func (s *setUp) run(ctx context.Context) error {
 	return nil
 }
 
-// chooseSandbox decides whether the rules run code of the project in the sandbox. It reports whether they shall and are there already.
-func (s *setUp) chooseSandbox(ctx context.Context) (kept bool) {
-	_, missing := os.Lstat(filepath.Join(cmp.Or(s.Dir, "."), source.RulesFile))
+// chooseSandbox decides whether commands run in the sandbox. Where the project has a mycelium.yaml already it decides nothing, and reports
+// whether the person is to be told how the project gets the wall.
+func (s *setUp) chooseSandbox(ctx context.Context) (offer bool) {
+	has := func(file string) bool {
+		_, err := os.Lstat(filepath.Join(cmp.Or(s.Dir, "."), file))
+		return err == nil
+	}
 	switch {
-	case s.sandbox == "yes" && missing == nil:
-		return true
-	case s.sandbox == "yes":
-		s.Sandbox = true
-		if why := base.NoSandbox(ctx, s.Loader); why != "" {
-			fmt.Fprintf(s.Err, "myc: the sandbox does not hold here, so code of the project asks: %s\n", why)
-		}
-	case s.sandbox == "" && missing != nil && !s.Minimal && base.StdinIsTerminal(s.In):
-		s.Sandbox = base.OfferSandbox(ctx, s.Loader, s.Err, func(question string) (string, bool) { return base.Ask(s.App, question) })
+	case has(source.MainFile):
+		s.holds = base.NoSandbox(ctx, s.Loader) == ""
+		return s.sandbox == "yes" || !has(source.RulesFile) // ours stand before rules of the program, which count with policy.wall
+	case s.sandbox != "no":
+		s.holds = base.SandboxHolds(ctx, s.Loader, s.Err)
+		s.Sandbox = s.holds || s.sandbox == "yes"
 	}
 	return false
 }
@@ -187,7 +187,5 @@ func (s *setUp) tellNext() {
 		fmt.Fprintf(s.Out, "To install the hook in an agent: %s hook install claude (or codex, gemini, crush)\n", at)
 	}
 	fmt.Fprintf(s.Out, "To start Claude Code under this policy: %s claude --role developer\n", at)
-	if s.Sandbox {
-		fmt.Fprintln(s.Out, "In Claude Code, code of the project runs in the sandbox, without a question. In other agents it asks.")
-	}
+	fmt.Fprintln(s.Out, base.WhereCommandsRun(s.Loader, s.holds))
 }

@@ -9,6 +9,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
 	"mycelium/internal/node/failure"
+	"mycelium/internal/sandbox/light"
 )
 
 func (a *app) trustCmd() *cobra.Command {
@@ -105,6 +106,9 @@ func (a *app) trust(ctx context.Context, by base.Consent) error {
 	if err := a.settleState(ctx, by); err != nil {
 		return err
 	}
+	if err := a.trustForAgents(by); err != nil {
+		return err
+	}
 	p, c, err := a.candidate("trust a folder")
 	if err != nil {
 		return err
@@ -136,12 +140,37 @@ func (a *app) trust(ctx context.Context, by base.Consent) error {
 		return a.PrintJSON(a.changesShape(p, c, accepted))
 	case accepted:
 		fmt.Fprintf(a.Out, "accepted: %s\n", counted(p, c))
+		if now, err := a.Load(); err == nil && now.File.Policy.Wall == "" {
+			base.OfferWall(a.Out, a.Loader)
+		}
 	case c.Fresh():
 		fmt.Fprintf(a.Out, "%s has no files that govern; myc trust --yes accepts that\n", p.Dir)
 	case !c.Waits():
 		fmt.Fprintf(a.Out, "nothing waits: what governs %s is as it was accepted\n", p.Dir)
 	}
 	return nil
+}
+
+// trustForAgents shows the files that are not as they were when an agent without a light wall was started, and has that agent go on if a
+// person takes them as they are.
+func (a *app) trustForAgents(by base.Consent) error {
+	paths, err := a.State()
+	if err != nil {
+		return err
+	}
+	changed, err := light.Changed(paths.Runs())
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	fmt.Fprintln(a.Err, "myc: an agent without a light wall calls nothing, because files that govern it are not as they were when it was started:")
+	for _, path := range changed {
+		fmt.Fprintf(a.Err, "  %s\n", path)
+	}
+	if !by.Yes && (!base.StdinIsTerminal(a.In) || !a.Confirm("Take them as they are now, so that it goes on? [y/N] ")) {
+		fmt.Fprintln(a.Err, "hint: look at them; myc trust --yes takes them as they are now, and so does a new start of the agent")
+		return nil
+	}
+	return light.Renew(paths.Runs(), changed...)
 }
 
 func (a *app) revoke(user bool) error {

@@ -48,7 +48,7 @@ func Flags(b *base.App, root *cobra.Command) (*engine.Options, func(ctx context.
 	f.StringVar(&a.schema, "schema", "", "the answer is JSON that fits the JSON Schema in this `FILE`")
 	f.Float64Var(&a.options.Budget, "budget", 0, "stop when the conversation has cost this many `USD`")
 	f.IntVar(&a.options.MaxTurns, "max-turns", 0, "stop after this many questions to the model (default 50)")
-	engine.AnywhereFlag(f, &a.options)
+	engine.ClaudeFlags(f, &a.options)
 	base.AskFlag(f, &a.options.Ask)
 	return &a.options, a.run
 }

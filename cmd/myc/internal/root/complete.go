@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/internal/harness"
 	"mycelium/internal/node/project"
 	"mycelium/internal/text"
 )
@@ -59,20 +60,22 @@ func complete(a *base.App, root *cobra.Command) {
 		}
 	}
 	completeFlags(a, root, map[string]names{"role": roles, "may": roles, "skill": skills, "tool": toolNames, "session": sessions})
-	completeClaude(a, root)
+	completeAgents(a, root)
 }
 
-// completeClaude completes the role of myc claude, which reads its flags itself. All other words are Claude Code's.
-func completeClaude(a *base.App, root *cobra.Command) {
-	c, _, err := root.Find([]string{"claude"})
-	if err != nil {
-		return
-	}
-	c.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 && args[len(args)-1] == "--role" {
-			return found(c, a, roles, begun)
+// completeAgents completes the role of the commands that start an agent, which read their flags themselves. All other words are the agent's.
+func completeAgents(a *base.App, root *cobra.Command) {
+	for _, agent := range harness.Names() {
+		c, _, err := root.Find([]string{agent})
+		if err != nil {
+			continue
 		}
-		return nil, cobra.ShellCompDirectiveDefault
+		c.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 && args[len(args)-1] == "--role" {
+				return found(c, a, roles, begun)
+			}
+			return nil, cobra.ShellCompDirectiveDefault
+		}
 	}
 }
 

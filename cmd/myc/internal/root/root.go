@@ -141,7 +141,7 @@ func groups(a *base.App) []group {
 		{"Tools and sessions:", []*cobra.Command{tools.Tools(a), tools.Call(a), session.Command(a), memory.Command(a), chat.Command(a),
 			sandbox.Command(a),
 			cost.Command(a)}},
-		{"How agents come in:", []*cobra.Command{server.Command(a), mcp, agents.Hook(a)}},
+		{"How agents come in:", []*cobra.Command{agents.Codex(a), agents.Gemini(a), server.Command(a), mcp, agents.Hook(a)}},
 		{"This program:", []*cobra.Command{serve.Serve(a), project.Status(a), serve.Stop(a), settings.Command(a), project.Version(a),
 			project.Completion(a), manual.Command(a), serve.Keeper(a)}},
 	}

@@ -58,8 +58,8 @@ func (a *app) capabilitiesCmd() *cobra.Command {
 	return c
 }
 
-const backendUsage = "who makes the namespaces and the root: own, bubblewrap or container; default: sandbox.backend of your own " +
-	"mycelium.yaml"
+const backendUsage = "who makes the walls: own, bubblewrap, container, or seatbelt (macOS, not tried on a Mac); default: sandbox.backend of " +
+	"your own mycelium.yaml"
 
 // checkBackend looks whether there is a back end of a name.
 func checkBackend(name string) error {
@@ -67,7 +67,7 @@ func checkBackend(name string) error {
 	if slices.Contains(all, name) {
 		return nil
 	}
-	return text.Hinted(failure.Usagef("there is no back end %q of the sandbox", name), "there are "+strings.Join(all, " and "))
+	return text.Hinted(failure.Usagef("there is no back end %q of the sandbox", name), "there are "+strings.Join(all, ", "))
 }
 
 // backend is the back end of the files that are in force; where they cannot be read, that of ours.
@@ -80,8 +80,13 @@ func (a *app) backend() string {
 }
 
 func (a *app) printCapabilities(c *sandbox.Capabilities) {
-	a.Facts([][]string{{"system", c.System + ", kernel " + c.Kernel}, {"user", c.User}, {"back end", string(c.Backend)},
-		{"Landlock ABI", number(uint64(c.ABI))}}) //nolint:gosec // a small number
+	facts := [][]string{{"system", c.System + ", kernel " + base.OrDash(c.Kernel)}, {"user", c.User}, {"back end", string(c.Backend)}}
+	if c.Untried != "" {
+		facts = append(facts, []string{"note", c.Untried})
+	} else {
+		facts = append(facts, []string{"Landlock ABI", number(uint64(c.ABI))}) //nolint:gosec // a small number
+	}
+	a.Facts(facts)
 	var rows [][]string
 	for _, l := range c.Layers {
 		why := l.Cause
@@ -107,11 +112,17 @@ func (a *app) doctor(ctx context.Context, v *project.View, add base.Report) {
 	const more = "myc sandbox capabilities shows every layer"
 	found := sandbox.Probe(ctx, self, v.Project.File.Sandbox.Backend)
 	failed, bad := found.Failed()
+	if found.Untried != "" {
+		add("warning", "sandbox", found.Untried, "docs/sandbox.md, Back ends, names the limits")
+	}
 	switch {
+	case found.Holds && v.Project.Walled():
+		add("ok", "sandbox", "holds: every wall stands; commands of Claude Code, and of other agents that myc starts, run in it, with the profile "+
+			v.Project.File.Policy.Wall, "")
 	case found.Holds && slices.ContainsFunc(v.Project.Rules, func(r policy.Rule) bool { return !r.Sandbox.None() }):
 		add("ok", "sandbox", "holds: every wall stands; rules run commands of Claude Code in it", "")
 	case found.Holds:
-		add("ok", "sandbox", "holds: every wall stands; no rule runs an agent's commands in it (myc init --sandbox yes)", "")
+		add("ok", "sandbox", "holds: every wall stands; agents' commands run with your rights: policy.wall names no profile of it (docs/sandbox.md)", "")
 	case !bad:
 		add("warning", "sandbox", "refuses: no program can be run in it", more)
 	default:

@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/config/profiles"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/policy/box"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/jail"
 	"mycelium/internal/text"
@@ -27,8 +28,11 @@ type request struct {
 	network     bool
 	read, write []string
 	hosts       []string
+	registries  []string
+	packages    []string
 	masks       []string
 	timeout     time.Duration
+	print       bool
 }
 
 func (a *app) execCmd() *cobra.Command {
@@ -39,7 +43,8 @@ func (a *app) execCmd() *cobra.Command {
 			"If a wall cannot be built on this machine, nothing runs. Its exit code is the command's; 128 and the\n" +
 			"signal if one ended it, 124 after the time-out, 127 if there is no such program.",
 		Example: "  myc sandbox exec -- python3 script.py\n  myc sandbox exec --profile project -- go test ./...\n" +
-			"  myc sandbox exec --profile project --host registry.npmjs.org -- npm ci",
+			"  myc sandbox exec --profile project --registry npm -- npm ci\n" +
+			"  myc sandbox exec --backend seatbelt --profile project --print -- true",
 		Args: base.ArgRange(1, math.MaxInt, "a command"),
 		RunE: func(c *cobra.Command, args []string) error { return a.exec(c, r, args) },
 	}
@@ -50,8 +55,13 @@ func (a *app) execCmd() *cobra.Command {
 	c.Flags().StringArrayVar(&r.read, "read", nil, "a further file or folder that it may read")
 	c.Flags().StringArrayVar(&r.write, "write", nil, "a file or folder that it may write")
 	c.Flags().StringArrayVar(&r.hosts, "host", nil, "a host that it may reach, by a proxy: example.com, *.example.com, example.com:8443")
+	c.Flags().StringArrayVar(&r.registries, "registry", nil,
+		"a registry from which it may fetch the packages of the lock files at HEAD: npm, go, pypi, crates, rubygems, maven, or one of your own")
+	c.Flags().StringArrayVar(&r.packages, "package", nil, "a further package of a registry: npm:left-pad")
 	c.Flags().StringArrayVar(&r.masks, "mask", nil,
 		"NAME@HOST[,HOST]...: a secret that only the proxy has, and puts into requests to these hosts")
+	c.Flags().BoolVar(&r.print, "print", false,
+		"print the profile that sandbox-exec of macOS would get (back end seatbelt), on any system, and run nothing")
 	c.Flags().DurationVar(&r.timeout, "timeout", 0, "end it after this time; default: that of the profile")
 	return c
 }
@@ -63,11 +73,21 @@ func (a *app) exec(c *cobra.Command, r request, args []string) error {
 	}
 	child := jail.Begin(c.Context(), self, jail.Options{Network: r.network}) // beside all that follows: it takes as long
 	defer child.Close()
+	if r.print && r.backend != string(jail.Seatbelt) {
+		return text.Hinted(failure.Usagef("--print is about the back end seatbelt"), "the others take no text: add --backend seatbelt")
+	}
 	if err := a.NeedPerson("run a command in the sandbox"); err != nil {
 		return err
 	}
 	command, in, err := a.command(r, args)
 	if err != nil {
+		return err
+	}
+	if r.print {
+		profile, err := sandbox.SeatbeltText(c.Context(), command)
+		if err == nil {
+			_, err = fmt.Fprint(a.Out, profile)
+		}
 		return err
 	}
 	command.Child = child
@@ -124,7 +144,8 @@ func (a *app) command(r request, args []string) (out *sandbox.Command, in *confi
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := r.of(in.File.Sandbox)
+	section := in.File.Sandbox
+	p, err := r.of(section)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -141,6 +162,11 @@ func (a *app) command(r request, args []string) (out *sandbox.Command, in *confi
 	if err := r.name(out); err != nil {
 		return nil, nil, err
 	}
+	more, err := section.Granted(box.Box{Registries: r.registries})
+	if err != nil {
+		return nil, nil, text.Hinted(failure.Usagef("--registry: %w", err), "docs/sandbox.md, Registries, has the table")
+	}
+	out.Registries, out.Packages = more.Registries, r.packages
 	return out, in, a.reach(r, out)
 }
 

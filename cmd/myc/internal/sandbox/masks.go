@@ -8,21 +8,27 @@ import (
 
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/registry"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/proxy"
 	"mycelium/internal/secret"
 	"mycelium/internal/text"
 )
 
-// reach sets the hosts and masks of a command.
+// reach sets the hosts and masks of a command, and checks its packages.
 func (a *app) reach(r request, c *sandbox.Command) error {
 	for _, h := range r.hosts {
 		if _, err := proxy.ParseHost(h); err != nil {
 			return notHost(err)
 		}
 	}
-	if c.Profile.Network && len(r.hosts)+len(r.masks)+len(c.Profile.Masks) > 0 {
-		return text.Hinted(failure.Usagef("--host and masks need a profile without the network of the machine"),
+	for _, p := range r.packages {
+		if _, err := registry.ParsePackage(p); err != nil {
+			return failure.Usagef("--package: %w", err)
+		}
+	}
+	if c.Profile.Network && len(r.hosts)+len(r.registries)+len(r.packages)+len(r.masks)+len(c.Profile.Masks) > 0 {
+		return text.Hinted(failure.Usagef("--host, --registry, --package and masks need a profile without the network of the machine"),
 			"leave --allow-network out, or take the profile standard or project")
 	}
 	c.Hosts = r.hosts

@@ -16,11 +16,13 @@ import (
 // app is the program with the commands of this family.
 type app struct{ *base.App }
 
-// Quick runs the child of the sandbox, or a server in it, if the arguments ask for that, before anything else is set up.
+// Quick runs the child of the sandbox or of the light wall, or a server in it, if the arguments ask for that, before anything else is set up.
 func Quick(ctx context.Context, args []string) (code int, ok bool) {
 	switch {
 	case jail.IsChild(args):
 		return jail.Main(), true
+	case jail.IsAround(args):
+		return jail.AroundMain(), true
 	case sandboxed.IsServer(args):
 		return sandboxed.Serve(ctx), true
 	}
@@ -37,7 +39,7 @@ func Command(a *base.App) *cobra.Command {
 		Use: "sandbox", Short: "Run a command where it reaches only what it needs", Args: base.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(s.execCmd(), s.profilesCmd(), s.capabilitiesCmd(), s.quarantineCmd())
+	c.AddCommand(s.execCmd(), s.profilesCmd(), s.capabilitiesCmd(), s.quarantineCmd(), s.warmCmd())
 	return c
 }
 

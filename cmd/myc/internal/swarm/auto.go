@@ -27,7 +27,7 @@ func autoCmd(a *app) *cobra.Command {
 			})
 		}}
 	c.Flags().BoolVar(&dry, "dry-run", false, "show the schedule, and start nothing")
-	drive.AnywhereFlag(a.App, c)
+	drive.WorkerFlags(a.App, c)
 	c.Flags().BoolVar(&unsandboxed, "unsandboxed", false, "run workers without the sandbox; only a person at a terminal, on record")
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
+	"mycelium/cmd/myc/internal/swarm/drive"
 	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/swarm/book"
@@ -30,7 +31,7 @@ func reviewCmd(a *app) *cobra.Command {
 		}}
 	c.Flags().StringSliceVar(&types, "type", nil, "code or architecture (default: those of the settings)")
 	c.Flags().BoolVar(&force, "force", false, "review again what was reviewed")
-	c.Flags().BoolVar(&a.Anywhere, "unsafe-program", false, "run a myc that lies where an agent may write")
+	drive.WorkerFlags(a.App, c)
 	c.AddCommand(reviewStatusCmd(a), reviewShowCmd(a), reviewImplementCmd(a), reviewSettingsCmd(a))
 	return c
 }

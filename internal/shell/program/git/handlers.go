@@ -26,10 +26,13 @@ func repository(c *program.Call, t program.Word) {
 	}
 }
 
+// lost is what takes away work that no commit holds, or the last reference to a commit.
+const lost = effect.History | effect.LostWork
+
 // reset loses work with --hard and the like.
 func reset(c *program.Call) {
 	if c.HasAny("hard", "merge", "keep") {
-		c.Does |= effect.History
+		c.Does |= lost
 	}
 	if c.Said("hard", 1) && len(c.Operands) > 0 && ofRemote(c.Operands[0].Text) {
 		c.Does |= effect.ResetRemote | effect.History
@@ -71,7 +74,7 @@ func restore(c *program.Call) {
 	}
 	c.Does |= effect.Write
 	if !c.Has("S") || c.Has("W") {
-		c.Does |= effect.History
+		c.Does |= lost
 	}
 }
 
@@ -82,7 +85,10 @@ func switchBranch(c *program.Call) {
 		bringsOne(c, policy.TreeTracked, program.Known(""))
 	}
 	c.Does |= effect.Write
-	if c.HasAny("f", "C", "discard-changes") {
+	switch {
+	case c.HasAny("f", "discard-changes"):
+		c.Does |= lost
+	case c.Has("C"):
 		c.Does |= effect.History
 	}
 }
@@ -94,7 +100,10 @@ func checkout(c *program.Call) {
 	if len(c.Operands) > 0 {
 		bringsOne(c, policy.TreeOf, c.Operands[0])
 	}
-	if c.HasAny("f", "B", "ours", "theirs") || dashes && len(c.Operands) > 0 {
+	switch {
+	case c.HasAny("f", "ours", "theirs") || dashes && len(c.Operands) > 0:
+		c.Does |= lost
+	case c.Has("B"):
 		c.Does |= effect.History
 	}
 	for i, t := range c.Operands {
@@ -102,7 +111,7 @@ func checkout(c *program.Call) {
 			c.Unclear("what is checked out is not known")
 		}
 		if t.Text == "." || t.Pattern || i > 0 && !c.Has("b") && !c.Has("t") || i == 0 && fileName(t.Text) {
-			c.Does |= effect.History
+			c.Does |= lost
 		}
 		if strings.HasPrefix(t.Text, "/") || strings.HasPrefix(t.Text, ".") || dashes || i > 0 && !c.Has("b") {
 			c.Role('w', t)
@@ -149,7 +158,7 @@ func clean(c *program.Call) {
 		c.Does |= effect.CleanIgnored
 	}
 	if !c.Has("n") {
-		c.Does |= effect.History
+		c.Does |= lost
 		c.WorkHere("w")
 	}
 }
@@ -175,7 +184,7 @@ const separated = "git's settings come to lie where anybody writes them"
 // collect handles gc.
 func collect(c *program.Call) {
 	if c.Has("prune") {
-		c.Does |= effect.History
+		c.Does |= lost
 	}
 	c.Does |= effect.Write
 }

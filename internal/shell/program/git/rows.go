@@ -37,7 +37,7 @@ var commands = []program.Row{
 		KeepsBranch: true, Handle: readPaths},
 	{Name: "verify-commit|verify-tag", Plain: "v verbose raw", Options: "format=v", Here: "r", KeepsBranch: true, Handle: readPaths},
 	{Name: "reflog", Plain: plainGitLog, Options: optionsGitLog, Other: reflog, Subs: []program.Row{
-		{Name: "expire|delete|drop", Here: "r", Does: effect.History},
+		{Name: "expire|delete|drop", Here: "r", Does: lost},
 		{Name: "show", Plain: plainGitLog, Options: optionsGitLog, Here: "r", Handle: history},
 		{Name: "list|exists", Plain: "h", Here: "r"},
 	}},
@@ -74,7 +74,7 @@ var commands = []program.Row{
 	{Name: "stash", Plain: plainGitStash, Options: optionsGitStash, Alone: effect.Read | effect.Write, Handle: stashAlone,
 		Rest: effect.Write, Subs: []program.Row{
 			{Name: "list|show", Plain: plainGitStashShow, Options: optionsGitLog, Here: "r", Handle: history},
-			{Name: "drop|clear", Plain: plainGitStash, Here: "r", Does: effect.History},
+			{Name: "drop|clear", Plain: plainGitStash, Here: "r", Does: lost},
 			{Name: "push", Plain: plainGitStash, Options: optionsGitStash, Operands: "w*", Here: "rw", Does: effect.Write, Handle: stash},
 			{Name: "save|pop|apply|branch|create|store", Plain: plainGitStash, Options: optionsGitStash, Operands: "v*", Here: "rw",
 				Does: effect.Write, Handle: stash},
@@ -187,5 +187,6 @@ var commands = []program.Row{
 		"fmt-merge-msg|unpack-objects|index-pack|pack-objects|merge-file|merge-index", Parse: other},
 	{Name: "gc", Plain: "q quiet cruft force keep-largest-pack detach max-cruft-size=v", Options: "prune=? aggressive auto", Here: "rw",
 		Handle: collect},
-	{Name: "prune|filter-branch|filter-repo|replace|update-ref|fast-import|prune-packed", Here: "rw", Does: effect.History},
+	{Name: "prune|filter-repo", Here: "rw", Does: lost},
+	{Name: "filter-branch|replace|update-ref|fast-import|prune-packed", Here: "rw", Does: effect.History},
 }

@@ -70,7 +70,7 @@ func setting(c *program.Call, key string, val program.Word) {
 		}
 	case k == "core.fsmonitor" && (val.Text == "true" || val.Text == "false"):
 	case section == "gc" && strings.Contains(last, "expire"): // gc then loses commits that nothing else holds
-		c.Does |= effect.History
+		c.Does |= lost
 	case isFile(k, section, last):
 		c.Role('r', val)
 	case program.Named("core.hookspath|core.fsmonitor|init.templatedir|core.worktree|core.gitdir|core.attributesfile", k) ||

@@ -166,7 +166,7 @@ func modules(c *program.Call) {
 		program.Fetch(c, program.Known("."))
 	}
 	if c.Has("f") {
-		c.Does |= effect.History
+		c.Does |= lost
 	}
 }
 

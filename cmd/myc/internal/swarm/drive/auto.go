@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mycelium/cmd/myc/internal/agents"
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/cmd/myc/internal/swarm/open"
 	"mycelium/internal/atomicfile"
@@ -25,9 +26,10 @@ import (
 // unsafeProgram is the flag by which a person accepts that agents could change this program.
 const unsafeProgram = "unsafe-program"
 
-// AnywhereFlag gives a command that flag.
-func AnywhereFlag(a *open.App, c *cobra.Command) {
+// WorkerFlags gives a command the flags that say how workers are started.
+func WorkerFlags(a *open.App, c *cobra.Command) {
 	c.Flags().BoolVar(&a.Anywhere, unsafeProgram, false, "run a myc that lies where an agent may write")
+	agents.WallFlag(c.Flags(), &a.Wall, "each worker that is a Claude Code")
 }
 
 // app is the program as a driver.
@@ -130,7 +132,7 @@ func (a *app) options(ctx context.Context, o *open.Swarm, s *book.Session) (swar
 		return swarm.Options{}, err
 	}
 	return swarm.Options{Book: o.Book, Rights: rights, Ask: a.Ask(s.Settings.Role, s.Settings.Model), Ground: g, Folder: o.Folder,
-		Anywhere: a.Anywhere, Logger: a.Logger(),
+		Anywhere: a.Anywhere, Wall: string(a.Wall), Logger: a.Logger(),
 		Holder: fmt.Sprintf("myc swarm auto, process %d on %s", os.Getpid(), host),
 		Start: func(ctx context.Context, folder worker.Folder, window string) error {
 			return a.startWorker(ctx, o, self, folder, window)

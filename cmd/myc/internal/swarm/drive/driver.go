@@ -44,7 +44,7 @@ func Command(program *open.App) *cobra.Command {
 			})
 			return errors.Join(err, told)
 		}}
-	AnywhereFlag(program, c)
+	WorkerFlags(program, c)
 	return c
 }
 

@@ -26,7 +26,7 @@ func StartCommand(program *open.App) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.With(c.Context(), "drive the swarm", func(o *open.Swarm, s *book.Session) error { return a.start(c.Context(), o, s, args) })
 		}}
-	AnywhereFlag(program, c)
+	WorkerFlags(program, c)
 	return c
 }
 
@@ -66,6 +66,9 @@ func (a *app) start(ctx context.Context, o *open.Swarm, s *book.Session, feature
 	var flags []string
 	if a.Anywhere {
 		flags = append(flags, "--"+unsafeProgram)
+	}
+	if a.Wall != "" {
+		flags = append(flags, "--wall", string(a.Wall))
 	}
 	began, err := o.Events(ctx, s.ID, 0, 1)
 	if err != nil {

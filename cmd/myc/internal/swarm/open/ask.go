@@ -25,7 +25,7 @@ func (a *App) Ask(role, model string) planning.Ask {
 			return nil, 0, err
 		}
 		e, err := engine.Open(ctx, a.App, engine.Options{Role: role, Model: model, Ask: approval.AskReached, Toolless: true, Budget: askBudget,
-			Anywhere: a.Anywhere})
+			Anywhere: a.Anywhere, Wall: a.Wall})
 		if err != nil {
 			return nil, 0, err
 		}

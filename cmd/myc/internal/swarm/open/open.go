@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"mycelium/cmd/myc/internal/agents"
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
 	"mycelium/internal/node/failure"
@@ -21,7 +22,8 @@ import (
 type App struct {
 	*base.App
 
-	Anywhere bool // a person lets agents be able to change this program
+	Anywhere bool        // a person lets agents be able to change this program
+	Wall     agents.Wall // around each worker that is a Claude Code
 }
 
 // Swarm is the swarm of a project.

@@ -49,7 +49,7 @@ func (a *app) openRunner(ctx context.Context, t *telling, o worker.Order) (*runn
 		return a.openBoxed(ctx, t.work, o)
 	}
 	if o.Runner == runner.Terminal {
-		return a.openTerminal(ctx, o)
+		return a.openTerminal(ctx, t, o)
 	}
 	name := engine.Claude
 	if o.Runner == runner.API {
@@ -61,7 +61,7 @@ func (a *app) openRunner(ctx context.Context, t *telling, o worker.Order) (*runn
 	}
 	e, err := engine.Open(ctx, a.App, engine.Options{Role: o.Role, Skills: o.Skills, Model: o.Model, Engine: name,
 		Ask: approval.AskReached, Resume: o.Resume, Budget: o.Budget, MaxTurns: turns, Dir: o.Tree, Anywhere: o.Anywhere,
-		Writes: o.Writes, Worker: true, Prove: true, Within: within(o), Messages: t.messages})
+		Writes: o.Writes, Worker: true, Prove: true, Within: within(o), Messages: t.messages, Wall: agents.Wall(o.Wall), Tell: t.note})
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func within(o worker.Order) string {
 }
 
 // openTerminal opens a Claude Code in the terminal of this worker.
-func (a *app) openTerminal(ctx context.Context, o worker.Order) (*running, error) {
+func (a *app) openTerminal(ctx context.Context, t *telling, o worker.Order) (*running, error) {
 	pane := a.Getenv("TMUX_PANE")
 	if pane == "" {
 		return nil, failure.Hint(errors.New("this worker is not in a terminal of the swarm"), "myc swarm auto starts it in one")
@@ -102,7 +102,8 @@ func (a *app) openTerminal(ctx context.Context, o worker.Order) (*running, error
 		return nil, failure.Hint(err, "install it: npm install -g "+known.Package)
 	}
 	l, err := agents.StartClaude(ctx, a.App, agents.Start{Program: program, Role: o.Role, Skills: o.Skills, Ask: approval.AskReached,
-		Anywhere: o.Anywhere, Dir: o.Tree, Within: within(o), Writes: o.Writes, Worker: true})
+		Anywhere: o.Anywhere, Dir: o.Tree, Within: within(o), Writes: o.Writes, Worker: true,
+		Wall: agents.Wall(o.Wall), Tell: t.note})
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,12 @@ func (t *telling) write(e worker.Event) {
 	}
 }
 
+// note records something that a person should know, before the agent works.
+func (t *telling) note(line string) {
+	t.write(worker.Event{Kind: worker.Notes, Text: line})
+	fmt.Fprintf(t.Err, "myc: %s\n", text.Visible(line))
+}
+
 // flush records what the agent has said since the last event.
 func (t *telling) flush() {
 	if t.said.Len() > 0 {

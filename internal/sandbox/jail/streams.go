@@ -1,10 +1,9 @@
-//go:build amd64 || arm64
-
 package jail
 
 import (
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 )
@@ -111,4 +110,19 @@ func (p *passed) wait(grace time.Duration) {
 		defer stop.Stop()
 	}
 	p.copies.Wait()
+}
+
+// beginning keeps the beginning of the standard error of a program.
+type beginning struct{ said []byte }
+
+func (b *beginning) Write(p []byte) (int, error) {
+	const most = 4096
+	b.said = append(b.said, p[:min(len(p), most-len(b.said))]...)
+	return len(p), nil
+}
+
+// line is the first line.
+func (b *beginning) line() string {
+	line, _, _ := strings.Cut(string(b.said), "\n")
+	return strings.TrimSpace(line)
 }
