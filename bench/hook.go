@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/hook/web"
 	"mycelium/internal/node/agentshell"
+	"mycelium/internal/node/agentshell/shim"
 	"mycelium/internal/node/api"
 )
 
@@ -195,7 +196,7 @@ func (b *bed) ofShell(ctx context.Context, dir string) ([]string, error) {
 	paths := b.state().Of(dir)
 	folder := paths.Run(s.ID)
 	n := agentshell.Note{Agent: "claude", Folder: dir, Project: dir, State: string(paths.Root)}
-	return []string{hook.TokenVar + "=" + s.Token, "CLAUDE_CODE_SHELL_PREFIX=" + agentshell.Program(folder)},
+	return []string{hook.TokenVar + "=" + s.Token, "CLAUDE_CODE_SHELL_PREFIX=" + shim.Path(folder)},
 		agentshell.Prepare(folder, b.myc, n, os.Environ())
 }
 

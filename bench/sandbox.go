@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,11 @@ import (
 	"time"
 
 	"mycelium/internal/hook"
+	"mycelium/internal/node/agentshell"
+	"mycelium/internal/node/agentshell/shim"
+	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/sandbox"
+	"mycelium/internal/sandbox/jail"
 )
 
 // The limits of the issue on a start in the sandbox: over the command alone, against the bare start of the program, and in memory of its
@@ -82,7 +88,88 @@ func measureSandbox(ctx context.Context, b *bed, o options) error {
 	fmt.Println()
 	table(rows)
 	fmt.Printf("limits of the issue: %s over the command alone, %d times myc version\n", ms(sandboxLimit), sandboxRatio)
-	return b.sandboxMemory(ctx, small)
+	if err := b.sandboxMemory(ctx, small); err != nil {
+		return err
+	}
+	return b.measureSession(ctx, o, []string{small, large})
+}
+
+// sessionLimit is the aim of issue 30 for the second and later commands of a session.
+const sessionLimit = 10 * time.Millisecond
+
+// measureSession starts a command that does nothing as the process does that started an agent: the runs of one session after the first, in
+// turn with runs of their own; and the program that the agent starts before its shell, which asks that process and is refused here.
+func (b *bed) measureSession(ctx context.Context, o options, dirs []string) error {
+	self := jail.Self{Argv: []string{b.myc, jail.ChildName}, Small: filepath.Join(filepath.Dir(b.myc), hook.Small)}
+	profile, _ := sandbox.Find("project")
+	rows := [][]string{{"a command that does nothing, without the start of a program", "least", "median"}}
+	for _, dir := range dirs {
+		c, err := sandboxed.Command(dir, b.state().Of(dir), filepath.Join(b.dir, "home"), os.Environ())
+		if err != nil {
+			return err
+		}
+		c.Argv, c.Profile, c.Out, c.Err = []string{"true"}, profile, io.Discard, io.Discard
+		kept := c
+		kept.Session = &sandbox.Session{}
+		defer kept.Session.Close()
+		took := map[*sandbox.Command][]time.Duration{}
+		for n := range o.starts + 1 {
+			for _, c := range []*sandbox.Command{&c, &kept} {
+				began := time.Now()
+				if r, err := sandbox.Run(ctx, self, c); err != nil || r.ExitCode != 0 {
+					return fmt.Errorf("run: %+v %w", r, err)
+				}
+				if n > 0 {
+					took[c] = append(took[c], time.Since(began))
+				}
+			}
+		}
+		for _, w := range []struct {
+			name string
+			c    *sandbox.Command
+		}{{"by itself", &c}, {"in a session", &kept}} {
+			rows = append(rows, []string{filepath.Base(dir) + ", " + w.name, ms(quantile(took[w.c], 0)), ms(quantile(took[w.c], 0.5))})
+		}
+	}
+	asks, err := b.shimStarts(ctx, o, dirs[0])
+	if err != nil {
+		return err
+	}
+	rows = append(rows, []string{"the program before the shell", ms(quantile(asks, 0)), ms(quantile(asks, 0.5))})
+	fmt.Println()
+	table(rows)
+	fmt.Printf("limit of the issue: %s for the second and later commands of a session\n", ms(sessionLimit))
+	return nil
+}
+
+// shimStarts starts the program before an agent's shell, which asks for a command that nobody admitted.
+func (b *bed) shimStarts(ctx context.Context, o options, dir string) (took []time.Duration, err error) {
+	folder, err := os.MkdirTemp(b.dir, "shell")
+	if err != nil {
+		return nil, err
+	}
+	n := agentshell.Note{Agent: "claude", Folder: dir, Project: dir, State: string(b.state()), Served: true}
+	if err := agentshell.Prepare(folder, b.myc, n, os.Environ()); err != nil {
+		return nil, err
+	}
+	s := &agentshell.Server{Folder: folder, Shell: func() agentshell.Shell {
+		return agentshell.Shell{Refused: func(*agentshell.Note, string, error) {}}
+	}}
+	end, err := s.Listen()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	for range o.starts {
+		c := exec.CommandContext(ctx, shim.Path(folder), "true")
+		began := time.Now()
+		out, err := c.CombinedOutput()
+		took = append(took, time.Since(began))
+		if !strings.Contains(string(out), "Mycelium did not run this command") {
+			return nil, fmt.Errorf("ask: %w: %s", err, out)
+		}
+	}
+	return took, nil
 }
 
 // sandboxMemory prints the memory of the sandbox's own process that it shares with no other.

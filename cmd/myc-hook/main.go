@@ -1,8 +1,8 @@
 // Command myc-hook answers one event of a coding agent. It is a small form of `myc hook` that starts in a few milliseconds. It asks the
 // daemon of the project. Without a daemon it becomes the `myc` beside it.
 //
-// It is also the child of the sandbox, which builds the walls around a command, and of the light wall around an agent, because it starts in
-// a fourth of the time of `myc`.
+// It is also the child of the sandbox, which builds the walls around a command, and of the light wall around an agent, and the program before
+// the shell of such an agent, because it starts in a fourth of the time of `myc`.
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"mycelium/internal/hook"
+	"mycelium/internal/node/agentshell/shim"
 	"mycelium/internal/sandbox/jail"
 )
 
@@ -21,6 +22,10 @@ func main() {
 		os.Exit(jail.Main())
 	case jail.IsAround(os.Args[1:]):
 		os.Exit(jail.AroundMain())
+	}
+	if shim.Is(os.Args[0]) {
+		r := shim.Run{Program: os.Args[0], Args: os.Args[1:], Environ: os.Environ(), In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+		os.Exit(r.Main())
 	}
 	hook.Deaf()
 	interrupted := func() context.Context {

@@ -122,7 +122,8 @@ func TestPushInBrowser(t *testing.T) {
 		t.Errorf("after the end: %+v", shown)
 	}
 
-	b.Tolerate("Failed to load resource", "[object Event]") // what htmx says of a stream that ended
+	// Browser and htmx say of a stream and of a request that they ended.
+	b.Tolerate("Failed to load resource", "[object Event]", "htmx:sendError", "htmx:afterRequest")
 	stop()
 	b.Visit("/inbox")
 	b.WaitText("h1", "The pages cannot be reached")

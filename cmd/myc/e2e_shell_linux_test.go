@@ -18,6 +18,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/model/fake"
 	"mycelium/internal/node/agentshell"
+	"mycelium/internal/node/agentshell/shim"
 )
 
 // shellWorld is a project with a program, whose developer's shell runs in the sandbox.
@@ -327,7 +328,7 @@ func shellByHand(t *testing.T, p *project, command string) {
 	line := "source " + p.home + "/.claude/shell-snapshots/snapshot-bash-1-x.sh 2>/dev/null || true && { shopt -u extglob || setopt " +
 		"NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL; } >/dev/null 2>&1 || true && eval '" + command + "' < /dev/null && pwd -P >| /tmp/claude-0-cwd"
 	for _, args := range [][]string{{line}, {command}, {}, {line, line}} {
-		cmd := exec.CommandContext(p.ctx, agentshell.Program(folders[0]), args...)
+		cmd := exec.CommandContext(p.ctx, shim.Path(folders[0]), args...)
 		cmd.Dir, cmd.Env = p.dir, p.env
 		out, _ := cmd.CombinedOutput()
 		if cmd.ProcessState.ExitCode() != 126 || !strings.Contains(string(out), "Mycelium did not run this command") {

@@ -20,6 +20,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/agentshell"
+	"mycelium/internal/node/agentshell/shim"
 	"mycelium/internal/node/api"
 	"mycelium/internal/swarm/worker"
 )
@@ -27,7 +28,7 @@ import (
 // TestMain lets the test binary play the command: `myc` is this very program.
 func TestMain(m *testing.M) {
 	testscript.Main(withSmall{m}, map[string]func(){"myc": func() { os.Exit(mycOfTests()) },
-		agentshell.Name: shellOfTests, "deffile": deffile})
+		shim.Name: shellOfTests, "deffile": deffile})
 }
 
 // withSmall puts the small program beside `myc`, built as it is shipped.

@@ -57,5 +57,14 @@ func BenchmarkLook(b *testing.B) {
 				}
 			}
 		})
+		b.Run(name+", kept", func(b *testing.B) {
+			c := &Command{Project: dir, Scratch: b.TempDir(), Home: "/root", Environ: []string{"PATH=/usr/bin:/bin"},
+				Closed: policy.Closed{Dir: dir, Home: "/root", Rules: rules}, Session: &Session{}}
+			for b.Loop() {
+				if _, err := c.look(b.Context(), nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

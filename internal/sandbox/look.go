@@ -52,6 +52,12 @@ type look struct {
 	common  string // the folder of git with its configuration
 	closer  *policy.Closer
 
+	session  *Session         // nil: each folder is read
+	known    map[string]*list // of the last look, by path
+	lists    map[string]*list // for the next one
+	device   uint64           // of the root that is looked at
+	reliable bool             // the times of its folders tell when they were changed
+
 	repositories []string // roots that are folders of git
 	fixed        bool     // it is in a folder that is read-only as a whole
 	inGit        bool     // it is in a folder of git, whose parts are looked at for themselves
@@ -76,12 +82,14 @@ func (c *Command) look(ctx context.Context, before *Guarded) (*Guarded, error) {
 		return nil, fmt.Errorf("find what the policy closes: %w", err)
 	}
 	l := &look{ctx: ctx, forms: guardedForms(c.Project, c.Home), roots: c.roots(), git: c.git(), home: c.Home, scan: c.Scratch,
-		after: before != nil, closer: closer, covers: c.scrubs(), common: c.commonDir(), out: Guarded{Closed: closed,
+		after: before != nil, closer: closer, covers: c.scrubs(), common: c.commonDir(), session: c.Session, lists: map[string]*list{}, out: Guarded{Closed: closed,
 			Project: c.Project, Write: c.Write, Worktree: c.Worktree, Links: map[string]string{},
 			Through: map[string]string{}}}
 	if c.Worktree != nil {
 		l.repositories = []string{c.Worktree.Own, c.Worktree.Common}
 	}
+	key := l.key(c)
+	l.known = l.session.known(key)
 	if l.after {
 		l.closed = set(before.Hidden, before.Secrets)
 	} else {
@@ -98,6 +106,7 @@ func (c *Command) look(ctx context.Context, before *Guarded) (*Guarded, error) {
 			return nil, err
 		}
 	}
+	l.session.keep(key, l.lists)
 	l.committed()
 	l.out.sort()
 	return &l.out, nil
@@ -142,9 +151,22 @@ func (l *look) root(root string) error {
 		return err
 	}
 	defer func() { _ = r.Close() }()
+	if l.device, l.reliable, err = device(r); err != nil {
+		return err
+	}
 	l.inGit = strings.Contains(root+"/", "/"+gitName+"/") || slices.Contains(l.repositories, root)
 	defer func() { l.inGit = false }()
-	return l.folder(r, root, 0)
+	return l.folder(&dir{root: r}, root, 0, l.list(root))
+}
+
+// device returns the device of an open folder, and whether the times of folders on it tell when they were changed.
+func device(r *os.Root) (id uint64, reliable bool, err error) {
+	f, err := r.Open(".")
+	if err != nil {
+		return 0, false, err
+	}
+	id, reliable = folder.Reliable(int(f.Fd())) //nolint:gosec // a descriptor
+	return id, reliable, f.Close()
 }
 
 func ignoreAbsent(err error) error {
@@ -154,54 +176,78 @@ func ignoreAbsent(err error) error {
 	return err
 }
 
-// entry is a name in a folder that counts.
+// entry is a name in a folder that may count.
 type entry struct {
 	name, folded string
 	mode         fs.FileMode
+	closed       bool // rules close it; of a link this is not known
+	secrets      bool // it is a folder for secrets, by its path
 }
 
-// folder looks at a folder.
-func (l *look) folder(r *os.Root, path string, level int) error {
-	entries, err := l.read(r, path)
+// folder looks at a folder. k is its list, if it is known.
+func (l *look) folder(d *dir, path string, level int, k *list) (err error) {
+	if k == nil {
+		k, err = l.read(d, path)
+	} else {
+		err = l.count(k.names)
+	}
 	if err != nil {
 		return err
 	}
 	if !l.fixed {
-		l.repository(r, path, entries)
+		l.repository(d, path, k.entries)
 	}
-	for _, e := range entries {
-		if err := l.entry(r, filepath.Join(path, e.name), e, level); err != nil {
+	for _, e := range k.entries {
+		if err := l.entry(d, filepath.Join(path, e.name), e, level); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// read lists the names of a folder that may count.
-func (l *look) read(r *os.Root, path string) (out []entry, err error) {
-	dir, err := r.Open(".")
+// errTooMany says that a project is too large.
+var errTooMany = fmt.Errorf("there are more than %d files: the sandbox cannot tell in time which of them govern agents", mostEntries)
+
+// count counts names.
+func (l *look) count(names int) error {
+	if l.counts += names; l.counts > mostEntries && !l.after {
+		return errTooMany
+	}
+	return nil
+}
+
+// read lists the names of a folder that may count. One that is not there any more has none.
+func (l *look) read(d *dir, path string) (*list, error) {
+	r, err := d.open()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = dir.Close() }()
-	tooMany := false
-	err = l.reader.List(int(dir.Fd()), func(name string, mode fs.FileMode) error { //nolint:gosec // a descriptor
-		if l.counts++; l.counts > mostEntries && !l.after {
-			tooMany = true
-			return fmt.Errorf("there are more than %d files: the sandbox cannot tell in time which of them govern agents", mostEntries)
+	f, err := r.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	k, fd, began := &list{}, int(f.Fd()), l.session.now() //nolint:gosec // a descriptor
+	stamp, stamped := folder.StampOf(fd)
+	err = l.reader.List(fd, func(name string, mode fs.FileMode) error {
+		k.names++
+		if err := l.count(1); err != nil {
+			return err
 		}
 		l.folded = paths.Fold(l.folded[:0], name)
+		closed := l.closes(path, name)
 		if l.all || mode&(fs.ModeDir|fs.ModeSymlink|fs.ModeSocket) != 0 || gitParts[string(l.folded)] || l.forms.last[string(l.folded)] ||
-			l.closes(path, name) ||
-			len(l.forms.ends[string(l.folded)]) > 0 || !l.after && (secretfile.Known(l.folded) || lockFiles[name]) {
-			out = append(out, entry{name, string(l.folded), mode})
+			closed || len(l.forms.ends[string(l.folded)]) > 0 || (!l.after || l.session != nil) && (secretfile.Known(l.folded) || lockFiles[name]) {
+			secrets := mode.IsDir() && holdsSecrets(path+"/"+name, l.home)
+			k.entries = append(k.entries, entry{name, string(l.folded), mode, closed, secrets})
 		}
 		return nil
 	})
-	if tooMany {
+	if err = ignoreAbsent(err); err != nil {
 		return nil, err
 	}
-	return out, ignoreAbsent(err)
+	l.learn(path, stamp, stamped, began, k)
+	return k, nil
 }
 
 // closes reports whether rules close a file, by its name in a folder.
@@ -215,24 +261,24 @@ func (l *look) closes(folder, name string) bool {
 }
 
 // entry looks at one name.
-func (l *look) entry(r *os.Root, path string, e entry, level int) error {
+func (l *look) entry(d *dir, path string, e entry, level int) error {
 	if b, ok := l.forms.of(path, e.folded); ok {
 		if b.ChangeOnly && !l.after { // a rule may close it to be read as well
-			if done, err := l.byRules(r, path, e, level); done {
+			if done, err := l.byRules(d, path, e, level); done {
 				return err
 			}
 		}
 		switch {
 		case b.ChangeOnly:
 			l.record(path, true)
-			l.links(r, path, e)
-			return l.inFixed(r, path, e, level)
+			l.links(d, path, e)
+			return l.inFixed(d, path, e, level)
 		case !secretfile.Known([]byte(e.folded)) || !l.track(path, true, true):
 			l.record(path, false)
 		}
 		return nil
 	}
-	if done, err := l.byRules(r, path, e, level); done {
+	if done, err := l.byRules(d, path, e, level); done {
 		return err
 	}
 	switch secret := !l.after && l.secret(path, e); {
@@ -256,27 +302,29 @@ func (l *look) entry(r *os.Root, path string, e entry, level int) error {
 	case !l.after && e.mode.IsRegular() && lockFiles[e.name]:
 		l.out.Locks = append(l.out.Locks, path)
 	case e.mode&fs.ModeSocket != 0:
-		if !l.after && jail.Bound(r, e.name) {
+		if r, err := d.open(); err == nil && !l.after && jail.Bound(r, e.name) {
 			l.out.Sockets = append(l.out.Sockets, path)
 		}
 	case e.folded == gitName && !e.mode.IsDir() && !l.fixed:
-		l.pointer(r, path, e.name)
+		l.pointer(d, path, e.name)
 	case e.mode.IsDir() && (level >= mostLevels || len(path) > mostPath):
 		l.record(path, true)
 	case e.mode.IsDir():
-		return l.into(r, path, e.name, level)
+		return l.into(d, path, e.name, level)
 	}
 	return nil
 }
 
 // byRules looks at a name that the rules of the policy may close. It returns true if nothing else is to be looked at.
-func (l *look) byRules(r *os.Root, path string, e entry, level int) (done bool, err error) {
+func (l *look) byRules(d *dir, path string, e entry, level int) (done bool, err error) {
 	if !l.closer.Any() || l.inGit || e.folded == gitName || l.given[path] {
 		return false, nil
 	}
 	to := path
 	if e.mode&fs.ModeSymlink != 0 {
 		to = resolved(path)
+	} else if !e.closed {
+		return false, nil
 	}
 	read, change := l.closer.Of(path, to)
 	if e.mode&fs.ModeSymlink != 0 {
@@ -292,13 +340,13 @@ func (l *look) byRules(r *os.Root, path string, e entry, level int) (done bool, 
 	case !read && !change:
 		return false, nil
 	case e.mode.IsDir():
-		return l.folderByRules(r, path, to, e, level)
+		return l.folderByRules(d, path, to, e, level)
 	case l.after && l.closed[path]: // it was hidden, and nobody could change it
 	case read && !l.after:
 		l.hide(path, to)
 	case change && (l.after || !l.secret(path, e)): // what looks empty is not changed either
 		l.record(path, true)
-		l.links(r, path, e)
+		l.links(d, path, e)
 	default:
 		return false, nil
 	}
@@ -347,7 +395,7 @@ func (l *look) through(path, to string) (closed bool, err error) {
 
 // folderByRules is byRules for a folder. If everything in it is closed, it is closed as a whole; what git has in it is looked at one by one,
 // because git would take an empty folder for files that were removed.
-func (l *look) folderByRules(r *os.Root, path, to string, e entry, level int) (done bool, err error) {
+func (l *look) folderByRules(d *dir, path, to string, e entry, level int) (done bool, err error) {
 	read, change := l.closer.Whole(path, to)
 	switch {
 	case l.after && l.closed[path]:
@@ -355,8 +403,8 @@ func (l *look) folderByRules(r *os.Root, path, to string, e entry, level int) (d
 		l.out.Hidden = append(l.out.Hidden, path)
 	case change && !read && (l.after || !l.secret(path, e)):
 		l.record(path, true)
-		l.links(r, path, e)
-		return true, l.inFixed(r, path, e, level)
+		l.links(d, path, e)
+		return true, l.inFixed(d, path, e, level)
 	default:
 		return false, nil
 	}
@@ -416,14 +464,14 @@ func (l *look) readOnly(paths []string) error {
 }
 
 // inFixed looks into a folder that is read-only as a whole, for files that must not be read.
-func (l *look) inFixed(r *os.Root, path string, e entry, level int) error {
+func (l *look) inFixed(d *dir, path string, e entry, level int) error {
 	if l.after || l.inGit || !e.mode.IsDir() || level >= mostLevels {
 		return nil
 	}
 	was := l.fixed
 	l.fixed = true
 	defer func() { l.fixed = was }()
-	return l.into(r, path, e.name, level)
+	return l.into(d, path, e.name, level)
 }
 
 func (l *look) record(path string, changeOnly bool) {
@@ -439,11 +487,20 @@ func (l *look) record(path string, changeOnly bool) {
 
 // into looks at a folder in another one. One that cannot be read or searched hides nothing: before the command it is covered, so that the
 // command cannot open it; after the command its owner's rights come back.
-func (l *look) into(r *os.Root, path, name string, level int) error {
-	sub, err := openFolder(r, name)
+func (l *look) into(d *dir, path, name string, level int) error {
+	sub := &dir{up: d, name: name}
+	defer sub.close()
+	wasInGit := l.inGit
+	l.inGit = wasInGit || paths.FoldString(name) == gitName
+	defer func() { l.inGit = wasInGit }()
+	k := l.list(path)
+	if k != nil {
+		return l.folder(sub, path, level+1, k)
+	}
+	_, err := sub.open()
 	if errors.Is(err, fs.ErrPermission) && l.after && !l.closed[path] {
-		if giveBack(r, name) == nil {
-			sub, err = openFolder(r, name)
+		if r, upErr := d.open(); upErr == nil && giveBack(r, name) == nil {
+			_, err = sub.open()
 		}
 	}
 	switch {
@@ -455,12 +512,7 @@ func (l *look) into(r *os.Root, path, name string, level int) error {
 	case err != nil:
 		return err
 	}
-	defer func() { _ = sub.Close() }()
-	if paths.FoldString(name) == gitName && !l.inGit {
-		l.inGit = true
-		defer func() { l.inGit = false }()
-	}
-	return l.folder(sub, path, level+1)
+	return l.folder(sub, path, level+1, nil)
 }
 
 // errReplaced says that a name is not the folder any more that it was.
@@ -530,7 +582,7 @@ func (l *look) linkedFolder(path string, form folderForm) {
 }
 
 // links records where a governed link leads, and the links in a governed folder.
-func (l *look) links(r *os.Root, path string, e entry) {
+func (l *look) links(d *dir, path string, e entry) {
 	if e.mode&fs.ModeSymlink != 0 {
 		l.out.Links[path] = resolved(path)
 		l.hops(path)
@@ -539,12 +591,13 @@ func (l *look) links(r *os.Root, path string, e entry) {
 	if !e.mode.IsDir() {
 		return
 	}
-	sub, err := openFolder(r, e.name)
+	sub := &dir{up: d, name: e.name}
+	defer sub.close()
+	r, err := sub.open()
 	if err != nil {
 		return
 	}
-	defer func() { _ = sub.Close() }()
-	_ = fs.WalkDir(sub.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+	_ = fs.WalkDir(r.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type()&fs.ModeSymlink != 0 {
 			l.hops(filepath.Join(path, name))
 		}
@@ -607,7 +660,7 @@ var gitParts = map[string]bool{gitName: true, "head": true, "objects": true, "re
 
 // repository records the parts of a git directory, if a folder is one: that of a repository, a bare repository, a submodule, a linked
 // worktree, or one made by hand. These are the two forms that git takes for one.
-func (l *look) repository(r *os.Root, path string, entries []entry) {
+func (l *look) repository(d *dir, path string, entries []entry) {
 	has := map[string]entry{}
 	for _, e := range entries {
 		if gitParts[e.folded] {
@@ -630,7 +683,11 @@ func (l *look) repository(r *os.Root, path string, entries []entry) {
 		return
 	}
 	file := filepath.Join(path, config.name)
-	data, err := readSmall(r, config.name)
+	r, err := d.open()
+	var data []byte
+	if err == nil {
+		data, err = readSmall(r, config.name)
+	}
 	if err != nil { // a link, a pipe, or too large: no copy can be made of it
 		l.record(file, true)
 		return
@@ -673,8 +730,12 @@ func (l *look) named(dir string, data []byte) {
 }
 
 // pointer records a file named .git, which says where the repository of a folder is.
-func (l *look) pointer(r *os.Root, path, name string) {
+func (l *look) pointer(d *dir, path, name string) {
 	l.record(path, true)
+	r, err := d.open()
+	if err != nil {
+		return
+	}
 	data, err := readSmall(r, name)
 	if err != nil {
 		return

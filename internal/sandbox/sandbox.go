@@ -66,6 +66,8 @@ type Command struct {
 
 	// Child is a child that the caller has begun, and closes; it is used if it fits, and ends with the run.
 	Child *jail.Begun `json:"-"`
+	// Session is what the runs of a process share, to start faster; nil: nothing is kept.
+	Session *Session `json:"-"`
 
 	// Record is called beside the preparations; nil: nothing is called. If it fails, the command does not run.
 	Record func() error `json:"-"`
@@ -130,7 +132,7 @@ func Run(ctx context.Context, self jail.Self, c *Command) (*Result, error) {
 	h := c.listen()
 	looked, stop := w.watch(c)
 	w.closed = <-closed
-	out, err := c.run(ctx, child, recorded, w)
+	out, err := c.run(ctx, self, child, recorded, w)
 	stop()
 	left, settleErr := w.settle(ctx, c)
 	if out != nil {
@@ -145,11 +147,20 @@ func Run(ctx context.Context, self jail.Self, c *Command) (*Result, error) {
 
 // child is the child that the command runs in: the one that the caller began, if it fits the profile.
 func (c *Command) child(ctx context.Context, self jail.Self) *jail.Begun {
-	o := jail.Options{Network: c.Profile.Network, Backend: c.Profile.Backend, Grace: time.Duration(c.Grace * float64(time.Second))}
+	o := c.options()
 	if c.Child != nil && c.Child.Has(o) {
 		return c.Child
 	}
+	if c.Session != nil {
+		if child := c.Session.child(o); child != nil {
+			return child
+		}
+	}
 	return jail.Begin(ctx, self, o)
+}
+
+func (c *Command) options() jail.Options {
+	return jail.Options{Network: c.Profile.Network, Backend: c.Profile.Backend, Grace: time.Duration(c.Grace * float64(time.Second))}
 }
 
 func (c *Command) record() error {
@@ -160,7 +171,7 @@ func (c *Command) record() error {
 }
 
 // run starts the command in the child, and waits for it.
-func (c *Command) run(ctx context.Context, child *jail.Begun, recorded <-chan error, w *work) (*Result, error) {
+func (c *Command) run(ctx context.Context, self jail.Self, child *jail.Begun, recorded <-chan error, w *work) (*Result, error) {
 	way, err := c.wayOut(ctx)
 	if err == nil {
 		err = c.warm(w)
@@ -183,6 +194,9 @@ func (c *Command) run(ctx context.Context, child *jail.Begun, recorded <-chan er
 		return nil, withHint(err)
 	}
 	refused, unpublish := serve(way, j.Listener), c.publish(ctx, j)
+	if c.Session != nil {
+		c.Session.begin(self, c.options())
+	}
 	code, most, err := j.Wait()
 	unpublish()
 	left := Left{Refused: refused()}

@@ -23,16 +23,18 @@ import (
 // name, and files of tests and of packages.
 func (l *look) secret(path string, e entry) bool {
 	if e.mode.IsDir() {
-		if l.all {
-			return !l.given[path]
-		}
-		row, ok := secretfile.Of(path+"/_", l.home)
-		return ok && strings.HasSuffix(row.Path, "/") && !l.given[path]
+		return (l.all || e.secrets) && !l.given[path]
 	}
 	if e.mode&fs.ModeType&^fs.ModeSymlink != 0 || !l.all && !secretfile.Known([]byte(e.folded)) || l.given[path] || !held.MayHold(path) {
 		return false
 	}
 	return (*held.Reader)(nil).Judged(path, l.home)
+}
+
+// holdsSecrets reports whether a folder is one for secrets, by its path.
+func holdsSecrets(path, home string) bool {
+	row, ok := secretfile.Of(path+"/_", home)
+	return ok && strings.HasSuffix(row.Path, "/")
 }
 
 // tracked is a file with secrets that the index of the project has, as it is.

@@ -15,6 +15,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/config/profiles"
 	"mycelium/internal/harness"
+	"mycelium/internal/node/agentshell/shim"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/policy/box"
 	"mycelium/internal/run"
@@ -44,7 +45,7 @@ func Of(p *config.Project) *Gate {
 func (g *Gate) Governs(session string, e harness.Event) bool {
 	folder := g.State().Run(session)
 	if e.Prefix != "" {
-		return e.Prefix == Program(folder)
+		return e.Prefix == shim.Path(folder)
 	}
 	n, err := readNote(folder)
 	return err == nil && n.Named && n.Agent == e.Agent
@@ -55,7 +56,7 @@ func (g *Gate) Ignores(session string, e harness.Event, command string) bool {
 	if said, own, ok := strings.Cut(command, "\n"); ok && strings.HasPrefix(said, "# ") {
 		command = own
 	}
-	name, ours := strings.CutPrefix(command, harness.ShellWord(Program(g.State().Run(session)))+" ")
+	name, ours := strings.CutPrefix(command, harness.ShellWord(shim.Path(g.State().Run(session)))+" ")
 	return e.Prefix == "" && (!ours || !isTicket(name)) // a model can write a longer command that begins as ours does
 }
 
@@ -114,7 +115,7 @@ func replace(folder string, e harness.Event, command string, t Ticket) (string, 
 	if err := leave(folder, command, call, t); err != nil {
 		return "", err
 	}
-	run := harness.ShellWord(Program(folder)) + " " + digest(command) + "-" + digest(call)
+	run := harness.ShellWord(shim.Path(folder)) + " " + digest(command) + "-" + digest(call)
 	agent, _ := harness.Named(e.Agent)
 	if agent.KeepsFolder {
 		run += ` && cd "$(` + run + " " + whereArg + `)"`

@@ -15,23 +15,19 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-	"golang.org/x/term"
 
 	"mycelium/internal/approval"
 	"mycelium/internal/harness"
 	"mycelium/internal/harness/shellwords"
+	"mycelium/internal/node/agentshell/shim"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/jail"
 	"mycelium/internal/text"
 )
 
-// The exit codes of a command that did not run, as those of shells (POSIX.1-2017, 2.8.2).
-const (
-	exitRefused  = 126
-	exitNotFound = 127
-	exitTimedOut = 124 // as timeout(1)
-)
+// exitTimedOut is the exit code of a command that was ended, as of timeout(1).
+const exitTimedOut = 124
 
 // errNotCalled returns the error for a run that no agent makes.
 func errNotCalled() error { return errors.New("it is not called as an agent calls it") }
@@ -67,7 +63,8 @@ func (s *Shell) Main() int {
 	case err != nil:
 		return s.refuse(nil, line, err)
 	case note.Served && s.served == nil:
-		return s.passOn(folder, &note)
+		r := shim.Run{Program: s.Program, Args: s.Args, Environ: s.Environ, In: s.In, Out: s.Out, Err: s.Err}
+		return r.Main()
 	case note.Named:
 		return s.named(folder, &note)
 	case len(s.Args) != 1:
@@ -129,24 +126,17 @@ func (s *Shell) runOutside(folder string, n *Note, t Ticket, w harness.Wrapped, 
 	return s.become(argv, environ)
 }
 
-// closeInput takes the input from a command that will run outside, if the agent's model may type into a command that runs on: no hook is
-// asked about that text. A terminal is refused, because a program can read it by other descriptors.
+// closeInput takes the input from a command that will run outside of the sandbox, if the agent's model may type into it.
 func (s *Shell) closeInput(n *Note) error {
 	agent, _ := harness.Named(n.Agent)
-	if !agent.Types || s.served != nil { // the process that asked becomes the command
+	switch {
+	case !agent.Types:
+		return nil
+	case s.served != nil: // the process that asked becomes the command
+		s.served.answer.Typist = agent.Title
 		return nil
 	}
-	for _, f := range []*os.File{s.In, s.Out, s.Err} {
-		if term.IsTerminal(int(f.Fd())) {
-			return errors.New("it would run outside of the sandbox on a terminal, into which " + agent.Title + " types without a question; call it " +
-				"without a terminal")
-		}
-	}
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		return err
-	}
-	return unix.Dup2(int(null.Fd()), int(s.In.Fd()))
+	return shim.CloseInput(agent.Title, s.In, s.Out, s.Err)
 }
 
 // refuse says to the agent that something does not run.
@@ -162,18 +152,16 @@ func (s *Shell) refuse(n *Note, command string, why error) int {
 	if n != nil {
 		s.Refused(n, command, why)
 	}
-	return exitRefused
+	return shim.Refused
 }
 
 // become makes this process, or the one that asked, another program.
 func (s *Shell) become(argv, environ []string) int {
 	if s.served != nil {
-		s.served.instead(argv, environ)
+		s.served.answer.Argv, s.served.answer.Environ = argv, environ
 		return 0
 	}
-	err := syscall.Exec(argv[0], argv, environ) //nolint:gosec // it was admitted, or stood in the settings that a person started with
-	fmt.Fprintf(s.Err, "myc: start %s: %v\n", argv[0], err)
-	return exitNotFound
+	return shim.Become(argv, environ, s.Err)
 }
 
 // find returns a shell in the places where systems have it. A PATH could name another one.
@@ -202,7 +190,7 @@ func (s *Shell) command(folder string, n *Note, t Ticket, dir string) (*sandbox.
 	}
 	c.Closed = t.Closed
 	if s.served != nil {
-		c.Environ = over(c.Environ, s.served.asked.Environ)
+		c.Environ, c.Session = over(c.Environ, s.served.asked.Environ), s.served.session
 	}
 	c.Dir, c.Profile, c.In, c.Out, c.Err = dir, t.Walls, s.In, s.Out, s.Err
 	c.Temp, c.Hide, c.Asks = filepath.Join(folder, tempName), []string{n.State}, true
@@ -282,7 +270,7 @@ func (s *Shell) run(n *Note, c *sandbox.Command, r *ran) int {
 	switch {
 	case errors.As(err, &start):
 		fmt.Fprintf(s.Err, "myc: %s\n", text.Visible(start.Error()))
-		return exitNotFound
+		return shim.NotFound
 	case err != nil:
 		return s.refuse(n, r.command, err)
 	case result.TimedOut:

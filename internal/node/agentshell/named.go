@@ -12,6 +12,7 @@ import (
 
 	"mycelium/internal/harness"
 	"mycelium/internal/hook/install"
+	"mycelium/internal/node/agentshell/shim"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/box"
 	"mycelium/internal/worktree"
@@ -79,7 +80,7 @@ func (g *Gate) Replace(e harness.Event, command string, in box.Box, closed polic
 		return "", fmt.Errorf("%s is outside of the project", e.Dir)
 	}
 	folder := paths.Run(sessionPrefix + digest(e.Agent + "\x00" + e.Session + "\x00" + tree)[:32])
-	if _, err := os.Lstat(Program(folder)); err != nil {
+	if _, err := os.Lstat(shim.Path(folder)); err != nil {
 		dropOld(paths.Run(sessionPrefix + "*"))
 		self, err := os.Executable()
 		if err != nil {
@@ -164,13 +165,10 @@ func (s *Shell) named(folder string, n *Note) int {
 
 // caller returns the name of the shell that started the program, for which the command is written.
 func (s *Shell) caller() string {
-	if s.served != nil {
-		if s.served.asked.Shell == "zsh" {
-			return "zsh"
-		}
-		return "bash"
-	}
-	if path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", os.Getppid())); err == nil && filepath.Base(path) == "zsh" {
+	switch {
+	case s.served == nil:
+		return shim.Caller()
+	case s.served.asked.Shell == "zsh":
 		return "zsh"
 	}
 	return "bash"

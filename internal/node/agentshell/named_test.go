@@ -10,6 +10,7 @@ import (
 
 	"mycelium/internal/config"
 	"mycelium/internal/harness"
+	"mycelium/internal/node/agentshell/shim"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/box"
 	"mycelium/internal/run"
@@ -101,7 +102,7 @@ func TestReplace(t *testing.T) {
 		t.Fatalf("folders of sessions: %q %v", folders, err)
 	}
 	name := digest("rm -rf '$(x)'") + "-" + digest("toolu_1")
-	want := harness.ShellWord(Program(folders[0])) + " " + name
+	want := harness.ShellWord(shim.Path(folders[0])) + " " + name
 	if got != want+` && cd "$(`+want+` where)"` {
 		t.Errorf("the agent is given %s", got)
 	}
@@ -149,11 +150,11 @@ func TestInPlace(t *testing.T) {
 	}
 	got, err := g.Admit("s", e, own, run.Where{})
 	said, line, _ := strings.Cut(got, "\n")
-	if err != nil || said != `# echo a\necho b \\n` || line != Program(paths.Run("s"))+" "+digest(own)+"-"+digest("call_1") {
+	if err != nil || said != `# echo a\necho b \\n` || line != shim.Path(paths.Run("s"))+" "+digest(own)+"-"+digest("call_1") {
 		t.Errorf("the agent is given %q, %v", got, err)
 	}
 	for ran, ignored := range map[string]bool{got: false, line: false, own: true, got + "; echo evil": true, line + " && echo evil": true,
-		"# x\necho evil\n" + line: true, Program(paths.Run("s")) + " x": true} {
+		"# x\necho evil\n" + line: true, shim.Path(paths.Run("s")) + " x": true} {
 		if g.Ignores("s", e, ran) != ignored {
 			t.Errorf("after %q: ignored is %t", ran, !ignored)
 		}

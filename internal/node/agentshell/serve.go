@@ -10,41 +10,20 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/sys/unix"
 
+	"mycelium/internal/node/agentshell/shim"
+	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/light"
 	"mycelium/internal/shell"
 )
 
-// Behind the light wall an agent's shell cannot write the state, so it can take no ticket and start no sandbox. The program before the
-// shell then asks the process that started the agent, and gives it its streams. What runs in the sandbox is started there. What runs
-// outside of it is started by the program itself, behind the light wall.
-//
-// The process that is asked has more rights than whoever asks, which may be any program of the agent. Of the message it uses the line,
-// for which there must be a ticket, and the folder, which must be that of the ticket. It makes a sandbox with its own environment, because
-// PATH and the variables of git choose programs that prepare one. The command inside has the other variables of whoever asked.
-
-// socketName is the socket in the folder of a run.
-const socketName = "shell.sock"
-
-// asked is the message of the program about itself.
-type asked struct {
-	Args    []string `json:"args"`
-	Environ []string `json:"environ"`
-	Dir     string   `json:"dir"`            // with links resolved
-	Shell   string   `json:"shell,omitzero"` // the name of the shell that started it
-}
-
-// answered is the answer, when the command has ended.
-type answered struct {
-	Exit    int      `json:"exit"`
-	Argv    []string `json:"argv,omitempty"` // the program that the asking one becomes
-	Environ []string `json:"environ,omitempty"`
-}
+// The process that is asked ([shim]) has more rights than whoever asks, which may be any program of the agent. Of the message it uses the
+// line, for which there must be a ticket, and the folder, which must be that of the ticket. It makes a sandbox with its own environment,
+// because PATH and the variables of git choose programs that prepare one. The command inside has the other variables of whoever asked.
 
 // Server answers for the shell of one run. Shell returns a run of the program, which lacks its name, arguments and streams, and has the
 // environment for sandboxes.
@@ -59,13 +38,14 @@ func (s *Server) Listen() (end func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for the agent's shell: %w", err)
 	}
-	l, err := net.ListenUnix("unix", socketIn(at))
+	l, err := net.ListenUnix("unix", shim.Socket(at))
 	if err != nil {
 		_ = at.Close()
 		return nil, fmt.Errorf("listen for the agent's shell: %w", err)
 	}
 	l.SetUnlinkOnClose(false) // the folder of the run goes as a whole
 	ctx, cancel := context.WithCancel(context.Background())
+	session := &sandbox.Session{}
 	var parts sync.WaitGroup
 	parts.Go(func() {
 		for {
@@ -73,24 +53,20 @@ func (s *Server) Listen() (end func(), err error) {
 			if err != nil {
 				return // it is closed
 			}
-			parts.Go(func() { s.answer(ctx, c) })
+			parts.Go(func() { s.answer(ctx, c, session) })
 		}
 	})
 	return func() {
 		cancel()
 		_ = l.Close()
 		parts.Wait()
+		session.Close()
 		_ = at.Close()
 	}, nil
 }
 
-// socketIn is the address of the socket in an open folder: its whole path may be longer than that of a socket may be (unix(7)).
-func socketIn(folder *os.File) *net.UnixAddr {
-	return &net.UnixAddr{Net: "unix", Name: "/proc/self/fd/" + strconv.Itoa(int(folder.Fd())) + "/" + socketName}
-}
-
 // answer answers one program. The command ends with the connection.
-func (s *Server) answer(ctx context.Context, c *net.UnixConn) {
+func (s *Server) answer(ctx context.Context, c *net.UnixConn, session *sandbox.Session) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
@@ -111,7 +87,7 @@ func (s *Server) answer(ctx context.Context, c *net.UnixConn) {
 	}
 	in := bufio.NewReader(c)
 	line, err := in.ReadBytes('\n')
-	var q asked
+	var q shim.Asked
 	if err != nil || json.Unmarshal(append(first, line...), &q) != nil || !filepath.IsAbs(q.Dir) {
 		return
 	}
@@ -119,10 +95,10 @@ func (s *Server) answer(ctx context.Context, c *net.UnixConn) {
 		_, _ = io.Copy(io.Discard, in)
 		cancel()
 	}()
-	var a answered
+	var a shim.Answered
 	sh := s.Shell()
-	sh.Program, sh.Args, sh.In, sh.Out, sh.Err = Program(s.Folder), q.Args, streams[0], streams[1], streams[2]
-	sh.served = &served{ctx: ctx, asked: q, instead: func(argv, environ []string) { a.Argv, a.Environ = argv, environ }}
+	sh.Program, sh.Args, sh.In, sh.Out, sh.Err = shim.Path(s.Folder), q.Args, streams[0], streams[1], streams[2]
+	sh.served = &served{ctx: ctx, asked: q, session: session, answer: &a}
 	a.Exit = sh.Main()
 	if said, err := json.Marshal(a); err == nil {
 		_, _ = c.Write(append(said, '\n'))
@@ -145,58 +121,9 @@ func filesOf(rights []byte) (files []*os.File, err error) {
 // served is a run of the program for another process.
 type served struct {
 	ctx     context.Context //nolint:containedctx // the life of the other process
-	asked   asked
-	instead func(argv, environ []string)
-}
-
-// passOn has the process that started the agent answer, and returns the exit code.
-func (s *Shell) passOn(folder string, n *Note) int {
-	a, err := s.answerFrom(folder)
-	if err == nil && len(a.Argv) > 0 {
-		err = s.closeInput(n)
-	}
-	switch {
-	case err != nil:
-		fmt.Fprintf(s.Err, "Mycelium did not run this command: %v.\n", err)
-		return exitRefused
-	case len(a.Argv) > 0:
-		return s.become(a.Argv, a.Environ)
-	}
-	return a.Exit
-}
-
-func (s *Shell) answerFrom(folder string) (a answered, err error) {
-	dir, err := s.dir()
-	if err != nil {
-		return a, err
-	}
-	at, err := os.Open(folder)
-	if err != nil {
-		return a, err
-	}
-	defer at.Close()
-	c, err := net.DialUnix("unix", nil, socketIn(at))
-	if err != nil {
-		return a, fmt.Errorf("the myc that started this agent does not answer: %w", err)
-	}
-	defer func() { _ = c.Close() }()
-	q, err := json.Marshal(asked{Args: s.Args, Environ: s.Environ, Dir: dir, Shell: s.caller()})
-	if err != nil {
-		return a, err
-	}
-	q = append(q, '\n')
-	rights := unix.UnixRights(int(s.In.Fd()), int(s.Out.Fd()), int(s.Err.Fd()))
-	if _, _, err = c.WriteMsgUnix(q[:1], rights, nil); err == nil {
-		_, err = c.Write(q[1:])
-	}
-	if err != nil {
-		return a, err
-	}
-	line, err := bufio.NewReader(c).ReadBytes('\n')
-	if err != nil {
-		return a, fmt.Errorf("the myc that started this agent ended before it answered: %w", err)
-	}
-	return a, json.Unmarshal(line, &a)
+	asked   shim.Asked
+	session *sandbox.Session // of all commands of the agent
+	answer  *shim.Answered
 }
 
 // dir is the folder in which the program was started, with links resolved.
@@ -204,11 +131,7 @@ func (s *Shell) dir() (string, error) {
 	if s.served != nil {
 		return s.served.asked.Dir, nil
 	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(dir)
+	return shim.Dir()
 }
 
 // environ is the environment of a command that runs outside of the sandbox.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/node/agentshell/shim"
 	"mycelium/internal/sandbox/light"
 )
 
@@ -45,12 +46,12 @@ func TestServer(t *testing.T) {
 	defer said.Close()
 	line := `source /h/.claude/shell-snapshots/snapshot-bash-1-x.sh 2>/dev/null || true && eval 'true x' < /dev/null && pwd -P >| ` +
 		dir + "/claude-1-cwd"
-	ask := func() (answered, error) {
-		sh := &Shell{Program: Program(folder), Args: []string{line}, Environ: []string{"PATH=/theirs", "A=1"}, In: null, Out: said, Err: said}
-		return sh.answerFrom(folder)
+	ask := func() (shim.Answered, error) {
+		r := shim.Run{Program: shim.Path(folder), Args: []string{line}, Environ: []string{"PATH=/theirs", "A=1"}, In: null, Out: said, Err: said}
+		return r.Ask()
 	}
 	a, err := ask()
-	if err != nil || a.Exit != exitRefused || len(a.Argv) > 0 {
+	if err != nil || a.Exit != shim.Refused || len(a.Argv) > 0 {
 		t.Errorf("without a ticket: %+v %v", a, err)
 	}
 	if err := leave(folder, "true x", "t1", Ticket{Dir: dir, Until: time.Now().Add(time.Hour)}); err != nil {
@@ -60,7 +61,7 @@ func TestServer(t *testing.T) {
 	if err != nil || len(a.Argv) != 3 || a.Argv[2] != line || !slices.Equal(a.Environ, []string{"PATH=/theirs", "A=1"}) {
 		t.Errorf("with a ticket: %+v %v", a, err)
 	}
-	if a, err = ask(); err != nil || a.Exit != exitRefused {
+	if a, err = ask(); err != nil || a.Exit != shim.Refused {
 		t.Errorf("with a ticket that was used: %+v %v", a, err)
 	}
 	line = strings.Replace(line, "true x", "cd . && sudo true", 1)

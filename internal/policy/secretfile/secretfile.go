@@ -245,7 +245,7 @@ func Known(last []byte) bool {
 		}
 	}
 	for _, i := range made.others {
-		if matched(path.Base(made.rows[i].text), string(last)) {
+		if r := &made.rows[i]; bytes.HasPrefix(last, r.begin) && matched(path.Base(r.text), string(last)) {
 			return true
 		}
 	}
@@ -277,6 +277,7 @@ type row struct {
 	text            string // folded, without what the form says
 	home, root, dir bool   // ~/x, /x, x/
 	star            bool
+	begin           []byte // of its last part, before the first star: most names are sorted out by it
 }
 
 // index finds the rows that may match a path.
@@ -302,6 +303,8 @@ func newIndex() *index {
 		r.text = text
 		t.rows = append(t.rows, r)
 		last := path.Base(text)
+		begin, _, _ := strings.Cut(last, "*")
+		t.rows[i].begin = []byte(begin)
 		switch end, ends := strings.CutPrefix(last, "*."); {
 		case r.dir:
 			t.folders = append(t.folders, i)
@@ -333,7 +336,7 @@ func (r *row) matches(folded, last []byte, home string) bool {
 		}
 		return string(below) == r.text
 	case r.star:
-		return matched(r.text, string(last))
+		return (strings.Contains(r.text, "/") || bytes.HasPrefix(last, r.begin)) && matched(r.text, string(last))
 	}
 	return paths.EndsWith(folded, r.text)
 }

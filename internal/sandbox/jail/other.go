@@ -56,6 +56,9 @@ func (b *Begun) Has(o Options) bool {
 		slices.Equal(b.options.Without, o.Without)
 }
 
+// Waits reports whether the command can be started.
+func (b *Begun) Waits() bool { return b.ctx.Err() == nil }
+
 // Start starts a command by [Seatbelt], and refuses every other back end.
 func (b *Begun) Start(spec *Spec, streams Streams) (*Jailed, error) {
 	if b.options.Backend != Seatbelt {

@@ -80,6 +80,10 @@ type Begun struct {
 	ctx     context.Context //nolint:containedctx // the life of the child
 	end     context.CancelCauseFunc
 
+	// mounts is a descriptor of the list of mounts, which tells once that they have changed since; -1: it is not known. It is no [os.File]:
+	// the runtime would be told in our place.
+	mounts int
+
 	done chan struct{} // closed when the others are set
 	j    *Jailed
 	err  error
@@ -89,11 +93,14 @@ type Begun struct {
 // program has to be told the whole specification, so that its child starts there. The child and its command end with the context. The
 // caller calls Close.
 func Begin(ctx context.Context, self Self, o Options) *Begun {
-	b := &Begun{self: self, options: o, done: make(chan struct{})}
+	b := &Begun{self: self, options: o, done: make(chan struct{}), mounts: -1}
 	b.ctx, b.end = context.WithCancelCause(ctx)
 	if o.Backend.Other() {
 		close(b.done)
 		return b
+	}
+	if fd, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
+		b.mounts = fd
 	}
 	go func() {
 		defer close(b.done)
@@ -106,6 +113,29 @@ func Begin(ctx context.Context, self Self, o Options) *Begun {
 func (b *Begun) Has(o Options) bool {
 	return b.options.Network == o.Network && b.options.Grace == o.Grace && b.options.Backend == o.Backend &&
 		slices.Equal(b.options.Without, o.Without)
+}
+
+// Waits reports whether the child waits for its command, or is about to. It may have been killed since it was begun, or the mounts of the
+// machine have changed, and it has those of before.
+func (b *Begun) Waits() bool {
+	if b.mounts < 0 || polled(b.mounts, unix.POLLPRI) { // proc_pid_mountinfo(5)
+		return false
+	}
+	select {
+	case <-b.done:
+	default:
+		return true
+	}
+	if b.err != nil || b.j == nil || b.ctx.Err() != nil {
+		return false
+	}
+	return !polled(int(b.j.control.Fd()), unix.POLLIN) // a child that ended has closed its end, and one that waits says nothing
+}
+
+// polled reports whether a file has something to tell.
+func polled(fd int, events int16) bool {
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: events}}, 0) //nolint:gosec // a descriptor
+	return err != nil || n > 0
 }
 
 // Start starts a command in the child. It returns when the command has been started in all its walls, and a [*StageError] if one of them
@@ -144,6 +174,10 @@ func (b *Begun) Ended() error { return context.Cause(b.ctx) }
 func (b *Begun) Close() {
 	<-b.done
 	defer b.end(nil)
+	if b.mounts >= 0 {
+		_ = unix.Close(b.mounts)
+		b.mounts = -1
+	}
 	if b.j != nil {
 		b.j.kill()
 		b.j = nil

@@ -20,6 +20,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node/agentshell"
+	"mycelium/internal/node/agentshell/shim"
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/sandbox/cause"
@@ -220,7 +221,7 @@ func (l *Launch) governing() (out []light.File, err error) {
 		out, err = append(out, f), errors.Join(err, failed)
 	}
 	for _, path := range slices.Concat(programsOf(s), []string{filepath.Join(l.files, settingsName), filepath.Join(l.files, mcpName),
-		agentshell.NoteOf(l.files), agentshell.Program(l.files), p.Acceptance.Store().Manifest(), p.User.Store().Manifest()}, l.fixed) {
+		agentshell.NoteOf(l.files), shim.Path(l.files), p.Acceptance.Store().Manifest(), p.User.Store().Manifest()}, l.fixed) {
 		look(path)
 	}
 	members := []string{"hooks", "env"}

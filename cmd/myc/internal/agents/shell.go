@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -16,6 +15,7 @@ import (
 	"mycelium/internal/hook/install"
 	"mycelium/internal/node"
 	"mycelium/internal/node/agentshell"
+	"mycelium/internal/node/agentshell/shim"
 	"mycelium/internal/node/project"
 	"mycelium/internal/policy"
 	"mycelium/internal/state"
@@ -23,7 +23,7 @@ import (
 
 // Shell is one run of this program before a command of an agent's shell. ok is false if it was started under another name.
 func Shell(ctx context.Context, program string, args, environ []string) (code int, ok bool) {
-	if filepath.Base(program) != agentshell.Name {
+	if !shim.Is(program) {
 		return 0, false
 	}
 	s := shellIn(ctx, environ)
@@ -66,7 +66,7 @@ func (a *app) shellOf(folder string, s *install.Setup) string {
 		fmt.Fprintln(a.Err, "myc: "+own)
 		return ""
 	}
-	return agentshell.Program(folder)
+	return shim.Path(folder)
 }
 
 // prepareShell puts our program before the shell of the agent of a run: it knows the agent's settings as they are now, and the gateway.
