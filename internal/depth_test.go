@@ -22,6 +22,7 @@ part   : internal/gateway/mcpserver internal/node internal/node/defdiff internal
 part   : internal/run internal/scan internal/skill internal/rpc internal/config/toolindex internal/agent/screen internal/yamlfile internal/model
 own    : internal/agent/journal internal/audit internal/audit/index internal/backend/pin internal/config/accept internal/config/profiles
 own    : internal/config/save internal/daemon internal/gate/session internal/hook/door internal/keeper internal/memory internal/node/agentshell
+own    : internal/node/agentshell/shim
 own    : internal/node/chat internal/node/client internal/node/failure internal/node/relocate internal/node/sandboxed internal/node/ungoverned internal/run/book
 own    : internal/sandbox internal/sandbox/jail internal/sandbox/light internal/sandbox/quarantine internal/state internal/swarm/book internal/swarm/notices
 own    : internal/swarm/material internal/swarm/worker internal/transcript internal/web/device internal/web/push internal/web/served

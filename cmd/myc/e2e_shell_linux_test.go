@@ -17,7 +17,6 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
 	"mycelium/internal/model/fake"
-	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/agentshell/shim"
 )
 

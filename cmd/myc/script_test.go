@@ -19,7 +19,6 @@ import (
 
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/hook"
-	"mycelium/internal/node/agentshell"
 	"mycelium/internal/node/agentshell/shim"
 	"mycelium/internal/node/api"
 	"mycelium/internal/swarm/worker"

@@ -12,9 +12,35 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mycelium/internal/approval"
+	"mycelium/internal/hook"
 	"mycelium/internal/node/agentshell/shim"
 	"mycelium/internal/sandbox/light"
 )
+
+// TestPrepare: the small program stands before the shell of an agent whose commands another process starts, if it is there; before every
+// other shell stands the whole program.
+func TestPrepare(t *testing.T) {
+	bin := t.TempDir()
+	myc, small := filepath.Join(bin, "myc"), filepath.Join(bin, hook.Small)
+	for _, test := range []struct {
+		small, served bool
+		want          string
+	}{{false, true, myc}, {true, false, myc}, {true, true, small}} {
+		if test.small {
+			if err := os.WriteFile(small, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		folder := t.TempDir()
+		n := Note{Agent: "claude", Folder: bin, Project: bin, State: t.TempDir(), Served: test.served}
+		if err := Prepare(folder, myc, n, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.Readlink(shim.Path(folder)); got != test.want {
+			t.Errorf("%+v: %s %v", test, got, err)
+		}
+	}
+}
 
 // TestServer: the program before the shell asks the process that started the agent, which takes the ticket; the program is told what to
 // become. The environment for a sandbox is not the one that the program names.
