@@ -174,7 +174,16 @@ func TestUnwalledFiles(t *testing.T) {
 			return bashStep("echo goes on")
 		}}
 	}
-	trust := person(func() { p.must("trust", "--yes") })
+	trust := person(func() {
+		doctor, changed := p.must("doctor"), " is not as it was when an agent without a wall was started"
+		if !strings.Contains(doctor, "myc-hook"+changed) && !strings.Contains(doctor, ".claude/settings.json"+changed) {
+			t.Errorf("doctor does not name the file:\n%s", doctor)
+		}
+		p.must("trust", "--yes")
+		if doctor := p.must("doctor"); strings.Contains(doctor, changed) {
+			t.Errorf("doctor names a file that a person took as it is:\n%s", doctor)
+		}
+	})
 	command := func(name, text string) fake.Step { // in a script, which the fence does not read
 		p.write(name, text)
 		return bashStep("sh " + name)

@@ -71,4 +71,16 @@ func TestStatusLine(t *testing.T) {
 	if got := h.line("r1"); got != "mycelium: no daemon runs · developer [coding, looking]" {
 		t.Errorf("without a daemon: %q", got)
 	}
+	h.Alone = false
+	for want, wall := range map[string][2]string{
+		"":                                 {},
+		" · no light wall":                 {"", "it is off"},
+		" · the light wall has a hole: /x": {"/x", ""},
+		" · no light wall, and for myc trust: /x was changed": {"/x was changed", "it is off"},
+	} {
+		h.Wall = func(string) (lost, none string) { return wall[0], wall[1] }
+		if got := h.line("r1"); got != "mycelium: developer [coding, looking]"+want {
+			t.Errorf("with the wall %q: %q", wall, got)
+		}
+	}
 }
