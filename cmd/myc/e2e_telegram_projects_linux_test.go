@@ -308,7 +308,7 @@ exec cat
 	}
 
 	f.answer("/mode remote", "📂 shop: remote")
-	f.answer("/send agent and now the rest", "Sent to agent · 📂 shop")
+	f.answer("/send agent and now the rest", "Sent to agent · 📂 shop", busyAgent)
 	f.tap(f.message("Which colour?"), "Red")
 	m := f.message("git push --force")
 	if !strings.Contains(told, "Red") {

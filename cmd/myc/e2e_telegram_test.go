@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,10 +58,12 @@ func (f *phone) message(text string) telegramtest.Message {
 }
 
 // answer waits for what the bot says to a text of the person. Notices may come between.
-func (f *phone) answer(text, want string) telegramtest.Message {
+func (f *phone) answer(text string, want ...string) telegramtest.Message {
 	f.t.Helper()
 	id := f.api.Say(tgUser, tgUser, text, 0)
-	m, err := f.api.WaitMessage(f.ctx, id, "an answer to "+text, func(m telegramtest.Message) bool { return strings.Contains(m.Text, want) })
+	m, err := f.api.WaitMessage(f.ctx, id, "an answer to "+text, func(m telegramtest.Message) bool {
+		return slices.ContainsFunc(want, func(w string) bool { return strings.Contains(m.Text, w) })
+	})
 	if err != nil {
 		f.t.Fatalf("%s was not answered %q: %v\n%+v", text, want, err, f.api.Messages())
 	}
