@@ -176,8 +176,29 @@ type Window struct {
 	Env     []string // NAME=value, in addition to the server's own
 }
 
-// Open runs a command in a new window and returns its pane. It starts the server and the session if necessary.
-func (s Server) Open(ctx context.Context, w Window) (Pane, error) {
+var (
+	errServerEnded  = errors.New("the tmux server ended meanwhile")
+	errSessionBegan = errors.New("the tmux session was made meanwhile")
+	// passing are the errors of a window that is opened while a server or session ends or begins.
+	passing = []error{errServerEnded, ErrNoServer, errNoSession, errSessionBegan}
+)
+
+// mostOpens is how often a window is opened again after its server or session ended just then.
+const mostOpens = 10
+
+// Open runs a command in a new window and returns its pane. It starts the server and the session if necessary. A server ends with its last
+// window, and a session likewise, so it may end while a window is opened in it. Nothing of that window is left then, and it is opened again.
+func (s Server) Open(ctx context.Context, w Window) (p Pane, err error) {
+	for range mostOpens {
+		p, err = s.open(ctx, w)
+		if !slices.ContainsFunc(passing, func(e error) bool { return errors.Is(err, e) }) {
+			break
+		}
+	}
+	return p, err
+}
+
+func (s Server) open(ctx context.Context, w Window) (Pane, error) {
 	const format = "#{pane_id} #{window_id}"
 	args := []string{"new-window", "-d", "-P", "-F", format, "-t", "=" + w.Session + ":"}
 	if _, err := s.run(ctx, "", "has-session", "-t", "="+w.Session); err != nil {
@@ -318,6 +339,10 @@ func (s Server) run(ctx context.Context, stdin string, args ...string) (string, 
 		return "", ErrNoPane
 	case strings.HasPrefix(said, "can't find session"):
 		return "", errNoSession
+	case strings.HasPrefix(said, "server exited unexpectedly"), strings.HasPrefix(said, "lost server"):
+		return "", errServerEnded
+	case strings.HasPrefix(said, "duplicate session"):
+		return "", errSessionBegan
 	case said != "":
 		return "", errors.New(said)
 	}

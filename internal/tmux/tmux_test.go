@@ -3,10 +3,12 @@ package tmux
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -49,6 +51,24 @@ func file(t *testing.T, path, want string) {
 		}
 	}
 	t.Errorf("%s has %q, want %q", path, got, want)
+}
+
+// TestOpenMeanwhile: windows are opened while the server ends with its last window, and others begin it again.
+func TestOpenMeanwhile(t *testing.T) {
+	s, ctx := private(t), t.Context()
+	dir := t.TempDir()
+	var parts sync.WaitGroup
+	for n := range 3 {
+		parts.Go(func() {
+			for i := range 30 {
+				_, err := s.Open(ctx, Window{Session: fmt.Sprint("s", n%2), Name: "short", Dir: dir, Command: []string{"/bin/true"}})
+				if err != nil && !strings.Contains(err.Error(), "no current target") { // the command has ended before tmux named the window
+					t.Errorf("window %d of %d: %v", i, n, err)
+				}
+			}
+		})
+	}
+	parts.Wait()
 }
 
 // TestWindows: what is started runs in its folder with its arguments, whatever characters they have, and nothing of a name is run.
