@@ -11,12 +11,14 @@ import (
 	"testing"
 )
 
-// rooms are what this program is made of: the hook and what the hook may import, and the inside of the sandbox.
+// rooms are what this program is made of: the hook and what the hook may import, the inside of the sandbox, and the program before the
+// shell of an agent.
 var rooms = []string{"hook", "harness", "harness/rewrite", "harness/shellwords", "daemon", "rpc", "rawjson", "text", "atomicfile", "state",
-	"worktree", "sandbox/jail"}
+	"worktree", "sandbox/jail", "node/agentshell/shim"}
 
 // libraries are all that it has besides the standard library.
-var libraries = []string{"github.com/go-json-experiment/json", "golang.org/x/sys", "github.com/clipperhouse",
+var libraries = []string{"github.com/go-json-experiment/json", "golang.org/x/sys", "golang.org/x/term",
+	"github.com/clipperhouse",
 	"github.com/rogpeppe/go-internal/diff"}
 
 // initialised is how many packages may do something when the program starts; an idle `myc` has 232. Each costs time before every tool.
