@@ -51,7 +51,7 @@ func (a *agentTerminal) emptiesPrompt() {
 		}
 		line, _, _ := strings.Cut(screen[at+len("\n❯"):], "\n")
 		typed := strings.TrimSpace(strings.ReplaceAll(line, "\u00a0", " "))
-		if len(typed) == 1 && strings.Contains("123", typed) {
+		if typed == "1" || typed == "2" || typed == "3" {
 			a.key("BSpace")
 		}
 		return typed == ""

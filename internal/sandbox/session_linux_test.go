@@ -60,7 +60,7 @@ func TestSessionLooks(t *testing.T) {
 		}
 		kept := c
 		kept.Session = &Session{}
-		any := func() string { // a path of the project, which may be there
+		some := func() string { // a path of the project, which may be there
 			path := dir
 			for range 1 + r.IntN(4) {
 				path = filepath.Join(path, names[r.IntN(len(names))])
@@ -71,7 +71,7 @@ func TestSessionLooks(t *testing.T) {
 		for step := range 30 {
 			did := ""
 			for range 1 + r.IntN(4) {
-				did += "\n" + change(t, r, any)
+				did += "\n" + change(r, some)
 			}
 			kept.Session.old(t)
 			if step%3 == 0 {
@@ -97,7 +97,7 @@ func TestSessionLooks(t *testing.T) {
 }
 
 // change changes something in a project, and says what.
-func change(t *testing.T, r *rand.Rand, path func() string) string {
+func change(r *rand.Rand, path func() string) string {
 	a, b := path(), path()
 	var err error
 	var did string
