@@ -235,11 +235,15 @@ func (p *Pane) Answer(ctx context.Context, about func(harness.Dialog) error, r R
 		return s.Shown != harness.ShowsDialog || squeezed(s.Dialog.Text) != squeezed(d.Text) || len(s.Dialog.Options) != len(d.Options)
 	}
 	_, gone, err := p.awaitFor(ctx, deaf, over)
+	twice := false
 	if byNumber && err == nil && !gone {
-		err = p.again(ctx, over, o)
+		twice, err = p.again(ctx, over, o)
 	}
 	if err == nil && !gone {
 		_, gone, err = p.await(ctx, over)
+	}
+	if err == nil && gone && twice {
+		err = p.takeBack(ctx, o)
 	}
 	switch {
 	case err != nil:
@@ -250,12 +254,24 @@ func (p *Pane) Answer(ctx context.Context, about func(harness.Dialog) error, r R
 	return fmt.Sprintf("%d. %s", o.Number, o.Text), told, nil
 }
 
-// again presses the key of an option once more, if the same dialog still stands.
-func (p *Pane) again(ctx context.Context, over func(harness.Screen) bool, o harness.Option) error {
+// again presses the key of an option once more, if the same dialog still stands. It reports whether it did.
+func (p *Pane) again(ctx context.Context, over func(harness.Screen) bool, o harness.Option) (pressed bool, err error) {
 	if s, err := p.Read(ctx); err != nil || over(s) {
+		return false, err
+	}
+	return true, p.Keys(ctx, p.ID, strconv.Itoa(o.Number))
+}
+
+// takeBack removes the second key of an option from the prompt. An agent on a busy machine may take the first key late, and then the second
+// one stands at its prompt, where no text would be typed any more.
+func (p *Pane) takeBack(ctx context.Context, o harness.Option) error {
+	_, stands, err := p.awaitFor(ctx, deaf, func(s harness.Screen) bool {
+		return s.Shown == harness.ShowsPrompt && squeezed(s.Typed) == strconv.Itoa(o.Number)
+	})
+	if err != nil || !stands {
 		return err
 	}
-	return p.Keys(ctx, p.ID, strconv.Itoa(o.Number))
+	return p.Keys(ctx, p.ID, "BSpace")
 }
 
 // Choose takes the option with a number of the dialog that the pane shows; [ErrNoDialog] if it shows none.

@@ -22,6 +22,8 @@ type claude struct {
 	words   string
 	opens   string // the dialog opens about this command before the next paste arrives
 	young   bool   // the dialog has just opened, and ignores the next key
+	slow    bool   // it takes the next key when another one comes
+	late    string // that key
 	pressed []string
 	chosen  string // and with which words
 	sent    []string
@@ -82,9 +84,21 @@ func (c *claude) Paste(_ context.Context, _, text string) error {
 func (c *claude) Keys(_ context.Context, _ string, names ...string) error {
 	for _, k := range names {
 		c.pressed = append(c.pressed, k)
+		if c.slow {
+			c.slow, c.late = false, k
+			continue
+		}
+		if k := c.late; k != "" {
+			c.late = ""
+			c.chosen, c.command = c.options()[k[0]-'1'], ""
+		}
 		switch {
 		case c.young:
 			c.young = false
+		case c.command == "" && k == "BSpace":
+			c.draft = c.draft[:len(c.draft)-1]
+		case c.command == "" && k != "Enter":
+			c.draft += k
 		case c.command == "" && k == "Enter":
 			c.sent, c.draft = append(c.sent, c.draft), ""
 		case k == "Tab":
@@ -167,6 +181,11 @@ func TestAnswer(t *testing.T) {
 		if _, _, err := at(young, nil).Answer(t.Context(), func(harness.Dialog) error { return nil }, Reply{Allow: allow}); err != nil || young.chosen != want {
 			t.Errorf("a dialog that ignores the first key: %v, chosen %q by %q", err, young.chosen, young.pressed)
 		}
+	}
+	slow := &claude{command: "touch a", slow: true}
+	_, _, err := at(slow, nil).Answer(t.Context(), func(harness.Dialog) error { return nil }, Reply{Allow: true})
+	if err != nil || slow.chosen != "Yes" || slow.draft != "" || strings.Join(slow.pressed, "|") != "1|1|BSpace" {
+		t.Errorf("a dialog that takes the first key late: %v, chosen %q by %q, at the prompt %q", err, slow.chosen, slow.pressed, slow.draft)
 	}
 	other := errors.New("another question")
 	for name, on := range map[string]*claude{"another": {command: "touch b"}, "none": {}, "a menu": {other: "❯ 1. Yes\n  2. No\n"}} {
