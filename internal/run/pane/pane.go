@@ -51,7 +51,8 @@ var ErrNoDialog = errors.New("its screen shows no question that this program und
 const (
 	look   = 50 * time.Millisecond // between two looks at a screen
 	within = 5 * time.Second       // how long a program may take to show what was typed
-	deaf   = time.Second           // more than the time for which Claude Code 2.1.330 ignores keys after it shows a dialog
+	slow   = 3 * time.Second       // after which a key counts as ignored: Claude Code 2.1.330 ignores keys for a moment after it shows a dialog
+	late   = time.Second           // how long a key that was pressed twice is looked for at the prompt
 )
 
 // Read reads the screen.
@@ -234,7 +235,7 @@ func (p *Pane) Answer(ctx context.Context, about func(harness.Dialog) error, r R
 	over := func(s harness.Screen) bool {
 		return s.Shown != harness.ShowsDialog || squeezed(s.Dialog.Text) != squeezed(d.Text) || len(s.Dialog.Options) != len(d.Options)
 	}
-	_, gone, err := p.awaitFor(ctx, deaf, over)
+	_, gone, err := p.awaitFor(ctx, slow, over)
 	twice := false
 	if byNumber && err == nil && !gone {
 		twice, err = p.again(ctx, over, o)
@@ -265,7 +266,7 @@ func (p *Pane) again(ctx context.Context, over func(harness.Screen) bool, o harn
 // takeBack removes the second key of an option from the prompt. An agent on a busy machine may take the first key late, and then the second
 // one stands at its prompt, where no text would be typed any more.
 func (p *Pane) takeBack(ctx context.Context, o harness.Option) error {
-	_, stands, err := p.awaitFor(ctx, deaf, func(s harness.Screen) bool {
+	_, stands, err := p.awaitFor(ctx, late, func(s harness.Screen) bool {
 		return s.Shown == harness.ShowsPrompt && squeezed(s.Typed) == strconv.Itoa(o.Number)
 	})
 	if err != nil || !stands {
