@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// rooms are what this program is made of: the hook and what the hook may import, the inside of the sandbox, and the program before the
+// rooms are the rooms of this program: the hook and what the hook may import, the inside of the sandbox, and the program before the
 // shell of an agent.
 var rooms = []string{"hook", "harness", "harness/rewrite", "harness/shellwords", "daemon", "rpc", "rawjson", "text", "atomicfile", "state",
 	"worktree", "sandbox/jail", "node/agentshell/shim"}

@@ -293,7 +293,7 @@ exec cat
 
 	a.shows("Do you want to proceed?", "touch no.txt")
 	f.answer("/send agent make the other one", "Kept for agent · 📂 shop")
-	f.answersDialog(f.message("touch no.txt"), "no", "Answered at its terminal") // what is kept is typed now, at an empty prompt
+	f.answersDialog(f.message("touch no.txt"), "no", "Answered at its terminal") // the kept text is typed now, at an empty prompt
 	f.message("typed, what was kept for it: make the other one")
 	a.shows("Do you want to proceed?", "touch yes.txt")
 	f.answersDialog(f.message("touch yes.txt"), "yes", "Answered at its terminal: 1. Yes")

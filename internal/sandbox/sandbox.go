@@ -66,7 +66,7 @@ type Command struct {
 
 	// Child is a child that the caller has begun, and closes; it is used if it fits, and ends with the run.
 	Child *jail.Begun `json:"-"`
-	// Session is what the runs of a process share, to start faster; nil: nothing is kept.
+	// Session is shared by the runs of a process, so that later ones start faster; nil: nothing is kept.
 	Session *Session `json:"-"`
 
 	// Record is called beside the preparations; nil: nothing is called. If it fails, the command does not run.

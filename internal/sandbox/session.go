@@ -19,7 +19,7 @@ import (
 type Session struct {
 	mu    sync.Mutex
 	next  *jail.Begun
-	lists map[string]map[string]*list // by what the lists depend on (see look.key), and by path
+	lists map[string]map[string]*list // by look.key, and by path
 	done  bool
 
 	ahead time.Duration // for tests: how far its clock is ahead of that of the files
@@ -88,11 +88,12 @@ const mostLists = 30_000
 // mostKeys bounds the projects and policies of which lists are kept.
 const mostKeys = 4
 
-// key says what the lists of a look depend on beside the folders: the rules and the protected names.
+// key is a digest of everything on which the lists of a look depend beside the folders: the rules and the protected names. It is empty
+// where that cannot be written down: then nothing is kept.
 func (l *look) key(c *Command) string {
 	data, err := json.Marshal([]any{l.out.Closed, c.Project, c.Home, c.Worktree}, json.Deterministic(true))
 	if err != nil {
-		return "" // nothing is kept
+		return ""
 	}
 	sum := sha256.Sum256(data)
 	return string(sum[:])
@@ -121,8 +122,8 @@ func (s *Session) keep(key string, lists map[string]*list) {
 	s.lists[key] = lists
 }
 
-// list returns what is known of a folder, if nothing in it has changed; else nil. The path is looked at as a whole: whoever puts a link in
-// the place of a folder above changes the folder above that.
+// list returns the list of a folder if nothing in the folder has changed; else nil. The time is asked for by the whole path: a program that
+// puts a link in the place of a folder above changes the folder above that one.
 func (l *look) list(path string) *list {
 	k := l.known[path]
 	if k == nil || l.all {

@@ -36,7 +36,7 @@ func (s *Session) old(t *testing.T) {
 	}
 }
 
-// TestSessionLooks: whatever happens to a project, a look with the lists of the last one finds what a look without them does.
+// TestSessionLooks: after any change of a project, a look with the lists of the last one finds the same as a look without them.
 func TestSessionLooks(t *testing.T) {
 	text := func(s string) *string { return &s }
 	rules := []policy.ClosedRule{{Rule: "notes", Read: true, Change: true, Groups: []policy.ClosedGroup{{Paths: policy.Values{
@@ -96,7 +96,7 @@ func TestSessionLooks(t *testing.T) {
 	}
 }
 
-// change changes something in a project, and says what.
+// change makes one change in a project, and describes it.
 func change(r *rand.Rand, path func() string) string {
 	a, b := path(), path()
 	var err error
@@ -159,7 +159,7 @@ func TestSessionRacy(t *testing.T) {
 }
 
 // TestSessionRuns: the commands of a session run in children that were begun before, one after the other, with all that is true of a run
-// alone: what governs is put away, and a child that was killed or is too old is not used.
+// alone: a file that governs is put away, and a child that was killed or is too old is not used.
 func TestSessionRuns(t *testing.T) {
 	c := projectCommand(t)
 	s := &Session{}
@@ -195,7 +195,7 @@ func TestSessionRuns(t *testing.T) {
 	for range 2 {
 		run("mkdir -p d/.claude && echo '{}' > d/.claude/settings.json && echo made", "made")
 		if _, err := os.Lstat(filepath.Join(c.Project, "d/.claude/settings.json")); err == nil {
-			t.Fatal("what governs agents stays in the project")
+			t.Fatal("a file that governs agents stays in the project")
 		}
 	}
 	last := waiting()

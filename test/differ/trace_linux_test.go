@@ -276,7 +276,7 @@ func parent(pid int) int {
 
 // executed is called when a process has become another program.
 func (t *tracing) executed(pid int, p *process) {
-	var info syscallInfo
+	var info stopState
 	if err := info.of(pid); err != nil {
 		return
 	}
@@ -317,8 +317,8 @@ func (t *tracing) add(p *process, e event) {
 	}
 }
 
-// syscallInfo is struct ptrace_syscall_info of linux/ptrace.h.
-type syscallInfo struct {
+// stopState says at which system call a process has stopped: struct ptrace_syscall_info of linux/ptrace.h.
+type stopState struct {
 	op     uint8
 	_      [3]byte
 	arch   uint32
@@ -329,7 +329,7 @@ type syscallInfo struct {
 }
 
 // of asks for the state of a process that is stopped.
-func (i *syscallInfo) of(pid int) error {
+func (i *stopState) of(pid int) error {
 	_, _, errno := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(pid), unsafe.Sizeof(*i), uintptr(unsafe.Pointer(i)), 0, 0)
 	if errno != 0 {
 		return errno
@@ -339,7 +339,7 @@ func (i *syscallInfo) of(pid int) error {
 
 // called is called where a system call begins or ends.
 func (t *tracing) called(pid int, p *process) {
-	var info syscallInfo
+	var info stopState
 	if err := info.of(pid); err != nil {
 		return
 	}

@@ -21,9 +21,9 @@ import (
 	"mycelium/internal/shell"
 )
 
-// The process that is asked ([shim]) has more rights than whoever asks, which may be any program of the agent. Of the message it uses the
+// The process that is asked ([shim]) has more rights than the program that asks, which may be any program of the agent. Of the message it uses the
 // line, for which there must be a ticket, and the folder, which must be that of the ticket. It makes a sandbox with its own environment,
-// because PATH and the variables of git choose programs that prepare one. The command inside has the other variables of whoever asked.
+// because PATH and the variables of git choose programs that prepare one. The command inside has the other variables of the program that asked.
 
 // Server answers for the shell of one run. Shell returns a run of the program, which lacks its name, arguments and streams, and has the
 // environment for sandboxes.

@@ -71,7 +71,7 @@ type Run struct {
 	Err     *os.File
 }
 
-// Main asks, and returns the exit code. What runs outside of the sandbox takes the place of this process.
+// Main asks, and returns the exit code. A command outside of the sandbox takes the place of this process.
 func (r *Run) Main() int {
 	a, err := r.Ask()
 	if err == nil && a.Typist != "" {
