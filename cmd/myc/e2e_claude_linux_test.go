@@ -24,8 +24,8 @@ import (
 const insideVar = "MYC_E2E_INSIDE"
 
 // withoutNetwork runs a test again in a network namespace that holds nothing but loopback; true in that copy. It is what makes sure
-// that Claude Code talks to the scripted API and to nobody else.
-func withoutNetwork(t *testing.T) bool {
+// that Claude Code talks to the scripted API and to nobody else. Further namespaces are added by functions of faketest.
+func withoutNetwork(t *testing.T, more ...func(*exec.Cmd)) bool {
 	t.Helper()
 	if os.Getenv(insideVar) != "" {
 		if err := faketest.LoopbackUp(); err != nil {
@@ -39,7 +39,9 @@ func withoutNetwork(t *testing.T) bool {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.timeout="+copyTimeout(t).String(),
 		"-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1", "-test.parallel=4")
 	cmd.Env = append(os.Environ(), insideVar+"=1")
-	faketest.NoNetwork(cmd)
+	for _, add := range append(more, faketest.NoNetwork) {
+		add(cmd)
+	}
 	out, err := cmd.CombinedOutput()
 	if err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {
 		t.Errorf("the copy without a network: %v\n%s", err, failedParts(string(out)))

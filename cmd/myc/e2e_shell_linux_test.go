@@ -115,8 +115,14 @@ func (p *project) warmGo() {
 // shellRun runs `myc claude` with a version of Claude Code, and returns what the model was told after each step.
 func (p *project) shellRun(t *testing.T, door agentDoor, steps ...fake.Step) (told []string) {
 	t.Helper()
+	return p.shellRunWith(t, door, nil, steps...)
+}
+
+// shellRunWith is shellRun with further variables in the environment.
+func (p *project) shellRunWith(t *testing.T, door agentDoor, more []string, steps ...fake.Step) (told []string) {
+	t.Helper()
 	return p.agentRun(t, door, steps, func(environ []string, _ string) (stdout, stderr string, code int) {
-		return p.as(environ, "claude", "--unsafe-program", "-p", "--output-format", "json", "--permission-mode", "acceptEdits", "--",
+		return p.as(append(environ, more...), "claude", "--unsafe-program", "-p", "--output-format", "json", "--permission-mode", "acceptEdits", "--",
 			"Do what the script says.")
 	})
 }

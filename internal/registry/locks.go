@@ -22,7 +22,7 @@ type Locked struct {
 }
 
 // lockFiles are the files that say which packages a project has, by their names.
-var lockFiles = map[string]func(l *Locked, data []byte) error{
+var lockFiles = map[string]reader{
 	"package-lock.json":   lockNPM,
 	"npm-shrinkwrap.json": lockNPM,
 	"yarn.lock":           lockYarn,
@@ -40,8 +40,11 @@ var lockFiles = map[string]func(l *Locked, data []byte) error{
 	"pom.xml":             lockMaven,
 }
 
-// reader returns the reader of a lock file by its path; nil: it is none.
-func reader(file string) func(l *Locked, data []byte) error {
+// reader adds the packages that a text names.
+type reader func(l *Locked, data []byte) error
+
+// readerOf returns the reader of a lock file by its path; nil: it is none.
+func readerOf(file string) reader {
 	base := path.Base(file)
 	if read, ok := lockFiles[base]; ok {
 		return read
@@ -55,18 +58,23 @@ func reader(file string) func(l *Locked, data []byte) error {
 // IsLock reports whether a file of a project is one that [Locked.Read] reads. One that lies in what a package manager fetched says
 // nothing of the project.
 func IsLock(file string) bool {
-	return reader(file) != nil && !strings.Contains("/"+file, "/node_modules/")
+	return readerOf(file) != nil && !strings.Contains("/"+file, "/node_modules/")
 }
 
 // Read adds the packages of a lock file. What it cannot read has no packages, and [Locked.Problems] says so.
 func (l *Locked) Read(file string, data []byte) {
 	var one Locked
-	if read := reader(file); read == nil {
+	if read := readerOf(file); read == nil {
 		return
 	} else if err := read(&one, data); err != nil {
 		l.problems = append(l.problems, fmt.Sprintf("%s cannot be read (%v)", file, err))
 		return
 	}
+	l.join(&one)
+}
+
+// join adds the packages of another.
+func (l *Locked) join(one *Locked) {
 	for kind, names := range one.versions {
 		for name, versions := range names {
 			l.add(kind, name, "")
@@ -129,6 +137,8 @@ func (l *Locked) addNPM(name, version string) {
 	}
 }
 
+var errNotJSON = errors.New("it is not JSON of this form")
+
 // lockNPM reads versions 1 to 3 of package-lock.json: packages by the folder in which they lie, or dependencies in dependencies. A folder
 // that is an alias has the true name beside it.
 func lockNPM(l *Locked, data []byte) error {
@@ -141,7 +151,7 @@ func lockNPM(l *Locked, data []byte) error {
 		Dependencies map[string]any `json:"dependencies"`
 	}
 	if err := rawjson.Decode(data, &doc); err != nil {
-		return errors.New("it is not JSON of this form")
+		return errNotJSON
 	}
 	const folder = "node_modules/"
 	for at, p := range doc.Packages {
@@ -317,7 +327,7 @@ func lockPython(l *Locked, data []byte) error {
 func lockPipfile(l *Locked, data []byte) error {
 	var doc map[string]map[string]any
 	if err := rawjson.Decode(data, &doc); err != nil {
-		return errors.New("it is not JSON of this form")
+		return errNotJSON
 	}
 	for _, section := range []string{"default", "develop"} {
 		for name, v := range doc[section] {

@@ -180,6 +180,7 @@ type form struct {
 	read   func(p []string, known func(name string) bool) (Asked, bool)
 	index  func(name string) string                         // the path of the index of a package
 	lists  func(index []byte, page *url.URL, a asking) bool // whether the index has a version, or the address of a file
+	needs  func(a Asked) reader                             // of the answer, if it names what a package needs; else nil
 	accept []string                                         // media types that it knows beside */*, the preferred ones first
 }
 
@@ -190,12 +191,12 @@ type asking struct {
 }
 
 var forms = map[Kind]form{
-	Go:     {read: readGo, index: indexGo, lists: listsGo},
-	NPM:    {read: readNPM, index: indexNPM, lists: listsNPM, accept: []string{"application/vnd.npm.install-v1+json", "application/json"}},
-	PyPI:   {read: readPyPI, index: indexPyPI, lists: listsPyPI, accept: []string{"application/vnd.pypi.simple.v1+json", "text/html"}},
-	Crates: {read: readCrates, index: indexCrates, lists: listsCrates},
-	Gems:   {read: readGems, index: indexGems, lists: listsGems},
-	Maven:  {read: readMaven, index: indexMaven, lists: listsMaven},
+	Go:     {read: readGo, index: indexGo, lists: listsGo, needs: needsGo},
+	NPM:    {read: readNPM, index: indexNPM, lists: listsNPM, needs: needsNPM, accept: []string{"application/vnd.npm.install-v1+json", "application/json"}},
+	PyPI:   {read: readPyPI, index: indexPyPI, lists: listsPyPI, needs: needsPyPI, accept: []string{"application/vnd.pypi.simple.v1+json", "text/html"}},
+	Crates: {read: readCrates, index: indexCrates, lists: listsCrates, needs: needsCrates},
+	Gems:   {read: readGems, index: indexGems, lists: listsGems, needs: needsGems},
+	Maven:  {read: readMaven, index: indexMaven, lists: listsMaven, needs: needsMaven},
 }
 
 // mostPath bounds the path of a request, in bytes.

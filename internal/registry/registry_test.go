@@ -220,3 +220,84 @@ func FuzzLists(f *testing.F) {
 		Kind(kinds[uint(i)%uint(len(kinds))]).Lists([]byte(index), &url.URL{Scheme: "https", Host: "a.example"}, Asked{Package: "a", Version: "1"}, "")
 	})
 }
+
+// needs are answers of registries, and the packages that they say are needed.
+var needs = []struct {
+	kind         Kind
+	target, text string
+	want         []string
+}{
+	{NPM, "/a", `{"name":"a","versions":{"1.0.0":{"dependencies":{"b":"^1","c":"npm:@s/d@^2","../e":"1"},"devDependencies":{"no":"1"}},
+		"2.0.0":{"optionalDependencies":{"f":"1"},"peerDependencies":{"g":"1"},"dependencies":[1]}}}`, []string{"@s/d", "b", "f", "g"}},
+	{NPM, "/a/1.0.0", `{"dependencies":{"b":"^1"}}`, []string{"b"}},
+	{NPM, "/a/-/a-1.0.0.tgz", `{"dependencies":{"b":"^1"}}`, nil},
+	{NPM, "/-/npm/v1/keys", `{"dependencies":{"b":"^1"}}`, nil},
+	{NPM, "/a", `{"versions":{"1.0.0":{"dependencies":{"b":"^1"}}`, nil},
+	{PyPI, "/packages/x/a-1.0-py3-none-any.whl.metadata",
+		"Metadata-Version: 2.1\r\nName: a\r\nRequires-Dist: B_c[d] (>=1.0) ; extra == \"x\"\r\nrequires-dist: e\r\nRequires-Dist: f @ https://f.example/x\r\n\r\nRequires-Dist: no\n",
+		[]string{"b-c", "e"}},
+	{PyPI, "/packages/x/a-1.0-py3-none-any.whl", "Requires-Dist: b\n", nil},
+	{PyPI, "/simple/a/", "Requires-Dist: b\n", nil},
+	{PyPI, "/pypi/a/json", `{"info":{"requires_dist":["b<2","c; python_version<'3'"]}}`, []string{"b", "c"}},
+	{PyPI, "/pypi/a/json", `{"info":{"requires_dist":null}}`, nil},
+	{Go, "/m.example/a/@v/v1.0.0.mod", "module m.example/a\nrequire (\n\tm.example/b v1.2.3 // indirect\n)\nreplace m.example/c => m.example/d v1.0.0\n",
+		[]string{"m.example/b", "m.example/b@v1.2.3", "m.example/d", "m.example/d@v1.0.0"}},
+	{Go, "/m.example/a/@v/v1.0.0.info", "require m.example/b v1.2.3\n", nil},
+	{Crates, "/a/b/ab", "", nil},
+	{Crates, "/ab/cd/abcd", `{"name":"abcd","vers":"1.0.0","deps":[{"name":"Serde","req":"^1"},{"name":"x","package":"true-name","req":"1"},{"name":"../x"}]}` +
+		"\nnot JSON\n" + `{"vers":"2.0.0","deps":[{"name":"log"}]}`, []string{"log", "serde", "true-name"}},
+	{Crates, "/config.json", `{"deps":[{"name":"x"}]}`, nil},
+	{Gems, "/info/a", "---\n1.0.0 b:>= 1.0&< 3,c:~> 2|checksum:abc\n1.1.0 |checksum:abc\n2.0.0-java d:>= 0,../e:>= 0|checksum:abc,ruby:>= 2\n", []string{"b", "c", "d"}},
+	{Gems, "/versions", "a 1.0.0 b:>= 1|x\n", nil},
+	{Maven, "/g/h/a/1.0/a-1.0.pom", `<project><parent><groupId>g.p</groupId><artifactId>p</artifactId><version>1</version></parent><dependencies><dependency>` +
+		`<groupId>g.b</groupId><artifactId>b</artifactId></dependency></dependencies></project>`, []string{"g.b:b", "g.p:p", "g.p:p@1"}},
+	{Maven, "/g/h/a/1.0/a-1.0.jar", `<project><parent><groupId>g.p</groupId><artifactId>p</artifactId></parent></project>`, nil},
+}
+
+// TestNeeds: what a package needs is read from the answers that name it, and from no other.
+func TestNeeds(t *testing.T) {
+	for _, row := range needs {
+		a, err := row.kind.Read(row.target, never)
+		if err != nil && row.want != nil {
+			t.Errorf("%s %s: %v", row.kind, row.target, err)
+			continue
+		}
+		var l Locked
+		l.Learn(row.kind, a, []byte(row.text))
+		var got []string
+		for name, versions := range l.versions[row.kind] {
+			got = append(got, name)
+			for v := range versions {
+				got = append(got, name+"@"+v)
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, row.want) || len(row.want) > 0 && !row.kind.Tells(a) || len(l.versions) > 1 {
+			t.Errorf("%s %s: %v, want %v", row.kind, row.target, got, row.want)
+		}
+	}
+}
+
+// FuzzLearn: no answer ends the program, and what it says is needed has a name that the registry can be asked for.
+func FuzzLearn(f *testing.F) {
+	for _, row := range needs {
+		f.Add(slices.Index(Kinds(), string(row.kind)), row.target, row.text)
+	}
+	f.Fuzz(func(t *testing.T, i int, target, text string) {
+		kind := Kind(Kinds()[uint(i)%uint(len(Kinds()))])
+		a, err := kind.Read(target, never)
+		if err != nil {
+			return
+		}
+		var l Locked
+		l.Learn(kind, a, []byte(text))
+		for name := range l.versions[kind] {
+			if kind == Go || kind == Maven { // these read lock files too, which name what nobody can ask for
+				continue
+			}
+			if got, err := kind.Read(kind.Index(name), never); err != nil || got.Package != name {
+				t.Errorf("%s: %q is needed, and read as %+v, %v", kind, name, got, err)
+			}
+		}
+	})
+}

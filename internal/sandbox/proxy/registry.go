@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +21,8 @@ import (
 )
 
 // Registries are what a command may fetch packages from. The proxy opens their TLS, as that of hosts with a mask, and lets pass only GET and
-// HEAD of a known form, for packages that are locked or were given by a person. What leaves is written by the proxy: see [Proxy.fetch].
+// HEAD of a known form, for packages that are locked, that were given by a person, or that the registry says one of these needs. What leaves
+// is written by the proxy: see [Proxy.fetch].
 type Registries struct {
 	Open     []registry.Registry
 	Packages []string // that a person gave, as [registry.ParsePackage] reads them
@@ -41,10 +44,60 @@ type registries struct {
 	locked func() *registry.Locked
 
 	mu      sync.Mutex
-	indexes map[string]func() index // by address: each is fetched once
+	indexes map[string]func() index // by address: see once
+	needed  registry.Locked         // what the answers of registries said that packages need
 }
 
-// index is the index of a package.
+// has reports whether a package is in a lock file, or another package needs it.
+func (r *registries) has(k registry.Kind, name string) bool {
+	if r.locked().Has(k, name) {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.needed.Has(k, name)
+}
+
+// hasVersion is as has, of a version or a file.
+func (r *registries) hasVersion(k registry.Kind, a registry.Asked, url string) bool {
+	if r.locked().HasVersion(k, a, url) {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.needed.HasVersion(k, a, url)
+}
+
+// learn reads what a package needs from the answer of a registry, which then goes on as it came: the command asks for these packages
+// after it has read the answer. A longer answer is passed on unread.
+func (r *registries) learn(answer *http.Response, k registry.Kind, a registry.Asked) error {
+	if !k.Tells(a) || answer.StatusCode != http.StatusOK {
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(answer.Body, mostIndex))
+	if err != nil {
+		return err
+	}
+	text := data
+	if answer.Header.Get("Content-Encoding") == "gzip" {
+		if z, err := gzip.NewReader(bytes.NewReader(data)); err == nil {
+			text, _ = io.ReadAll(io.LimitReader(z, mostIndex)) // a part of it is no index, and nothing is learned from it
+		}
+	}
+	r.mu.Lock()
+	r.needed.Learn(k, a, text)
+	r.mu.Unlock()
+	answer.Body = &read{io.MultiReader(bytes.NewReader(data), answer.Body), answer.Body}
+	return nil
+}
+
+// read is a body of which a part was read already.
+type read struct {
+	io.Reader
+	io.Closer
+}
+
+// index is the index of a package, or what lies beside one.
 type index struct {
 	text []byte
 	page *url.URL
@@ -106,14 +159,20 @@ func (p *Proxy) fetch(w http.ResponseWriter, r *http.Request, t target) {
 		p.say(w, err)
 		return
 	}
+	p.beside(r.Context(), at, asked, t)
 	to := &httputil.ReverseProxy{
 		Transport: p.transport, FlushInterval: -1, ErrorLog: quiet(),
 		Rewrite: func(pr *httputil.ProxyRequest) {
 			pr.Out.URL, pr.Out.Host, pr.Out.Body, pr.Out.ContentLength = at.url(t, asked.Path), t.header("https"), nil, 0
 			pr.Out.Header = p.headers(r.Header, at, t)
 		},
-		ModifyResponse: func(answer *http.Response) error { return hide(answer, p.masksFor(t, "https")) },
-		ErrorHandler:   func(w http.ResponseWriter, _ *http.Request, err error) { p.say(w, err) },
+		ModifyResponse: func(answer *http.Response) error {
+			if err := hide(answer, p.masksFor(t, "https")); err != nil {
+				return err
+			}
+			return p.registries.learn(answer, at.registry.Like, asked)
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { p.say(w, err) },
 	}
 	to.ServeHTTP(w, r)
 }
@@ -159,17 +218,16 @@ func (p *Proxy) asked(r *http.Request, t target) (at place, a registry.Asked, er
 		return at, a, nil
 	}
 	name, like := at.registry.Name, at.registry.Like
-	locked := p.registries.locked()
 	given := func(version string) bool {
 		return slices.Contains(p.registries.given, registry.Package{Registry: name, Name: a.Package, Version: version})
 	}
 	switch {
-	case given(a.Version) && !a.ByURL, locked.Has(like, a.Package) && a.Version == "" && !a.ByURL,
-		locked.HasVersion(like, a, at.url(t, a.Path).String()):
+	case given(a.Version) && !a.ByURL, p.registries.has(like, a.Package) && a.Version == "" && !a.ByURL,
+		p.registries.hasVersion(like, a, at.url(t, a.Path).String()):
 		return at, a, nil
-	case !locked.Has(like, a.Package) && !given(""):
+	case !p.registries.has(like, a.Package) && !given(""):
 		why := fmt.Sprintf("package %s of %s is in no lock file at HEAD", a.Package, t.name)
-		for _, problem := range locked.Problems() {
+		for _, problem := range p.registries.locked().Problems() {
 			why += "; " + problem
 		}
 		return at, a, p.note(Refusal{Host: host, Why: why, Nameable: true, Package: registry.Package{Registry: name, Name: a.Package}.String()})
@@ -196,7 +254,7 @@ func (p *Proxy) form(target string, t target) (at place, a registry.Asked, ok bo
 			continue
 		}
 		known := func(name string) bool {
-			return p.registries.locked().Has(at.registry.Like, name) ||
+			return p.registries.has(at.registry.Like, name) ||
 				slices.ContainsFunc(p.registries.given, func(g registry.Package) bool { return g.Registry == at.registry.Name && g.Name == name })
 		}
 		if a, err := at.registry.Like.Read(rest, known); err == nil {
@@ -212,22 +270,41 @@ func (p *Proxy) listed(ctx context.Context, at place, a registry.Asked, t target
 	i := slices.IndexFunc(p.registries.places, func(o place) bool { return o.registry.Same(at.registry) })
 	first := p.registries.places[i]
 	host := target{first.host.name, first.host.addr, first.host.port}
-	page := first.url(host, like.Index(a.Package))
-	p.registries.mu.Lock()
-	get, ok := p.registries.indexes[page.String()]
-	if !ok {
-		get = sync.OnceValue(func() index { return p.index(context.WithoutCancel(ctx), first, host, page) })
-		p.registries.indexes[page.String()] = get
-	}
-	p.registries.mu.Unlock()
-	found := get()
+	found := p.once(ctx, first, first.url(host, like.Index(a.Package)), host)
 	if found.err != nil {
 		return false, fmt.Errorf("the index of %s cannot be read at %s: %w", a.Package, host.name, found.err)
 	}
 	return like.Lists(found.text, found.page, a, at.url(t, a.Path).String()), nil
 }
 
-// index fetches the index of a package.
+// beside learns what a package needs from a file of the registry that the command does not ask for. Without it, what the package needs is
+// asked about as a new name.
+func (p *Proxy) beside(ctx context.Context, at place, a registry.Asked, t target) {
+	path := at.registry.Like.Beside(a)
+	if path == "" {
+		return
+	}
+	if found := p.once(ctx, at, at.url(t, path), t); found.err == nil {
+		a.Path = path
+		p.registries.mu.Lock()
+		defer p.registries.mu.Unlock()
+		p.registries.needed.Learn(at.registry.Like, a, found.text)
+	}
+}
+
+// once fetches a page of a registry once.
+func (p *Proxy) once(ctx context.Context, at place, page *url.URL, t target) index {
+	p.registries.mu.Lock()
+	get, ok := p.registries.indexes[page.String()]
+	if !ok {
+		get = sync.OnceValue(func() index { return p.index(context.WithoutCancel(ctx), at, t, page) })
+		p.registries.indexes[page.String()] = get
+	}
+	p.registries.mu.Unlock()
+	return get()
+}
+
+// index fetches the index of a package, or what lies beside one.
 func (p *Proxy) index(ctx context.Context, at place, t target, page *url.URL) index {
 	ctx, cancel := context.WithTimeout(ctx, headerTime)
 	defer cancel()

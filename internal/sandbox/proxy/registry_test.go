@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
@@ -26,12 +27,23 @@ type fetcher struct {
 
 // files are what the registries have, by HOST/PATH.
 var files = map[string]string{
-	"registry.npmjs.org/free":                                `{"versions":{"1.0.0":{},"1.1.0":{}}}`,
+	"registry.npmjs.org/free":                                `{"versions":{"1.0.0":{"dependencies":{"helper":"^1"}},"1.1.0":{}}}`,
+	"registry.npmjs.org/helper":                              gzipped(`{"versions":{"1.0.0":{"dependencies":{"deep":"^1"}}}}`),
+	"registry.npmjs.org/deep":                                `{"versions":{"1.0.0":{}}}`,
+	"registry.npmjs.org/deep/-/deep-1.0.0.tgz":               `{"dependencies":{"secret":"1"}}`,
 	"registry.npmjs.org/locked":                              `{"versions":{"1.0.0":{},"1.1.0":{}}}`,
 	"pypi.org/simple/locked/":                                `{"files":[{"url":"https://files.pythonhosted.org/packages/aa/locked-1.0.0.tar.gz"}]}`,
 	"proxy.golang.org/m.example/locked/@v/list":              "v1.0.0\nv1.1.0\n",
 	"npm.corp.example/api/npm/locked":                        `{"versions":{"1.0.0":{}}}`,
 	"files.pythonhosted.org/packages/aa/locked-1.0.0.tar.gz": "file",
+}
+
+func gzipped(s string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = io.WriteString(z, s)
+	_ = z.Close()
+	return b.String()
 }
 
 func newFetcher(t *testing.T) *fetcher {
@@ -46,7 +58,11 @@ func newFetcher(t *testing.T) *fetcher {
 			http.Redirect(w, r, "https://registry.npmjs.org/secret", http.StatusFound)
 			return
 		}
-		_, _ = io.WriteString(w, files[r.Host+r.URL.EscapedPath()])
+		text := files[r.Host+r.URL.EscapedPath()]
+		if strings.HasPrefix(text, "\x1f\x8b") {
+			w.Header().Set("Content-Encoding", "gzip")
+		}
+		_, _ = io.WriteString(w, text)
 	})
 	n.plain.Config.Handler = n.secure.Config.Handler
 	open := append(registry.Shipped(), registry.Registry{Name: "corp", Like: registry.NPM, Hosts: []string{"npm.corp.example/api/npm"}},
@@ -130,6 +146,21 @@ func TestRegistryFetches(t *testing.T) {
 	}
 	if refused := f.proxy.Close(); len(refused) > 0 {
 		t.Errorf("refused: %v", refused)
+	}
+}
+
+// TestRegistryNeeds: what the index of a package that is given says it needs can be fetched after the index was, and what that needs; and
+// nothing that another answer names. Each row is a request and the beginning of its answer.
+func TestRegistryNeeds(t *testing.T) {
+	t.Parallel()
+	f := newFetcher(t)
+	for _, row := range [][2]string{{"/helper", "403"}, {"/free", "200"}, {"/deep", "403"}, {"/helper", "200"}, {"/deep", "200"},
+		{"/deep/-/deep-1.0.0.tgz", "200"}, {"/deep/-/deep-1.0.1.tgz", "403"}, {"/secret", "403"}} {
+		answer, arrived := f.send(t, "registry.npmjs.org", "GET "+row[0]+" HTTP/1.1\r\nHost: registry.npmjs.org\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n")
+		if !strings.HasPrefix(answer, "HTTP/1.1 "+row[1]) || row[1] == "200" && !strings.HasSuffix(answer, files["registry.npmjs.org"+row[0]]) ||
+			row[1] == "403" && strings.Contains(arrived, "GET "+row[0]+" ") {
+			t.Errorf("%s: %q\narrived: %s", row[0], answer, arrived)
+		}
 	}
 }
 
