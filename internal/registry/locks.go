@@ -406,9 +406,25 @@ func (e *element) text(name string) string {
 	return ""
 }
 
-// lockMaven reads what a pom.xml names: the parent, dependencies, plugins and extensions. What those need it does not say. A version may
-// be a property of the file.
+// mavenOwn are artifacts of org.apache.maven that Maven fetches although no file names them: the plugins that it binds to the phases of a
+// project (https://maven.apache.org/ref/3.9.9/maven-core/default-bindings.html), and the providers with which the plugin for tests runs them
+// (https://maven.apache.org/surefire/maven-surefire-plugin/examples/providers.html).
+const mavenOwn = "plugins:maven-clean-plugin plugins:maven-resources-plugin plugins:maven-compiler-plugin plugins:maven-surefire-plugin " +
+	"plugins:maven-jar-plugin plugins:maven-install-plugin plugins:maven-deploy-plugin plugins:maven-site-plugin plugins:maven-war-plugin " +
+	"plugins:maven-ear-plugin plugins:maven-ejb-plugin plugins:maven-rar-plugin plugins:maven-plugin-plugin " +
+	"surefire:surefire-junit3 surefire:surefire-junit4 surefire:surefire-junit47 surefire:surefire-junit-platform surefire:surefire-testng"
+
+// lockMaven reads what a pom.xml names, and adds what Maven needs for every project.
 func lockMaven(l *Locked, data []byte) error {
+	for own := range strings.FieldsSeq(mavenOwn) {
+		l.add(Maven, "org.apache.maven."+own, "")
+	}
+	return readPOM(l, data)
+}
+
+// readPOM reads what a description of Maven names: the parent, dependencies, plugins and extensions. A group or a version may be a property
+// of the file.
+func readPOM(l *Locked, data []byte) error {
 	var doc element
 	if err := xml.Unmarshal(data, &doc); err != nil {
 		return errors.New("it is not XML of this form")
@@ -421,6 +437,15 @@ func lockMaven(l *Locked, data []byte) error {
 			}
 		}
 	}
+	for _, key := range []string{"groupId", "version"} {
+		value := doc.text(key)
+		for _, b := range doc.Below {
+			if b.XMLName.Local == "parent" {
+				value = cmp.Or(value, b.text(key))
+			}
+		}
+		values["${project."+key+"}"] = value
+	}
 	var walk func(element)
 	walk = func(e element) {
 		group, artifact, version := e.text("groupId"), e.text("artifactId"), e.text("version")
@@ -428,7 +453,7 @@ func lockMaven(l *Locked, data []byte) error {
 			group = cmp.Or(group, "org.apache.maven.plugins")
 		}
 		if e.XMLName.Local != doc.XMLName.Local && group != "" && artifact != "" { // not the project itself
-			l.add(Maven, group+":"+artifact, cmp.Or(values[version], version))
+			l.add(Maven, cmp.Or(values[group], group)+":"+artifact, cmp.Or(values[version], version))
 		}
 		for _, b := range e.Below {
 			walk(b)

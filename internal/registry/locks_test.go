@@ -39,9 +39,20 @@ var lockTexts = []struct{ file, text, want string }{
 		"      rack (>= 2)\n    nokogiri (1.15.0-x86_64-linux)\n\nDEPENDENCIES\n    no (1)\n", "rubygems:nokogiri@1.15.0-x86_64-linux rubygems:rails@7.0.0"},
 	{"gradle.lockfile", "# a comment\norg.x:y:1.0=compileClasspath\nempty=\n", "maven:org.x:y@1.0"},
 	{"pom.xml", `<project><groupId>own</groupId><artifactId>own</artifactId><parent><groupId>org.p</groupId><artifactId>p</artifactId><version>1</version></parent>
-<properties><v>2.0</v></properties><dependencies><dependency><groupId>org.x</groupId><artifactId>y</artifactId><version>${v}</version></dependency></dependencies>
+<properties><v>2.0</v></properties><dependencies><dependency><groupId>org.x</groupId><artifactId>y</artifactId><version>${v}</version></dependency>
+<dependency><groupId>${project.groupId}</groupId><artifactId>z</artifactId><version>${project.version}</version></dependency></dependencies>
 <build><plugins><plugin><artifactId>q</artifactId><dependencies><dependency><groupId>g</groupId><artifactId>h</artifactId></dependency></dependencies></plugin></plugins></build></project>`,
-		"maven:g:h maven:org.apache.maven.plugins:q maven:org.p:p@1 maven:org.x:y@2.0"},
+		withOwn("maven:g:h maven:org.apache.maven.plugins:q maven:org.p:p@1 maven:org.x:y@2.0 maven:own:z@1")},
+}
+
+// withOwn adds what Maven needs for every project.
+func withOwn(want string) string {
+	all := strings.Fields(want)
+	for own := range strings.FieldsSeq(mavenOwn) {
+		all = append(all, "maven:org.apache.maven."+own)
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
 }
 
 // has lists what lock files have.

@@ -156,7 +156,7 @@ func needsGems(a Asked) reader {
 
 func needsMaven(a Asked) reader {
 	if strings.HasSuffix(a.Path, ".pom") {
-		return lockMaven
+		return readPOM
 	}
 	return nil
 }

@@ -58,6 +58,7 @@ func fetching(t *testing.T, argv ...string) (*Command, *registrytest.Internet, *
 		"requirements.txt":  "left_pad==1.0.0\n",
 		"go.mod":            "module example.org/p\n\ngo 1.21\n\nrequire example.com/Pad v1.0.0\n",
 		"go.sum":            r.Sum,
+		"java/pom.xml":      registrytest.Pom("app", "<parent><groupId>org.example</groupId><artifactId>base</artifactId><version>1.0.0</version></parent>"),
 		"main.go":           "package main\n\nimport _ \"example.com/Pad\"\n\nfunc main() {}\n",
 		"more/package.json": `{"name":"p","version":"1.0.0","dependencies":{"left-pad":"1.0.0","right-pad":"1.0.0"}}`,
 		"more/lock":         lockOf(r.Integrity, "left-pad", "right-pad"),
@@ -112,6 +113,8 @@ func TestRegistries(t *testing.T) {
 		"pip, with what it needs":         {line: `pip3 install -q --target there frame && ls there`, give: []string{"pypi:frame"}, contains: "rightpad.py"},
 		"go, with what it needs": {line: `rm go.sum main.go && printf 'module example.org/p\n\ngo 1.21\n' > go.mod && GONOSUMDB='*' go get example.com/frame && cat go.sum`,
 			give: []string{"go:example.com/frame"}, contains: "example.com/other v1.0.0/go.mod"},
+		"maven":         {line: `cd java && mvn -B -q validate && echo valid`, contains: "valid"}, // base is named, and it needs top
+		"maven, new":    {line: `cd java && sed -i s/base/other/ pom.xml && mvn -B -q validate`, fails: true, refused: "maven:org.example:other"},
 		"npm ci, audit": {line: `npm ci --audit=true && echo done`, contains: "done"}, // the report is not sent, which is no failure
 		"npm audit":     {line: `npm ci && npm audit`, fails: true, contains: "POST sends something"},
 		"pip":           {line: `pip3 install -q --target there -r requirements.txt && ls there`, contains: "pad.py"},
@@ -121,6 +124,9 @@ func TestRegistries(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if _, err := exec.LookPath("mvn"); err != nil && strings.HasPrefix(name, "maven") && os.Getenv("CI") == "" {
+				t.Skip("no Maven here")
+			}
 			c, r, out := fetching(t, "sh", "-c", row.line)
 			c.Packages = row.give
 			result, err := Run(t.Context(), self(t), c)

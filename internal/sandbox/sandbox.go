@@ -265,8 +265,12 @@ func (c *Command) describe(w *work, way *proxy.Proxy) (*jail.Spec, error) {
 		env = append(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+lostFolder)
 	}
 	if way != nil {
-		env = append(way.Conceal(env), way.Environ(jail.ListenAddr, authorities)...)
-		binds = append(binds, trusted(way)...)
+		env = c.javaEnviron(append(way.Conceal(env), way.Environ(jail.ListenAddr, authorities)...), way)
+		files, err := trusted(way)
+		if err != nil {
+			return nil, err
+		}
+		binds = append(binds, files...)
 	}
 	return &jail.Spec{
 		Backend: p.Backend, Scratch: w.folder, Guards: guards, Unseen: never,

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"maps"
 	"net"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"mycelium/internal/registry"
 	"mycelium/internal/sandbox/committed"
@@ -14,8 +16,11 @@ import (
 	"mycelium/internal/sandbox/proxy"
 )
 
-// authorities is the file of the authorities that a command with masks trusts.
-const authorities = inside + "/ca.pem"
+// authorities is the file of the authorities that a command trusts if the proxy opens TLS, and trustStore that for Java.
+const (
+	authorities = inside + "/ca.pem"
+	trustStore  = inside + "/ca.p12"
+)
 
 // wayOut makes the proxy of the command; nil if it needs none. It is called before the command starts.
 func (c *Command) wayOut(ctx context.Context) (*proxy.Proxy, error) {
@@ -99,10 +104,38 @@ func serve(way *proxy.Proxy, l net.Listener) (end func() []proxy.Refusal) {
 }
 
 // trusted are the parts of the root that the proxy needs.
-func trusted(way *proxy.Proxy) []jail.Bind {
-	data := way.Authorities()
-	if data == nil {
-		return nil
+func trusted(way *proxy.Proxy) (out []jail.Bind, err error) {
+	if data := way.Authorities(); data != nil {
+		out = append(out, jail.Bind{Kind: jail.File, Target: authorities, Data: data})
 	}
-	return []jail.Bind{{Kind: jail.File, Target: authorities, Data: data}}
+	data, err := way.TrustStore()
+	if data != nil {
+		out = append(out, jail.Bind{Kind: jail.File, Target: trustStore, Data: data})
+	}
+	return out, err
+}
+
+// javaEnviron adds the variables that lead Maven and Gradle to the proxy. What stands in them already stays. Maven keeps what it fetches with
+// the caches of the project: your own repository is read-only, and Maven reads it too from version 3.9 on.
+func (c *Command) javaEnviron(env []string, way *proxy.Proxy) []string {
+	options := way.Java(jail.ListenAddr, trustStore)
+	if options == nil {
+		return env
+	}
+	if c.Home != "" && !strings.Contains(c.Home, " ") { // the options are split at spaces
+		options = append(options, "-Dmaven.repo.local="+filepath.Join(c.Home, ".cache", "maven"),
+			"-Dmaven.repo.local.tail="+filepath.Join(c.Home, ".m2", "repository"))
+	}
+	for _, name := range []string{"MAVEN_OPTS", "GRADLE_OPTS"} {
+		all := options
+		env = slices.DeleteFunc(env, func(v string) bool {
+			value, is := strings.CutPrefix(v, name+"=")
+			if is {
+				all = append([]string{value}, options...)
+			}
+			return is
+		})
+		env = append(env, name+"="+strings.Join(all, " "))
+	}
+	return env
 }

@@ -9,6 +9,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha1" //nolint:gosec // as Maven has it
 	"crypto/sha256"
 	"crypto/sha512"
 	"crypto/tls"
@@ -36,7 +37,7 @@ import (
 const Address = "93.184.215.14"
 
 // Internet has left-pad, right-pad, @scope/pad and frame of npm, left-pad, right-pad and frame of PyPI, and example.com/Pad, other and frame
-// of Go, each in version 1.0.0. A frame needs what lock files of the tests do not name. It keeps what arrives there.
+// of Go, and org.example:base and top of Maven, each in version 1.0.0. A frame needs what lock files of the tests do not name. It keeps what arrives there.
 type Internet struct {
 	Integrity map[string]string // of the packages of npm, as a package-lock.json has it
 	Sum       string            // the lines of go.sum for example.com/Pad
@@ -138,7 +139,25 @@ func New(t *testing.T) *Internet {
 	r.Integrity, r.Sum = integrity, r.module(t, "example.com/Pad", "")
 	r.module(t, "example.com/other", "")
 	r.module(t, "example.com/frame", "\nrequire example.com/other v1.0.0\n")
+	r.pom(t, "base", "<parent><groupId>org.example</groupId><artifactId>top</artifactId><version>1.0.0</version></parent>")
+	r.pom(t, "top", "")
 	return r
+}
+
+// Pom is a project of Maven with a parent, as a file of the project has it, or a file of Maven's repository.
+func Pom(artifact, parent string) string {
+	return "<project><modelVersion>4.0.0</modelVersion>" + parent + "<groupId>org.example</groupId><artifactId>" + artifact +
+		"</artifactId><version>1.0.0</version><packaging>pom</packaging></project>"
+}
+
+// pom adds an artifact of Maven's repository that is only a description.
+func (n *Internet) pom(t *testing.T, artifact, parent string) {
+	t.Helper()
+	at := "repo.maven.apache.org/maven2/org/example/" + artifact + "/1.0.0/" + artifact + "-1.0.0.pom"
+	n.files[at] = []byte(Pom(artifact, parent))
+	n.files[at+".sha1"] = fmt.Appendf(nil, "%x", sha1.Sum(n.files[at])) //nolint:gosec // as Maven has it
+	n.files["repo.maven.apache.org/maven2/org/example/"+artifact+"/maven-metadata.xml"] = []byte(
+		"<metadata><versioning><versions><version>1.0.0</version></versions></versioning></metadata>")
 }
 
 // wheel adds a package of PyPI, with the file of metadata beside it that PyPI has for each wheel.

@@ -13,8 +13,13 @@ import (
 	"math/big"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"time"
+
+	"software.sslmate.com/src/go-pkcs12"
+
+	"mycelium/internal/registry"
 )
 
 // authority certifies hosts whose TLS the proxy opens towards the command of one run. Its key is in memory only, and ends with the run.
@@ -105,6 +110,46 @@ func (p *Proxy) Authorities() []byte {
 	}
 	out.Write(p.authority.pem())
 	return out.Bytes()
+}
+
+// TrustStore returns the authorities of Authorities in a file as Java reads them (PKCS #12, without a password), if a registry of Maven is
+// open; else nil. Java trusts no file of the system.
+func (p *Proxy) TrustStore() ([]byte, error) {
+	if !p.java() {
+		return nil, nil
+	}
+	var certs []*x509.Certificate
+	for rest := p.Authorities(); ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		if cert, err := x509.ParseCertificate(block.Bytes); err == nil { // systems have some that Go refuses
+			certs = append(certs, cert)
+		}
+	}
+	data, err := pkcs12.Passwordless.EncodeTrustStore(certs, "")
+	if err != nil {
+		return nil, fmt.Errorf("write the authorities for Java: %w", err)
+	}
+	return data, nil
+}
+
+// java reports whether programs in Java may come: of those that the proxy knows only Maven's and Gradle's registries are theirs.
+func (p *Proxy) java() bool {
+	return slices.ContainsFunc(p.registries.places, func(at place) bool { return at.registry.Like == registry.Maven })
+}
+
+// Java returns the options of Java's virtual machine that lead Maven and Gradle to the proxy, whose address and trust store are as the command
+// sees them; nil if no registry of theirs is open. The option of aether is for Maven from 3.9.1 on, which does not look at those of Java.
+func (p *Proxy) Java(addr, store string) []string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil || !p.java() {
+		return nil
+	}
+	return []string{"-Djavax.net.ssl.trustStore=" + store, "-Djavax.net.ssl.trustStoreType=PKCS12",
+		"-Dhttp.proxyHost=" + host, "-Dhttp.proxyPort=" + port, "-Dhttps.proxyHost=" + host, "-Dhttps.proxyPort=" + port,
+		"-Daether.connector.http.useSystemProperties=true"}
 }
 
 // trusting are the variables that name the file of the authorities which programs trust: OpenSSL and Go, Node, Python's requests, pip, git,
