@@ -14,7 +14,7 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// Locked are the packages of lock files. The zero value has none.
+// Locked are the packages of lock files, or those that answers of a registry name ([Locked.Learn]). The zero value has none.
 type Locked struct {
 	versions map[Kind]map[string]map[string]bool // kind, name, version
 	urls     map[string]bool                     // of files, as uv.lock has them
