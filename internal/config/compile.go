@@ -27,35 +27,22 @@ func (p *Project) check() {
 	pol, problems := policy.New(p.Declared())
 	problems = append(problems, policytest.Examples(pol, ReadCommand)...)
 	for _, pr := range problems {
-		switch id := roleOf(pr); {
-		case pr.Warning, strings.HasPrefix(pr.Message, "skill "): // Compile reports these, with the catalog
-		case id == "":
+		switch {
+		case pr.Warning, pr.Skill != "": // Compile reports these, with the catalog
+		case pr.Role == "":
 			p.Problems = append(p.Problems, pr)
 			p.breakWith(policy.Broken{All: pr.Message})
-		case p.Broken.Roles[id] == "":
+		case p.Broken.Roles[pr.Role] == "":
 			p.Problems = append(p.Problems, p.locate(pr))
-			p.breakWith(policy.Broken{Roles: map[string]string{id: pr.Message}})
+			p.breakWith(policy.Broken{Roles: map[string]string{pr.Role: pr.Message}})
 		}
 	}
 }
 
-// roleOf returns the role that a problem of the policy is about, or "".
-func roleOf(pr policy.Problem) string {
-	rest, ok := strings.CutPrefix(pr.Message, "role ")
-	if !ok || pr.File != "" {
-		return ""
-	}
-	id, _, ok := strings.Cut(rest, ": ")
-	if !ok {
-		return ""
-	}
-	return id
-}
-
 // locate adds the place of the role's declaration to a problem of a role.
 func (p *Project) locate(pr policy.Problem) policy.Problem {
-	if id := roleOf(pr); id != "" {
-		pr.File, pr.Line = p.whereRole(id)
+	if pr.Role != "" {
+		pr.File, pr.Line = p.whereRole(pr.Role)
 	}
 	return pr
 }

@@ -78,8 +78,10 @@ func (p *Project) breakWith(b policy.Broken) {
 
 // ignored warns that a value of the project has no effect.
 func (p *Project) ignored(l *layer, file string, data []byte, key, why string) {
-	p.Problems = append(p.Problems, source.Warning(file, source.Line(data, key), key+" has no effect: "+why,
-		"a project can only narrow what the files in "+l.shown(p.UserDir)+" say"))
+	w := source.Warning(file, source.Line(data, key), key+" has no effect: "+why,
+		"a project can only narrow what the files in "+l.shown(p.UserDir)+" say")
+	w.Key = key
+	p.Problems = append(p.Problems, w)
 }
 
 func (p *Project) mergeSession(user, project *layer) {

@@ -210,7 +210,11 @@ func (c *compiler) toolPatterns(r *role, d *Role, report bool) []Pattern {
 		if fault == nil {
 			list = append(list, p)
 		} else if report && !strings.HasPrefix(id, "?") {
-			fault.Message, fault.Warning = fmt.Sprintf("role %s: toolIds: %q %s", r.view.ID, id, fault.Message), true
+			if r.view.Absent == nil {
+				r.view.Absent = map[string]string{}
+			}
+			r.view.Absent[id] = fault.Message
+			fault.Role, fault.Message, fault.Warning = r.view.ID, fmt.Sprintf("role %s: toolIds: %q %s", r.view.ID, id, fault.Message), true
 			c.problems = append(c.problems, *fault)
 		}
 	}
@@ -262,7 +266,7 @@ func (c *compiler) placeLimits() {
 		for j := range c.p.decls[i].tools {
 			t := &c.p.decls[i].tools[j]
 			if err := t.limit.place(c.p.places); err != nil {
-				c.problem("skill "+c.p.decls[i].grant.Name+": allowedTools: "+err.Error(), "the entry admits no tool until this is fixed")
+				c.skillProblem(c.p.decls[i].grant.Name, &keyError{"allowedTools", err}, "the entry admits no tool until this is fixed")
 				t.limit.host = &glob{pattern: "", prefix: "\x00"}
 			}
 		}

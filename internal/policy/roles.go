@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -271,7 +272,8 @@ func parseDeny(s string) (Pattern, error) {
 }
 
 func (c *compiler) breakRole(r *role, why string) {
-	c.problem("role "+r.view.ID+": "+why, "no call of this role, or of one that inherits it, is allowed until this is fixed")
+	c.problems = append(c.problems, Problem{Role: r.view.ID, Message: "role " + r.view.ID + ": " + why,
+		Hint: "no call of this role, or of one that inherits it, is allowed until this is fixed"})
 	r.broken = orElse(r.broken, "role "+r.view.ID+" is broken: "+why)
 }
 
@@ -391,6 +393,7 @@ type RoleView struct {
 	Remote                        *remote.Instruction // the server's prompt that is used in place of Prompt
 	ToolSearch                    string              // of its files, else of the role that it inherits; empty: none says
 	ToolIDs                       []string            // patterns of its own and inherited toolIds
+	Absent                        map[string]string   // those of its own that grant nothing, and why
 	Called                        []string            // the names by which rules find it
 	Denies                        []Pattern
 	Promotion                     string // the strictest of its files' and of those that it inherits; empty: none says
@@ -405,7 +408,7 @@ func (p *Policy) Role(id string) (RoleView, bool) {
 	}
 	v := p.roles[i].view
 	v.Chain, v.Skills = slices.Clone(v.Chain), slices.Clone(v.Skills)
-	v.MemoryTeams, v.ToolIDs = slices.Clone(v.MemoryTeams), slices.Clone(v.ToolIDs)
+	v.MemoryTeams, v.ToolIDs, v.Absent = slices.Clone(v.MemoryTeams), slices.Clone(v.ToolIDs), maps.Clone(v.Absent)
 	v.Called, v.Denies, v.Broken = slices.Clone(v.Called), slices.Clone(p.roles[i].denies), p.roles[i].broken
 	return v, true
 }

@@ -39,6 +39,25 @@ func (u *uriGrant) match(it Item) bool {
 	return (u.server == "*" || u.server == it.Server) && u.uri.match(it.Name)
 }
 
+// keyError is an error in one key of a declaration.
+type keyError struct {
+	key string
+	err error
+}
+
+func (e *keyError) Error() string { return e.key + ": " + e.err.Error() }
+func (e *keyError) Unwrap() error { return e.err }
+
+// skillProblem reports a fault in the declaration of a skill.
+func (c *compiler) skillProblem(skill string, err error, hint string) {
+	p := Problem{Skill: skill, Message: "skill " + skill + ": " + err.Error(), Hint: hint}
+	var of *keyError
+	if errors.As(err, &of) {
+		p.Key = of.key
+	}
+	c.problems = append(c.problems, p)
+}
+
 // addSkills compiles the grants. A grant with an entry that cannot be read grants nothing.
 func (c *compiler) addSkills() {
 	for i := range c.src.Grants {
@@ -48,7 +67,7 @@ func (c *compiler) addSkills() {
 			err = strictGrant(g)
 		}
 		if err != nil {
-			c.problem("skill "+g.Name+": "+err.Error(), "the skill is left out until this is fixed")
+			c.skillProblem(g.Name, err, "the skill is left out until this is fixed")
 			d = &decl{grant: Grant{Name: g.Name, AllowedRoles: []string{}}} // so that another declaration of the skill does not stand alone
 		}
 		if g.Name != "" {
@@ -80,21 +99,21 @@ func (c *compiler) compileGrant(g *Grant) (*decl, error) {
 	for _, s := range g.AllowedTools {
 		t, err := parseToolGrant(s)
 		if err != nil {
-			return nil, fmt.Errorf("allowedTools: %w", err)
+			return nil, &keyError{"allowedTools", err}
 		}
 		d.tools = append(d.tools, t)
 	}
 	for _, s := range g.AllowedResources {
 		u, err := parseURIGrant(s)
 		if err != nil {
-			return nil, fmt.Errorf("allowedResources: %w", err)
+			return nil, &keyError{"allowedResources", err}
 		}
 		d.uris = append(d.uris, u)
 	}
 	for _, s := range g.AllowedPrompts {
 		p, err := ParsePattern(strings.TrimPrefix(s, "?"))
 		if err != nil {
-			return nil, fmt.Errorf("allowedPrompts: %w", err)
+			return nil, &keyError{"allowedPrompts", err}
 		}
 		d.texts = append(d.texts, p)
 	}
@@ -146,7 +165,7 @@ func strictGrant(g *Grant) error {
 		g.AllowedPrompts}} {
 		for _, s := range l.list {
 			if name, _, _ := strings.Cut(s, "("); hasStar(name) {
-				return fmt.Errorf("%s: %q has a wildcard, and policy.strict forbids wildcards", l.key, s)
+				return &keyError{l.key, fmt.Errorf("%q has a wildcard, and policy.strict forbids wildcards", s)}
 			}
 		}
 	}
@@ -174,7 +193,7 @@ func parseMemory(s string) (memory, error) {
 			return memory(i), nil
 		}
 	}
-	return memoryNone, fmt.Errorf("grants.memory: %q is not one of none, isolated, team, all", s)
+	return memoryNone, &keyError{"grants.memory", fmt.Errorf("%q is not one of none, isolated, team, all", s)}
 }
 
 // limit is the text in the parentheses of agent__Bash(git *). It says which calls the entry admits. Its syntax is that of Claude Code's

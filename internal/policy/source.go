@@ -107,5 +107,8 @@ type Problem struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 	Tool    string `json:"-"`                 // the name of a tool that the catalog does not have; a caller may hint at the nearest one
+	Role    string `json:"-"`                 // the role that it breaks, whose declaration the policy knows by name only
+	Skill   string `json:"-"`                 // the skill against whose declaration it is, likewise
+	Key     string `json:"-"`                 // the key of that declaration, such as grants.memory, or one of mycelium.yaml that has no effect
 	Warning bool   `json:"warning,omitempty"` // the declaration takes effect all the same
 }

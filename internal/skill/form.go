@@ -36,17 +36,14 @@ func Form(s *Skill) (out []policy.Problem) {
 	return out
 }
 
-// Located adds the place in the file of a skill to what a policy says against its declaration, which it knows by name only.
+// Located adds the place in the file of a skill to what a policy says against its declaration.
 func Located(problems []policy.Problem, skills []Skill) []policy.Problem {
 	for i, p := range problems {
-		rest, ours := strings.CutPrefix(p.Message, "skill ")
-		name, why, found := strings.Cut(rest, ": ")
-		at := slices.IndexFunc(skills, func(s Skill) bool { return s.Name == name })
-		if !ours || !found || p.File != "" || at < 0 {
+		at := slices.IndexFunc(skills, func(s Skill) bool { return s.Name == p.Skill })
+		if p.Skill == "" || p.File != "" || at < 0 {
 			continue
 		}
-		key, _, _ := strings.Cut(why, ": ")
-		place := skills[at].at(key).problem("", "")
+		place := skills[at].at(p.Key).problem("", "")
 		problems[i].File, problems[i].Line = cmp.Or(place.File, skills[at].File), place.Line
 	}
 	return problems

@@ -3,10 +3,8 @@ package roles
 
 import (
 	"context"
-	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mycelium/internal/config"
@@ -16,7 +14,6 @@ import (
 	"mycelium/internal/node/answers"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
-	"mycelium/internal/policy"
 )
 
 // List returns every role, by id. live are the sessions that live.
@@ -41,7 +38,7 @@ func rowOf(v *project.View, id string, ships map[string][]byte, live []session.S
 		ToolIDs: append([]string{}, about.ToolIDs...), Missing: []string{}, Inherits: append([]string{}, check.Chain[1:]...), Files: []string{},
 		Broken: about.Broken}
 	for _, tool := range about.ToolIDs {
-		if absent(v.Problems, id, tool) != "" {
+		if about.Absent[tool] != "" {
 			r.Missing = append(r.Missing, tool)
 		}
 	}
@@ -56,17 +53,6 @@ func rowOf(v *project.View, id string, ships map[string][]byte, live []session.S
 		}
 	}
 	return r
-}
-
-// absent says why an entry of a role's toolIds grants nothing; "" if it grants something. The compiler of the policy has found it.
-func absent(problems []policy.Problem, role, tool string) string {
-	begin := fmt.Sprintf("role %s: toolIds: %s ", role, strconv.Quote(tool))
-	for _, p := range problems {
-		if why, ok := strings.CutPrefix(p.Message, begin); ok {
-			return why
-		}
-	}
-	return ""
 }
 
 // locked says why the file of a role cannot be changed as one of the project; "" if it can, or if it has none yet.

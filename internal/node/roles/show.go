@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -164,7 +165,7 @@ func entries(v *project.View, all []policy.Definition, ids []string) []api.ToolE
 	for i, id := range ids {
 		src.Roles = append(src.Roles, policy.Role{ID: fmt.Sprintf("entry%d", i), AllowedSkills: []string{}, ToolIDs: []string{id}})
 	}
-	p, problems := policy.New(src)
+	p, _ := policy.New(src)
 	for i, id := range ids {
 		e := api.ToolEntry{ID: id, Tools: []string{}}
 		role := fmt.Sprintf("entry%d", i)
@@ -175,10 +176,8 @@ func entries(v *project.View, all []policy.Definition, ids []string) []api.ToolE
 		}
 		slices.Sort(e.Tools)
 		if len(e.Tools) == 0 {
-			e.Why = absent(problems, role, id)
-			if e.Why == "" {
-				e.Why = "matches no tool that is known now"
-			}
+			about, _ := p.Role(role)
+			e.Why = cmp.Or(about.Absent[id], "matches no tool that is known now")
 		}
 		out = append(out, e)
 	}

@@ -164,7 +164,7 @@ func (a *app) done(ctx context.Context, s setting, changed bool, changes []meani
 		return err
 	}
 	for _, pr := range p.Problems {
-		if pr.Warning && strings.HasPrefix(pr.Message, s.key+" has no effect") {
+		if pr.Warning && pr.Key == s.key {
 			fmt.Fprintln(a.Err, project.ProblemText(pr))
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
@@ -94,7 +93,7 @@ func ofRoles(problems []policy.Problem) (out []policy.Problem) {
 // ofPolicy are the problems that the policy has with a skill, such as what policy.strict forbids.
 func ofPolicy(problems []policy.Problem) (out []policy.Problem) {
 	for _, p := range problems {
-		if strings.HasPrefix(p.Message, "skill ") {
+		if p.Skill != "" {
 			out = append(out, p)
 		}
 	}
