@@ -21,4 +21,12 @@ type App struct {
 // Exit ends a command with the exit code of another program, and prints nothing.
 type Exit struct{ Code int }
 
+// ExitWith is the error for an exit code; nil for 0.
+func ExitWith(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return Exit{code}
+}
+
 func (e Exit) Error() string { return fmt.Sprintf("exit code %d", e.Code) }

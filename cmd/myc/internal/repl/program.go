@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/agent/slash"
+	"mycelium/internal/node/failure"
 	"mycelium/internal/text"
 )
 
-// Program runs myc with arguments, as main does, and returns its exit code.
-type Program func(ctx context.Context, args []string, in io.Reader, out, errs io.Writer, environ []string) int
+// Program runs myc with arguments, as main does, and returns the error that main prints. A [base.Exit] has been printed.
+type Program func(ctx context.Context, args []string, in io.Reader, out, errs io.Writer, environ []string) error
 
 // page is what a command prints, on a screen of a width.
 type page struct {
@@ -50,9 +52,12 @@ func (a *app) with(ctx context.Context, dir string, width int, in io.Reader, arg
 		all = append(all, "--config", config)
 	}
 	out, errs := &page{width: width}, &bytes.Buffer{}
-	if code := a.program(ctx, append(all, args...), in, out, errs, a.Environ); code != 0 {
-		why, hint, _ := strings.Cut(strings.TrimSpace(errs.String()), "\nhint: ")
-		return out.String(), text.Hinted(errors.New(strings.TrimPrefix(why, "myc: ")), hint)
+	err = a.program(ctx, append(all, args...), in, out, errs, a.Environ)
+	switch exit := (base.Exit{}); {
+	case errors.As(err, &exit):
+		return out.String(), errors.New(strings.TrimPrefix(strings.TrimSpace(errs.String()), "myc: "))
+	case err != nil:
+		return out.String(), text.Hinted(errors.New(errs.String()+text.Visible(failure.Of(err).Error())), text.HintOf(err))
 	}
 	if out.Len() == 0 {
 		return strings.TrimPrefix(errs.String(), "myc: "), nil

@@ -41,22 +41,9 @@ import (
 	"mycelium/internal/text"
 )
 
-// Main runs the program once and returns its exit code.
+// Main runs the program, prints its error, and returns its exit code.
 func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer, environ []string) int {
-	if code, ok := sandbox.Quick(ctx, args); ok {
-		return code
-	}
-	if code, ok := agents.Shell(ctx, os.Args[0], args, environ); ok {
-		return code
-	}
-	a := &base.App{In: in, Out: out, Loader: loaded.Loader{Err: errs, Environ: environ, Version: base.Version()}}
-	if code, ok := agents.QuickHook(ctx, a, args); ok {
-		return code
-	}
-	root := command(a)
-	root.SetArgs(args)
-	root.SetContext(ctx)
-	err := root.Execute()
+	err := Execute(ctx, args, in, out, errs, environ)
 	if err == nil {
 		return 0
 	}
@@ -64,11 +51,29 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errs io.Writer,
 		return exit.Code
 	}
 	f := failure.Of(err)
-	fmt.Fprintf(a.Err, "myc: %s\n", text.Visible(f.Error()))
+	fmt.Fprintf(errs, "myc: %s\n", text.Visible(f.Error()))
 	if hint := text.HintOf(err); hint != "" {
-		fmt.Fprintf(a.Err, "hint: %s\n", text.Visible(hint))
+		fmt.Fprintf(errs, "hint: %s\n", text.Visible(hint))
 	}
 	return f.Kind.Exit()
+}
+
+// Execute runs the program, and returns the error that Main prints; a [base.Exit] where another program has the exit code.
+func Execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer, environ []string) error {
+	if code, ok := sandbox.Quick(ctx, args); ok {
+		return base.ExitWith(code)
+	}
+	if code, ok := agents.Shell(ctx, os.Args[0], args, environ); ok {
+		return base.ExitWith(code)
+	}
+	a := &base.App{In: in, Out: out, Loader: loaded.Loader{Err: errs, Environ: environ, Version: base.Version()}}
+	if code, ok := agents.QuickHook(ctx, a, args); ok {
+		return base.ExitWith(code)
+	}
+	root := command(a)
+	root.SetArgs(args)
+	root.SetContext(ctx)
+	return root.Execute()
 }
 
 // command is the whole tree.
@@ -95,7 +100,7 @@ func command(a *base.App) *cobra.Command {
 		if !repl.Fits(a) {
 			return c.Help()
 		}
-		return repl.Run(c.Context(), a, *o, Main)
+		return repl.Run(c.Context(), a, *o, Execute)
 	}
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
@@ -134,7 +139,7 @@ func groups(a *base.App) []group {
 		{"Start here:", []*cobra.Command{demo.Command(a), project.Init(a, agents.Install(a)), agents.Claude(a), approvals.Command(a),
 			web.Command(a), audit.Command(a),
 			project.Doctor(a, agents.Check(a), sandbox.Check(a), memory.Check(a), engine.Check(a), swarm.Check(a))}},
-		{"Agents of our own:", []*cobra.Command{modes.Workflow(a, Main), modes.Adhoc(a, Main), modes.Run(a), modes.SubAgent(a),
+		{"Agents of our own:", []*cobra.Command{modes.Workflow(a, Execute), modes.Adhoc(a, Execute), modes.Run(a), modes.SubAgent(a),
 			swarm.Command(a)}},
 		{"What agents may do:", []*cobra.Command{roles, skills, policy.Command(a), project.Trust(a), project.Edit(a),
 			project.Watch(a)}},
