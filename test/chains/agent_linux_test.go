@@ -224,7 +224,10 @@ func (m *machine) shell(command string, given bool) (string, error) {
 		// The first shell has the agent's name. It is not the last thing that it does, so that it stays the parent.
 		argv = append([]string{"/bin/bash", "-c", `exec -a claude /bin/bash -c '"$@"; exit $?' claude "$@"`, "start"}, argv...)
 	}
-	o, err := m.start("", environ, argv...)
+	o, ended, err := m.startWithin(commandLimit, "", environ, argv...)
+	if !ended {
+		o.stderr += fmt.Sprintf("ended after %s\n", commandLimit)
+	}
 	return fmt.Sprintf("%s%sexit %d\n", o.stdout, o.stderr, o.code), err
 }
 

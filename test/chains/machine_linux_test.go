@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -34,6 +35,9 @@ type machine struct {
 
 // stepLimit ends a command that hangs; that is a failure of the chain's, not a way to wait.
 const stepLimit = 5 * time.Minute
+
+// commandLimit is how long Claude Code lets a command of its model run. Then it ends the command with all that it started.
+const commandLimit = 2 * time.Minute
 
 // job is what a worker does.
 type job struct {
@@ -159,7 +163,16 @@ type output struct {
 
 // start runs a program in the project to its end.
 func (m *machine) start(input string, environ []string, argv ...string) (output, error) {
-	ctx, cancel := context.WithTimeout(m.ctx, stepLimit)
+	o, ended, err := m.startWithin(stepLimit, input, environ, argv...)
+	if !ended && err == nil {
+		err = fmt.Errorf("%q did not end within %s", argv, stepLimit)
+	}
+	return o, err
+}
+
+// startWithin runs a program in the project, and ends it with its group if it does not end in time.
+func (m *machine) startWithin(limit time.Duration, input string, environ []string, argv ...string) (o output, ended bool, err error) {
+	ctx, cancel := context.WithTimeout(m.ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdin = projectDir, environ, strings.NewReader(input)
@@ -171,32 +184,32 @@ func (m *machine) start(input string, environ []string, argv ...string) (output,
 	for i := range files {
 		fd, err := unix.MemfdCreate("output", unix.MFD_CLOEXEC)
 		if err != nil {
-			return output{}, err
+			return output{}, false, err
 		}
 		f := os.NewFile(uintptr(fd), "output")
 		defer f.Close()
 		files[i] = f
 	}
 	cmd.Stdout, cmd.Stderr = files[0], files[1]
-	err := cmd.Run()
-	if ctx.Err() != nil {
-		return output{}, fmt.Errorf("%q did not end within %s", argv, stepLimit)
-	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	err = cmd.Run()
+	ended = ctx.Err() == nil
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return output{stderr: err.Error(), code: 127}, nil
+		return output{stderr: err.Error(), code: 127}, true, nil
 	}
 	if err != nil && cmd.ProcessState == nil {
-		return output{}, fmt.Errorf("start %q: %w", argv, err)
+		return output{}, false, fmt.Errorf("start %q: %w", argv, err)
 	}
-	o := output{code: cmd.ProcessState.ExitCode()}
+	o = output{code: cmd.ProcessState.ExitCode()}
 	for i, to := range []*string{&o.stdout, &o.stderr} {
 		b, err := io.ReadAll(io.NewSectionReader(files[i], 0, 1<<20))
 		if err != nil {
-			return output{}, err
+			return output{}, false, err
 		}
 		*to = string(b)
 	}
-	return o, nil
+	return o, ended, nil
 }
 
 // person runs a command line as the person does.
