@@ -279,7 +279,7 @@ func TestSignInBrowser(t *testing.T) {
 	s.Click(`.card form[action$="/work"] button[value="merge"]`)
 	s.WaitText(".problem", "lacks the second sign")
 	s.Shot("sign-refused")
-	s.Click(`.card form[action$="/work"] .sure input`)
+	s.Tick(`.card form[action$="/work"] .sure input`)
 	s.Shot("sign-sure")
 	s.Accessible()
 	s.Click(`.card form[action$="/work"] button[value="merge"]`)

@@ -171,28 +171,31 @@ func (b *Browser) SignIn(link string) {
 // settled is an expression that is true when a press on a card would be taken: pages.js takes none just after cards have moved.
 const settled = `!document.querySelector("[data-moved]")`
 
-// Click presses the middle of the first element that fits a selector of CSS, once it is there, nothing covers it and presses are taken. If
-// the page was drawn anew meanwhile, so that the press fell beside the element, it presses again, as a person would.
+// Click presses the middle of the first element that fits a selector of CSS, once it is there, nothing covers it and presses are taken.
 func (b *Browser) Click(selector string) {
 	b.t.Helper()
-	for {
-		b.until(fmt.Sprintf("%s can be pressed", selector), fmt.Sprintf(`(() => {
-			const e = document.querySelector(%q);
-			e.scrollIntoView({ block: "center", behavior: "instant" });
-			const r = e.getBoundingClientRect();
-			return e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)) && %s;
-		})()`, selector, settled))
-		at := must[[]float64](b, fmt.Sprintf(`(() => {
-			window.pressedBeside = true;
-			document.addEventListener("click", (e) => { window.pressedBeside = !e.target.closest(%[1]q); }, { capture: true, once: true });
-			const r = document.querySelector(%[1]q).getBoundingClientRect();
-			return [r.x + r.width / 2, r.y + r.height / 2];
-		})()`, selector))
-		b.do("press "+selector, chromedp.MouseClickXY(at[0], at[1]))
-		if beside, err := eval[bool](b, `window.pressedBeside === true`); err != nil || !beside { // an error: the page was left by it
+	b.until(fmt.Sprintf("%s can be pressed", selector), fmt.Sprintf(`(() => {
+		const e = document.querySelector(%q);
+		e.scrollIntoView({ block: "center", behavior: "instant" });
+		const r = e.getBoundingClientRect();
+		return e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)) && %s;
+	})()`, selector, settled))
+	at := must[[]float64](b, fmt.Sprintf(`(() => { const r = document.querySelector(%q).getBoundingClientRect();
+		return [r.x + r.width / 2, r.y + r.height / 2]; })()`, selector))
+	b.do("press "+selector, chromedp.MouseClickXY(at[0], at[1]))
+}
+
+// Tick ticks a box. If the page is drawn anew while the mouse is on its way, the press falls beside the box, and a person presses again.
+func (b *Browser) Tick(selector string) {
+	b.t.Helper()
+	const most = 5
+	for range most {
+		b.Click(selector)
+		if must[bool](b, fmt.Sprintf(`document.querySelector(%q)?.checked === true`, selector)) {
 			return
 		}
 	}
+	b.t.Fatalf("%s cannot be ticked\n%s", selector, b.shown())
 }
 
 // Keys presses keys, wherever the focus is, once presses are taken.
