@@ -14,7 +14,7 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// Locked are the packages of lock files, or those that answers of a registry name ([Locked.Learn]). The zero value has none.
+// Locked are the packages of lock files, or the dependencies that a registry lists ([Locked.Learn]). The zero value has none.
 type Locked struct {
 	versions map[Kind]map[string]map[string]bool // kind, name, version
 	urls     map[string]bool                     // of files, as uv.lock has them
@@ -414,7 +414,7 @@ const mavenOwn = "plugins:maven-clean-plugin plugins:maven-resources-plugin plug
 	"plugins:maven-ear-plugin plugins:maven-ejb-plugin plugins:maven-rar-plugin plugins:maven-plugin-plugin " +
 	"surefire:surefire-junit3 surefire:surefire-junit4 surefire:surefire-junit47 surefire:surefire-junit-platform surefire:surefire-testng"
 
-// lockMaven reads what a pom.xml names, and adds what Maven needs for every project.
+// lockMaven reads a pom.xml, and adds Maven's own artifacts.
 func lockMaven(l *Locked, data []byte) error {
 	for own := range strings.FieldsSeq(mavenOwn) {
 		l.add(Maven, "org.apache.maven."+own, "")
@@ -422,8 +422,8 @@ func lockMaven(l *Locked, data []byte) error {
 	return readPOM(l, data)
 }
 
-// readPOM reads what a description of Maven names: the parent, dependencies, plugins and extensions. A group or a version may be a property
-// of the file.
+// readPOM reads the artifacts that a POM names: the parent, dependencies, plugins and extensions. A group or a version may be a property of
+// the file.
 func readPOM(l *Locked, data []byte) error {
 	var doc element
 	if err := xml.Unmarshal(data, &doc); err != nil {

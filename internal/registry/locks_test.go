@@ -45,7 +45,7 @@ var lockTexts = []struct{ file, text, want string }{
 		withOwn("maven:g:h maven:org.apache.maven.plugins:q maven:org.p:p@1 maven:org.x:y@2.0 maven:own:z@1")},
 }
 
-// withOwn adds what Maven needs for every project.
+// withOwn adds Maven's own artifacts.
 func withOwn(want string) string {
 	all := strings.Fields(want)
 	for own := range strings.FieldsSeq(mavenOwn) {

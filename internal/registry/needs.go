@@ -7,14 +7,14 @@ import (
 	"mycelium/internal/rawjson"
 )
 
-// A registry names what a package needs in the index of the package, or in a file beside its code. A package that is fetched for the first
-// time needs others that no lock file names yet, so these are read from the answer, as lock files are.
+// A registry lists the dependencies of a package in the index of the package, or in a file beside its code. The dependencies of a new package
+// are in no lock file yet, so they are read from the answers of the registry, by the readers of lock files where the form is the same.
 
-// Tells reports whether the answer to a request names what a package needs, so that [Locked.Learn] can read it.
+// Tells reports whether the answer to a request lists dependencies, so that [Locked.Learn] can read it.
 func (k Kind) Tells(a Asked) bool { return forms[k].needs(a) != nil }
 
-// Beside returns the path of a file that names what a package needs and that a client may not ask for itself, if the request is one for the
-// package; else "". A wheel has that in itself, and PyPI has it beside the wheel.
+// Beside returns the path of the file that lists the dependencies of the package that a request fetches; "" if there is none. It is for
+// clients that do not ask for this file: an older pip reads the list in the wheel itself.
 func (k Kind) Beside(a Asked) string {
 	if k == PyPI && strings.HasSuffix(a.Path, ".whl") {
 		return a.Path + ".metadata"
@@ -22,8 +22,7 @@ func (k Kind) Beside(a Asked) string {
 	return ""
 }
 
-// Learn adds what a package needs, from the answer to a request for which [Kind.Tells] is true. From an answer that cannot be read nothing
-// is learned.
+// Learn adds the dependencies that an answer lists, if [Kind.Tells] is true for its request. An answer that cannot be read adds nothing.
 func (l *Locked) Learn(k Kind, a Asked, data []byte) {
 	read := forms[k].needs(a)
 	var one Locked

@@ -180,7 +180,7 @@ type form struct {
 	read   func(p []string, known func(name string) bool) (Asked, bool)
 	index  func(name string) string                         // the path of the index of a package
 	lists  func(index []byte, page *url.URL, a asking) bool // whether the index has a version, or the address of a file
-	needs  func(a Asked) reader                             // of the answer, if it names what a package needs; else nil
+	needs  func(a Asked) reader                             // of an answer that lists dependencies; nil for other answers
 	accept []string                                         // media types that it knows beside */*, the preferred ones first
 }
 

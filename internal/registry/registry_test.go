@@ -221,7 +221,7 @@ func FuzzLists(f *testing.F) {
 	})
 }
 
-// needs are answers of registries, and the packages that they say are needed.
+// needs are answers of registries, and the dependencies that they list.
 var needs = []struct {
 	kind         Kind
 	target, text string
@@ -254,7 +254,7 @@ var needs = []struct {
 	{Maven, "/g/h/a/1.0/a-1.0.jar", `<project><parent><groupId>g.p</groupId><artifactId>p</artifactId></parent></project>`, nil},
 }
 
-// TestNeeds: what a package needs is read from the answers that name it, and from no other.
+// TestNeeds: dependencies are read from the answers that list them, and from no other.
 func TestNeeds(t *testing.T) {
 	for _, row := range needs {
 		a, err := row.kind.Read(row.target, never)
@@ -278,7 +278,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// FuzzLearn: no answer ends the program, and what it says is needed has a name that the registry can be asked for.
+// FuzzLearn: no answer ends the program, and each dependency has a name that the registry can be asked for.
 func FuzzLearn(f *testing.F) {
 	for _, row := range needs {
 		f.Add(slices.Index(Kinds(), string(row.kind)), row.target, row.text)

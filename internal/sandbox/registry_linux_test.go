@@ -81,7 +81,7 @@ func fetching(t *testing.T, argv ...string) (*Command, *registrytest.Internet, *
 	}
 	out := &bytes.Buffer{}
 	c.Environ = []string{"PATH=/usr/bin:/bin:/usr/local/go/bin"}
-	c.Env = []string{"NODE_NO_WARNINGS=1", "GOFLAGS=-modcacherw", "PIP_ROOT_USER_ACTION=ignore", "PIP_NO_INPUT=1"}
+	c.Env = []string{"NODE_NO_WARNINGS=1", "GOFLAGS=-modcacherw", "PIP_ROOT_USER_ACTION=ignore", "PIP_NO_INPUT=1", "MAVEN_OPTS=-Dgiven=yes"}
 	c.Registries, c.outside, c.Out, c.Err, c.Asks = registry.Shipped(), outside(t, r), out, out, true
 	return c, r, out
 }
@@ -113,7 +113,7 @@ func TestRegistries(t *testing.T) {
 		"pip, with what it needs":         {line: `pip3 install -q --target there frame && ls there`, give: []string{"pypi:frame"}, contains: "rightpad.py"},
 		"go, with what it needs": {line: `rm go.sum main.go && printf 'module example.org/p\n\ngo 1.21\n' > go.mod && GONOSUMDB='*' go get example.com/frame && cat go.sum`,
 			give: []string{"go:example.com/frame"}, contains: "example.com/other v1.0.0/go.mod"},
-		"maven":         {line: `cd java && mvn -B -q validate && echo valid`, contains: "valid"}, // base is named, and it needs top
+		"maven":         {line: `cd java && mvn -B -q validate && echo "valid $MAVEN_OPTS"`, contains: "valid -Dgiven=yes -Djavax"}, // base is named, and it needs top
 		"maven, new":    {line: `cd java && sed -i s/base/other/ pom.xml && mvn -B -q validate`, fails: true, refused: "maven:org.example:other"},
 		"npm ci, audit": {line: `npm ci --audit=true && echo done`, contains: "done"}, // the report is not sent, which is no failure
 		"npm audit":     {line: `npm ci && npm audit`, fails: true, contains: "POST sends something"},

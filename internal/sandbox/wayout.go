@@ -115,8 +115,8 @@ func trusted(way *proxy.Proxy) (out []jail.Bind, err error) {
 	return out, err
 }
 
-// javaEnviron adds the variables that lead Maven and Gradle to the proxy. What stands in them already stays. Maven keeps what it fetches with
-// the caches of the project: your own repository is read-only, and Maven reads it too from version 3.9 on.
+// javaEnviron adds the variables that lead Maven and Gradle to the proxy. Values that they have already stay. Maven's local repository is with
+// the caches of the project, because the person's own is read-only; Maven from 3.9 on is told to look there too.
 func (c *Command) javaEnviron(env []string, way *proxy.Proxy) []string {
 	options := way.Java(jail.ListenAddr, trustStore)
 	if options == nil {

@@ -172,7 +172,7 @@ func lackedOf(refused []proxy.Refusal, said []sandbox.Lack) (l approval.Lacked, 
 	for _, h := range refused {
 		if h.Package != "" {
 			add(approval.Lack{Need: approval.NeedPackage, Name: h.Package,
-				Note: "comes with the packages that its registry says it needs"}, h.Package)
+				Note: "comes with the dependencies that its registry lists"}, h.Package)
 			continue
 		}
 		add(approval.Lack{Need: approval.NeedHost, Name: h.Host}, h.Host)

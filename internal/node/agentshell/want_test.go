@@ -80,7 +80,7 @@ func TestPackageIsAThing(t *testing.T) {
 	if l.String() != "package npm:left-pad, host a.example:443" || strings.Join(words, ", ") != l.String() {
 		t.Errorf("it asks for %q, and says %q", l, words)
 	}
-	if lines := strings.Join(l.Lines(), "\n"); !strings.Contains(lines, "npm:left-pad comes with the packages that its registry says it needs.") {
+	if lines := strings.Join(l.Lines(), "\n"); !strings.Contains(lines, "npm:left-pad comes with the dependencies that its registry lists.") {
 		t.Errorf("the person reads %s", lines)
 	}
 	want := box.Box{Hosts: []string{"a.example:443"}, Packages: []string{"npm:left-pad"}}

@@ -37,7 +37,7 @@ import (
 const Address = "93.184.215.14"
 
 // Internet has left-pad, right-pad, @scope/pad and frame of npm, left-pad, right-pad and frame of PyPI, and example.com/Pad, other and frame
-// of Go, and org.example:base and top of Maven, each in version 1.0.0. A frame needs what lock files of the tests do not name. It keeps what arrives there.
+// of Go, and org.example:base and top of Maven, each in version 1.0.0. The dependencies of a frame are in no lock file of the tests. It keeps every request.
 type Internet struct {
 	Integrity map[string]string // of the packages of npm, as a package-lock.json has it
 	Sum       string            // the lines of go.sum for example.com/Pad

@@ -21,8 +21,8 @@ import (
 )
 
 // Registries are what a command may fetch packages from. The proxy opens their TLS, as that of hosts with a mask, and lets pass only GET and
-// HEAD of a known form, for packages that are locked, that were given by a person, or that the registry says one of these needs. What leaves
-// is written by the proxy: see [Proxy.fetch].
+// HEAD of a known form, for packages that are locked, that were given by a person, and for the dependencies of these. The proxy writes the
+// requests itself: see [Proxy.fetch].
 type Registries struct {
 	Open     []registry.Registry
 	Packages []string // that a person gave, as [registry.ParsePackage] reads them
@@ -45,10 +45,10 @@ type registries struct {
 
 	mu      sync.Mutex
 	indexes map[string]func() index // by address: see once
-	needed  registry.Locked         // what the answers of registries said that packages need
+	needed  registry.Locked         // the dependencies that answers of registries list
 }
 
-// has reports whether a package is in a lock file, or another package needs it.
+// has reports whether a package is in a lock file, or a dependency.
 func (r *registries) has(k registry.Kind, name string) bool {
 	if r.locked().Has(k, name) {
 		return true
@@ -68,8 +68,8 @@ func (r *registries) hasVersion(k registry.Kind, a registry.Asked, url string) b
 	return r.needed.HasVersion(k, a, url)
 }
 
-// learn reads what a package needs from the answer of a registry, which then goes on as it came: the command asks for these packages
-// after it has read the answer. A longer answer is passed on unread.
+// learn reads the dependencies that an answer of a registry lists, and passes the answer on as it came. It reads first, because the command
+// asks for a dependency as soon as it has the answer. An answer longer than mostIndex is passed on unread.
 func (r *registries) learn(answer *http.Response, k registry.Kind, a registry.Asked) error {
 	if !k.Tells(a) || answer.StatusCode != http.StatusOK {
 		return nil
@@ -81,7 +81,7 @@ func (r *registries) learn(answer *http.Response, k registry.Kind, a registry.As
 	text := data
 	if answer.Header.Get("Content-Encoding") == "gzip" {
 		if z, err := gzip.NewReader(bytes.NewReader(data)); err == nil {
-			text, _ = io.ReadAll(io.LimitReader(z, mostIndex)) // a part of it is no index, and nothing is learned from it
+			text, _ = io.ReadAll(io.LimitReader(z, mostIndex)) // a part of an index adds nothing
 		}
 	}
 	r.mu.Lock()
@@ -97,7 +97,7 @@ type read struct {
 	io.Closer
 }
 
-// index is the index of a package, or what lies beside one.
+// index is the index of a package, or a file beside one.
 type index struct {
 	text []byte
 	page *url.URL
@@ -277,8 +277,8 @@ func (p *Proxy) listed(ctx context.Context, at place, a registry.Asked, t target
 	return like.Lists(found.text, found.page, a, at.url(t, a.Path).String()), nil
 }
 
-// beside learns what a package needs from a file of the registry that the command does not ask for. Without it, what the package needs is
-// asked about as a new name.
+// beside reads the dependencies of a package from a file that the command does not ask for. Where there is no such file, a person is asked
+// about each dependency.
 func (p *Proxy) beside(ctx context.Context, at place, a registry.Asked, t target) {
 	path := at.registry.Like.Beside(a)
 	if path == "" {
@@ -304,7 +304,7 @@ func (p *Proxy) once(ctx context.Context, at place, page *url.URL, t target) ind
 	return get()
 }
 
-// index fetches the index of a package, or what lies beside one.
+// index fetches the index of a package, or a file beside one.
 func (p *Proxy) index(ctx context.Context, at place, t target, page *url.URL) index {
 	ctx, cancel := context.WithTimeout(ctx, headerTime)
 	defer cancel()

@@ -149,8 +149,8 @@ func TestRegistryFetches(t *testing.T) {
 	}
 }
 
-// TestRegistryNeeds: what the index of a package that is given says it needs can be fetched after the index was, and what that needs; and
-// nothing that another answer names. Each row is a request and the beginning of its answer.
+// TestRegistryNeeds: the dependencies of a package that a person gave can be fetched once its index was, and so can theirs. No other answer
+// opens a name. Each row is a request and the beginning of its answer.
 func TestRegistryNeeds(t *testing.T) {
 	t.Parallel()
 	f := newFetcher(t)
