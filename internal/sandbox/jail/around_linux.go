@@ -131,7 +131,8 @@ func (c *child) around(a *Around) int {
 		c.say(report{Failed: failed(Mount, "enter "+a.Dir, err)})
 		return 1
 	}
-	table, err := os.Open("/proc/self/mountinfo")
+	// Not by package os: its poller would ask for the same file's events too, and the kernel tells of each only once.
+	table, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		c.say(report{Failed: failed(Mount, "read the mounts", err)})
 		return 1
@@ -182,11 +183,14 @@ func fixPoints(points []Point) *StageError {
 	}
 	trees := make([]tree, len(points))
 	for i, p := range points { // before the first of them covers anything
-		t, err := openPoint(p)
+		at, err := place(p.Path)
+		if err == nil {
+			trees[i], err = openPoint(at, p.Fixed)
+			_ = unix.Close(at)
+		}
 		if err != nil {
 			return failed(Mount, "open "+p.Path, err)
 		}
-		trees[i] = t
 	}
 	for i, p := range points {
 		err := trees[i].put(p.Path)
@@ -198,10 +202,10 @@ func fixPoints(points []Point) *StageError {
 	return nil
 }
 
-// openPoint makes a detached copy of the mounts at a point. What is writable keeps the flags that it has.
-func openPoint(p Point) (tree, error) {
-	fd, err := cloneMount(Bind{Kind: Tree, Source: p.Path, Strict: true})
-	if err != nil || !p.Fixed {
+// openPoint makes a detached copy of the mounts at a place. A copy that is not fixed keeps the flags that they have.
+func openPoint(at int, fixed bool) (tree, error) {
+	fd, err := unix.OpenTree(at, "", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE|unix.AT_EMPTY_PATH)
+	if err != nil || !fixed {
 		return tree{fd: fd}, err
 	}
 	err = unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
@@ -217,10 +221,10 @@ const (
 
 // keepPoints mounts lost points again: the kernel detaches a mount when the file is replaced outside, as editors and git do. A point that
 // cannot be mounted again stays lost, which the hook finds.
-func keepPoints(points []Point, table *os.File) {
+func keepPoints(points []Point, table int) {
 	runtime.LockOSThread()
 	for wait, tried := -1, 0; ; {
-		_, err := unix.Poll([]unix.PollFd{{Fd: int32(table.Fd()), Events: unix.POLLPRI}}, wait) //nolint:gosec // a descriptor
+		_, err := unix.Poll([]unix.PollFd{{Fd: int32(table), Events: unix.POLLPRI}}, wait) //nolint:gosec // a descriptor
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return
 		}
@@ -241,14 +245,20 @@ func keepPoints(points []Point, table *os.File) {
 	}
 }
 
-// remount makes a point a mount point again.
+// remount makes a point a mount point again. The file is looked up once, so that a file that is being replaced is not mounted in the place
+// of the next one: the kernel mounts nothing where a file was.
 func remount(p Point) error {
-	t, err := openPoint(p)
+	at, err := place(p.Path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(at) }()
+	t, err := openPoint(at, p.Fixed)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = unix.Close(t.fd) }()
-	return t.put(p.Path)
+	return t.putAt(at)
 }
 
 // Lost returns the points that a process does not have as mount points, or not as they should be.

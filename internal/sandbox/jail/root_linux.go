@@ -152,6 +152,11 @@ func (t tree) put(target string) error {
 		return err
 	}
 	defer func() { _ = unix.Close(at) }()
+	return t.putAt(at)
+}
+
+// putAt puts a detached mount at an open place.
+func (t tree) putAt(at int) error {
 	return unix.MoveMount(t.fd, "", at, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
 }
 
