@@ -129,6 +129,7 @@ type keeper struct {
 	groups  map[int]*group   // by the id of the first process
 	strays  map[string][]int // processes that may have left their group, by mark, at the last scan
 	scanned time.Time
+	ending  bool // by endAll
 }
 
 // group is a server and the processes that it started, as long as one of them is left.
@@ -246,7 +247,9 @@ func (k *keeper) reap() bool {
 		}
 		if g := k.groups[pid]; g != nil {
 			g.leaderAlive = false
-			k.send(reply{PID: pid, Exit: exitText(status)})
+			if !k.ending { // what the keeper ends did not end by itself: the owner is told by the keeper's end
+				k.send(reply{PID: pid, Exit: exitText(status)})
+			}
 		}
 	}
 }
@@ -284,6 +287,7 @@ func (k *keeper) sweep() bool {
 // endAll ends every descendant, also those that left their group. A process whose parent dies becomes our child, so that no process
 // is left when we have no children.
 func (k *keeper) endAll(children <-chan os.Signal) {
+	k.ending = true
 	for pid := range k.groups {
 		_ = unix.Kill(-pid, unix.SIGTERM)
 	}

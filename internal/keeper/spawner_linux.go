@@ -59,8 +59,16 @@ const spawnTimeout = 10 * time.Second
 
 var errKeeperDied = errors.New("the keeper of the server processes ended")
 
-// Spawn starts a program as a child of the keeper.
+// Spawn starts a program as a child of the keeper. A keeper that ends meanwhile has a successor, which is asked once.
 func (c *client) Spawn(argv, env []string, dir string) (*Process, error) {
+	p, err := c.spawn(argv, env, dir)
+	if errors.Is(err, errKeeperDied) {
+		return c.spawn(argv, env, dir)
+	}
+	return p, err
+}
+
+func (c *client) spawn(argv, env []string, dir string) (*Process, error) {
 	ends, err := newPipes()
 	if err != nil {
 		return nil, err
@@ -116,8 +124,7 @@ func (c *client) send(r request, call *spawnCall, files []*os.File) error {
 		_, err = c.conn.Write(line[n:])
 	}
 	if err != nil {
-		delete(c.waiting, r.ID)
-		return errKeeperDied
+		c.logger.Debug("ask the keeper", "error", err) // it is ending, and receive answers the call when it has ended
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -82,29 +83,44 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// TestKeeperDies: what a killed keeper kept has ended, its status says why, and the next process gets a new keeper.
+// TestKeeperDies: whichever of the two processes of a keeper is killed, what they kept has ended, its status says why, and the next process
+// gets a new keeper.
 func TestKeeperDies(t *testing.T) {
-	s := New([]string{self(t), "play-keeper"}, os.Environ(), "", slog.New(slog.DiscardHandler))
-	defer s.Close()
-	p := sh(t, s, `echo $PPID; read line`)
-	line, err := bufio.NewReader(p.Stdout).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	var keeper int
-	for _, c := range strings.TrimSpace(line) {
-		keeper = keeper*10 + int(c-'0')
-	}
-	if err := syscall.Kill(keeper, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	<-p.Exited
-	if !p.KeeperDied() {
-		t.Errorf("ended by %q, which does not name the keeper", p.Status())
-	}
-	next := sh(t, s, "exit 0")
-	<-next.Exited
-	if next.Status() != "exit status 0" || next.KeeperDied() {
-		t.Errorf("with a new keeper: %s", next.Status())
+	for _, which := range []string{"the keeper of the servers", "its guard"} {
+		t.Run(which, func(t *testing.T) {
+			s := New([]string{self(t), "play-keeper"}, os.Environ(), "", slog.New(slog.DiscardHandler))
+			defer s.Close()
+			p := sh(t, s, `trap 'echo ending' TERM; echo $PPID; while :; do read line; done`)
+			var keeper int
+			if _, err := fmt.Fscan(p.Stdout, &keeper); err != nil {
+				t.Fatal(err)
+			}
+			if which == "its guard" {
+				var ok bool
+				if keeper, ok = parentOf(keeper); !ok || keeper == os.Getpid() {
+					t.Fatal("the keeper has no guard")
+				}
+			}
+			if err := syscall.Kill(keeper, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			if which == "its guard" { // the next process is asked for while the keeper ends what it kept
+				var line string
+				if _, err := fmt.Fscan(p.Stdout, &line); err != nil || line != "ending" {
+					t.Errorf("%q %v", line, err)
+				}
+			} else {
+				<-p.Exited
+			}
+			next := sh(t, s, "exit 0")
+			<-p.Exited
+			if !p.KeeperDied() {
+				t.Errorf("ended by %q, which does not name the keeper", p.Status())
+			}
+			<-next.Exited
+			if next.Status() != "exit status 0" || next.KeeperDied() {
+				t.Errorf("with a new keeper: %s", next.Status())
+			}
+		})
 	}
 }
