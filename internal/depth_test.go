@@ -23,7 +23,7 @@ part   : internal/run internal/scan internal/skill internal/rpc internal/config/
 own    : internal/agent/journal internal/audit internal/audit/index internal/backend/pin internal/config/accept internal/config/profiles
 own    : internal/config/save internal/daemon internal/gate/session internal/hook/door internal/keeper internal/memory internal/node/agentshell
 own    : internal/node/agentshell/shim
-own    : internal/node/chat internal/node/client internal/node/failure internal/node/relocate internal/node/sandboxed internal/node/ungoverned internal/run/book
+own    : internal/node/chat internal/node/client internal/node/relocate internal/node/sandboxed internal/node/ungoverned internal/op/failure internal/run/book
 own    : internal/sandbox internal/sandbox/jail internal/sandbox/light internal/sandbox/quarantine internal/state internal/swarm/book internal/swarm/notices
 own    : internal/swarm/material internal/swarm/worker internal/transcript internal/web/device internal/web/push internal/web/served
 own    : internal/agent/slash cmd/myc/internal/agents cmd/myc/internal/approvals cmd/myc/internal/base cmd/myc/internal/demo cmd/myc/internal/engine

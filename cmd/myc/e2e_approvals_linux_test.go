@@ -17,7 +17,8 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/hook"
 	"mycelium/internal/node"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
+	"mycelium/internal/op/rest"
 	"mycelium/internal/rawjson"
 )
 
@@ -201,14 +202,14 @@ func TestApprovalsOverHTTP(t *testing.T) {
 		{"another port's page", "POST", one, good, host, append([]string{"Origin", "http://127.0.0.1:1"}, posted...), 403, ""},
 		{"through a proxy", "GET", base, "", host, append([]string{"X-Forwarded-For", "10.0.0.1"}, auth...), 403, "this machine only"},
 		{"a form", "POST", one, good, host, append([]string{"Content-Type", "text/plain"}, auth...), 415, "application/json"},
-		{"no JSON", "POST", one, "{", host, posted, 400, "is not an answer"},
-		{"a member too many", "POST", one, `{"allow":true,"digest":"x","by":"root"}`, host, posted, 400, "is not an answer"},
-		{"a member twice", "POST", one, `{"allow":false,"allow":true,"digest":"x"}`, host, posted, 400, "is not an answer"},
+		{"no JSON", "POST", one, "{", host, posted, 400, "cannot be read"},
+		{"a member too many", "POST", one, `{"allow":true,"digest":"x","by":"root"}`, host, posted, 400, "cannot be read"},
+		{"a member twice", "POST", one, `{"allow":false,"allow":true,"digest":"x"}`, host, posted, 400, "cannot be read"},
 		{"no digest", "POST", one, `{"allow":true}`, host, posted, 400, "digest"},
 		{"no word", "POST", one, fmt.Sprintf(`{"digest":%q}`, r.Digest), host, posted, 400, "allow"},
 		{"another digest", "POST", one, `{"allow":true,"digest":"0"}`, host, posted, 409, "has changed"},
 		{"an odd reach", "POST", one, fmt.Sprintf(`{"allow":true,"for":"ever","digest":%q}`, r.Digest), host, posted, 400, "for once"},
-		{"too large", "POST", one, `{"reason":"` + strings.Repeat("x", node.MaxAnswer) + `"}`, host, posted, 413, "at most"},
+		{"too large", "POST", one, `{"reason":"` + strings.Repeat("x", rest.MaxBody) + `"}`, host, posted, 413, "more than"},
 		{"unknown", "POST", base + "/nothing", good, host, posted, 404, "no request"},
 		{"unknown", "GET", base + "/nothing", "", host, auth, 404, "no request"},
 		{"another method", "DELETE", one, "", host, auth, 405, ""},

@@ -18,7 +18,7 @@ import (
 
 	"mycelium/cmd/myc/internal/demo"
 	"mycelium/internal/backend/oauth/oauthtest"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // authorized is a real MCP server over HTTP that wants tokens, and the authorization server that issues them.

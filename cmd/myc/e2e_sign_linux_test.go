@@ -14,7 +14,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/approval/telegram/telegramtest"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/web/site"
 )

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"mycelium/internal/op"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
@@ -198,7 +199,7 @@ func dialSocket(path string) (fd, pid int, err error) {
 	if err = unix.Connect(fd, &unix.SockaddrUnix{Name: path}); err == nil {
 		var cred *unix.Ucred
 		cred, err = unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
-		if err == nil && own(Caller{PID: int(cred.Pid), UID: int(cred.Uid)}) {
+		if err == nil && own(op.Caller{PID: int(cred.Pid), UID: int(cred.Uid)}) {
 			return fd, int(cred.Pid), nil
 		}
 		if err == nil {

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"mycelium/internal/op"
 	"mycelium/internal/rpc"
 )
 
@@ -21,11 +22,11 @@ func TestAsk(t *testing.T) {
 	}
 	gone, release := make(chan struct{}), make(chan struct{})
 	stop := serveHere(t, p, func(s *Server) {
-		s.Methods["echo"] = func(_ context.Context, _ Caller, params []byte) (any, *rpc.Error) { return string(params), nil }
-		s.Methods["refuse"] = func(context.Context, Caller, []byte) (any, *rpc.Error) {
+		s.Methods["echo"] = func(_ context.Context, _ op.Caller, params []byte) (any, *rpc.Error) { return string(params), nil }
+		s.Methods["refuse"] = func(context.Context, op.Caller, []byte) (any, *rpc.Error) {
 			return nil, &rpc.Error{Code: -32050, Message: "not you"}
 		}
-		s.Methods["wait"] = func(ctx context.Context, _ Caller, _ []byte) (any, *rpc.Error) {
+		s.Methods["wait"] = func(ctx context.Context, _ op.Caller, _ []byte) (any, *rpc.Error) {
 			select {
 			case <-ctx.Done():
 				close(gone)
@@ -33,7 +34,7 @@ func TestAsk(t *testing.T) {
 			}
 			return "late", nil
 		}
-		s.Methods["panic"] = func(context.Context, Caller, []byte) (any, *rpc.Error) { panic("a bug") }
+		s.Methods["panic"] = func(context.Context, op.Caller, []byte) (any, *rpc.Error) { panic("a bug") }
 	})
 	defer func() {
 		if err := stop(); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/op"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
@@ -90,7 +91,7 @@ func (c *Client) greet(ctx context.Context, p Paths, pid int) error {
 }
 
 // connect connects to the owner's socket, and returns the process that listens there, which must be this user's.
-func connect(ctx context.Context, p Paths) (*net.UnixConn, Caller, error) {
+func connect(ctx context.Context, p Paths) (*net.UnixConn, op.Caller, error) {
 	var err error
 	for _, path := range sockets(p) {
 		var conn net.Conn
@@ -100,7 +101,7 @@ func connect(ctx context.Context, p Paths) (*net.UnixConn, Caller, error) {
 		c, ok := conn.(*net.UnixConn)
 		if !ok { // cannot happen: the network is "unix"
 			_ = conn.Close()
-			return nil, Caller{}, errors.New("attach to the daemon: not a Unix socket")
+			return nil, op.Caller{}, errors.New("attach to the daemon: not a Unix socket")
 		}
 		who, perr := peer(c)
 		if perr == nil && own(who) {
@@ -115,7 +116,7 @@ func connect(ctx context.Context, p Paths) (*net.UnixConn, Caller, error) {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET) {
 		err = ErrNotRunning
 	}
-	return nil, Caller{}, fmt.Errorf("attach to the daemon: %w", err)
+	return nil, op.Caller{}, fmt.Errorf("attach to the daemon: %w", err)
 }
 
 // sockets returns the paths where the owner may listen: the one in the lock file, then the one where an owner in this environment would

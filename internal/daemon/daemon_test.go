@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"mycelium/internal/op"
 	"mycelium/internal/rpc"
 )
 
@@ -61,11 +62,11 @@ func TestAttachStartsOneAndDetachesIt(t *testing.T) {
 func TestCallerIsWhatTheKernelSays(t *testing.T) {
 	dir, p := project(t)
 	c, _ := attach(t, dir, p)
-	var who Caller
+	var who op.Caller
 	if err := c.Call(t.Context(), "caller", map[string]int{"UID": 4711, "PID": 1}, &who); err != nil {
 		t.Fatal(err)
 	}
-	if (Caller{PID: who.PID, UID: who.UID}) != (Caller{PID: os.Getpid(), UID: os.Getuid()}) {
+	if who.PID != os.Getpid() || who.UID != os.Getuid() {
 		t.Errorf("caller is %+v", who)
 	}
 }
@@ -318,7 +319,7 @@ func TestServeWaitsForItsCalls(t *testing.T) {
 	_, p := project(t)
 	entered, leave := make(chan struct{}), make(chan struct{})
 	stop := serveHere(t, p, func(s *Server) {
-		s.Methods["slow"] = func(context.Context, Caller, []byte) (any, *rpc.Error) {
+		s.Methods["slow"] = func(context.Context, op.Caller, []byte) (any, *rpc.Error) {
 			close(entered)
 			<-leave
 			return "done", nil
@@ -409,7 +410,7 @@ func TestGuestsKeepNoOwner(t *testing.T) {
 	defer o.Close()
 	s := testServer(func() {})
 	s.Idle, s.Guests = 30*time.Millisecond, []string{"guest"}
-	s.Streams = map[string]Stream{"guest": func(context.Context, Caller, []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
+	s.Streams = map[string]Stream{"guest": func(context.Context, op.Caller, []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
 		return nil, func(ctx context.Context, _ net.Conn) error { <-ctx.Done(); return nil }, nil
 	}}
 	done := make(chan error, 1)

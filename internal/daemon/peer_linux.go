@@ -9,30 +9,32 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"mycelium/internal/op"
 )
 
 // peer returns the process at the other end, as the kernel reports it (SO_PEERCRED, unix(7)): for an accepted connection the process
 // that connected, for a dialled one the process that listens.
-func peer(c *net.UnixConn) (Caller, error) {
+func peer(c *net.UnixConn) (op.Caller, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return Caller{}, fmt.Errorf("find the process at the other end: %w", err)
+		return op.Caller{}, fmt.Errorf("find the process at the other end: %w", err)
 	}
 	var cred *unix.Ucred
 	var cerr error
 	if err := raw.Control(func(fd uintptr) {
 		cred, cerr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 	}); err != nil {
-		return Caller{}, fmt.Errorf("find the process at the other end: %w", err)
+		return op.Caller{}, fmt.Errorf("find the process at the other end: %w", err)
 	}
 	if cerr != nil {
-		return Caller{}, fmt.Errorf("find the process at the other end: %w", cerr)
+		return op.Caller{}, fmt.Errorf("find the process at the other end: %w", cerr)
 	}
-	return Caller{PID: int(cred.Pid), UID: int(cred.Uid)}, nil
+	return op.Caller{PID: int(cred.Pid), UID: int(cred.Uid)}, nil
 }
 
 // own reports whether the peer belongs to this user.
-func own(c Caller) bool { return c.UID == os.Getuid() }
+func own(c op.Caller) bool { return c.UID == os.Getuid() }
 
 // Holds reports whether a process of this user has a file open, such as the lock of a daemon that it claims to be.
 func Holds(pid int, path string) bool {

@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"mycelium/internal/op"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 	"mycelium/internal/state"
@@ -77,7 +78,7 @@ func playDaemon(dir string) error {
 	idle, _ := time.ParseDuration(os.Getenv("MYC_TEST_IDLE"))
 	s := testServer(cancel)
 	s.Idle = idle
-	s.Methods["rotate"] = func(context.Context, Caller, []byte) (any, *rpc.Error) {
+	s.Methods["rotate"] = func(context.Context, op.Caller, []byte) (any, *rpc.Error) {
 		fmt.Println("to stdout", strings.Repeat("長", 1000))
 		if err := rotate(p.Log, 1000); err != nil {
 			return nil, &rpc.Error{Code: rpc.CodeInternal, Message: err.Error()}
@@ -92,37 +93,37 @@ func playDaemon(dir string) error {
 // testServer answers what the tests ask.
 func testServer(stop func()) Server {
 	return Server{
-		Methods: map[string]func(context.Context, Caller, []byte) (any, *rpc.Error){
-			"pid":    func(context.Context, Caller, []byte) (any, *rpc.Error) { return os.Getpid(), nil },
-			"caller": func(_ context.Context, c Caller, _ []byte) (any, *rpc.Error) { return c, nil },
-			"echo": func(_ context.Context, _ Caller, p []byte) (any, *rpc.Error) {
+		Methods: map[string]func(context.Context, op.Caller, []byte) (any, *rpc.Error){
+			"pid":    func(context.Context, op.Caller, []byte) (any, *rpc.Error) { return os.Getpid(), nil },
+			"caller": func(_ context.Context, c op.Caller, _ []byte) (any, *rpc.Error) { return c, nil },
+			"echo": func(_ context.Context, _ op.Caller, p []byte) (any, *rpc.Error) {
 				s := rawjson.TextAt(p, "text")
 				return s, nil
 			},
-			"stop": func(context.Context, Caller, []byte) (any, *rpc.Error) { stop(); return nil, nil },
-			"refuse": func(context.Context, Caller, []byte) (any, *rpc.Error) {
+			"stop": func(context.Context, op.Caller, []byte) (any, *rpc.Error) { stop(); return nil, nil },
+			"refuse": func(context.Context, op.Caller, []byte) (any, *rpc.Error) {
 				return nil, &rpc.Error{Code: -32602, Message: "no"}
 			},
-			"panic": func(context.Context, Caller, []byte) (any, *rpc.Error) { panic("a bug") },
-			"chan":  func(context.Context, Caller, []byte) (any, *rpc.Error) { return make(chan int), nil },
-			"wait": func(ctx context.Context, _ Caller, _ []byte) (any, *rpc.Error) {
+			"panic": func(context.Context, op.Caller, []byte) (any, *rpc.Error) { panic("a bug") },
+			"chan":  func(context.Context, op.Caller, []byte) (any, *rpc.Error) { return make(chan int), nil },
+			"wait": func(ctx context.Context, _ op.Caller, _ []byte) (any, *rpc.Error) {
 				<-ctx.Done()
 				return nil, &rpc.Error{Code: -32603, Message: "cancelled"}
 			},
-			"env": func(_ context.Context, _ Caller, p []byte) (any, *rpc.Error) {
+			"env": func(_ context.Context, _ op.Caller, p []byte) (any, *rpc.Error) {
 				s := rawjson.TextAt(p, "name")
 				return os.Getenv(s), nil
 			},
 		},
 		Streams: map[string]Stream{"mcp": echoStream,
-			"no": func(context.Context, Caller, []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
+			"no": func(context.Context, op.Caller, []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
 				return nil, nil, &rpc.Error{Code: -32001, Message: "not you"}
 			}},
 	}
 }
 
 // echoStream answers every request with its method and this process's id. It never answers "hang", and answers "ask" with a question.
-func echoStream(context.Context, Caller, []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
+func echoStream(context.Context, op.Caller, []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
 	return map[string]bool{"granted": true}, func(_ context.Context, conn net.Conn) error {
 		lines := rpc.NewLines(conn, 0)
 		for {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"mycelium/internal/op"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
@@ -245,8 +246,8 @@ func TestClientsWithoutTheKey(t *testing.T) {
 	_, p := project(t)
 	served := make(chan struct{}, 100)
 	serveHere(t, p, func(s *Server) {
-		s.Methods["act"] = func(context.Context, Caller, []byte) (any, *rpc.Error) { served <- struct{}{}; return "done", nil }
-		s.Streams["flow"] = func(context.Context, Caller, []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
+		s.Methods["act"] = func(context.Context, op.Caller, []byte) (any, *rpc.Error) { served <- struct{}{}; return "done", nil }
+		s.Streams["flow"] = func(context.Context, op.Caller, []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
 			served <- struct{}{}
 			return nil, func(context.Context, net.Conn) error { return nil }, nil
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/op"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/rpc"
 )
@@ -36,7 +37,7 @@ const (
 
 // Server is the methods and streams that an owner serves.
 type Server struct {
-	Methods map[string]func(ctx context.Context, c Caller, params []byte) (result any, err *rpc.Error)
+	Methods map[string]func(ctx context.Context, c op.Caller, params []byte) (result any, err *rpc.Error)
 	Streams map[string]Stream
 	Guests  []string      // streams whose clients are none for Idle
 	Idle    time.Duration // serving ends after this time without a client; 0: never
@@ -45,25 +46,10 @@ type Server struct {
 	Logger  *slog.Logger  // nil: discard
 }
 
-// Caller is the process at the other end, as the kernel reports it.
-type Caller struct {
-	PID, UID int
-	link     *link // nil: it is not at the other end of a connection
-}
-
-// Tell sends the caller a notification while its call runs. It reports whether that was possible.
-func (c Caller) Tell(method string, params any) bool {
-	if c.link == nil {
-		return false
-	}
-	raw, err := c.link.encode(params)
-	return err == nil && c.link.write(rpc.Message{Method: method, Params: raw})
-}
-
 // Stream takes over a connection. It returns the answer, or an error, and a function that then owns the connection, with everything
 // that the client sent after its request. The connection is closed when the function returns. When serving ends, the context is done
 // and reading fails.
-type Stream func(ctx context.Context, c Caller, params []byte) (
+type Stream func(ctx context.Context, c op.Caller, params []byte) (
 	result any, serve func(ctx context.Context, conn net.Conn) error, err *rpc.Error)
 
 // Serve answers this user's processes until ctx is done, the idle time is over, or it has answered everybody after Leave. It returns nil
@@ -254,7 +240,7 @@ func transient(err error) bool {
 // link is one connection that carries calls.
 type link struct {
 	v     *serving
-	who   Caller
+	who   op.Caller
 	calls sync.WaitGroup
 	slots chan struct{}
 
@@ -266,10 +252,16 @@ type link struct {
 	conn *net.UnixConn
 }
 
-func (v *serving) serve(ctx context.Context, c *net.UnixConn, who Caller) error {
+// notify sends the client a notification.
+func (l *link) notify(method string, params any) bool {
+	raw, err := l.encode(params)
+	return err == nil && l.write(rpc.Message{Method: method, Params: raw})
+}
+
+func (v *serving) serve(ctx context.Context, c *net.UnixConn, who op.Caller) error {
 	ctx, cancel := context.WithCancel(ctx)
 	l := &link{v: v, who: who, conn: c, slots: make(chan struct{}, maxAtOnce)}
-	l.who.link = l
+	l.who.Notify = l.notify
 	defer l.calls.Wait()
 	defer cancel()
 	lines := rpc.NewLines(c, maxMessage)

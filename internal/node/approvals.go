@@ -21,7 +21,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy/sign"
 )
 
@@ -43,6 +43,14 @@ func (a *Approvals) List(ctx context.Context) ([]approval.Request, error) {
 func (a *Approvals) Show(ctx context.Context, id string) (approval.Request, error) {
 	r, err := a.queue.Show(ctx, id)
 	return r, approvalFailure(id, err)
+}
+
+// Say settles a request as a person says, and returns it as it is then. The first answer counts.
+func (a *Approvals) Say(ctx context.Context, person string, p api.Answer) (approval.Request, error) {
+	if err := p.Complete(); err != nil {
+		return approval.Request{}, err
+	}
+	return a.Answer(ctx, p.ID, p.By(person), sign.Of(p.Sure))
 }
 
 // Answer settles a request and returns it as it is then. The first answer counts.

@@ -8,11 +8,11 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/audit"
-	"mycelium/internal/daemon"
 	"mycelium/internal/node/acts"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/place"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 
@@ -69,7 +69,7 @@ func (n *Node) watchPlace(ctx context.Context) error {
 }
 
 // beginAgain begins a new chain behind damage of the log, for the person at the socket.
-func (n *Node) beginAgain(_ context.Context, c daemon.Caller, p api.BeginParams) (none api.None, err error) {
+func (n *Node) beginAgain(_ context.Context, c op.Caller, p api.BeginParams) (none op.None, err error) {
 	return none, BeginAgain(n.log, acts.User(c.UID), p.Because)
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
-	"mycelium/internal/daemon"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op"
 )
 
 // TestAnAgentReplacesNoVariable: an agent's client fills in what is missing, a person's replaces.
@@ -23,7 +23,7 @@ func TestAnAgentReplacesNoVariable(t *testing.T) {
 	agent := startEcho(t, "CLAUDECODE=1")
 	hand := func(pid int, environ ...string) {
 		t.Helper()
-		n.SetEnviron(daemon.Caller{PID: pid}, environ)
+		n.SetEnviron(op.Caller{PID: pid}, environ)
 	}
 	hand(agent, "OWN=evil", "NEW=agent", "UNNAMED=x")
 	if want := []string{"NEW=agent"}; !slices.Equal(n.handed, want) {

@@ -3,10 +3,9 @@ package node
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"mime"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -15,13 +14,10 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/gateway"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
-	"mycelium/internal/policy/sign"
-	"mycelium/internal/rawjson"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
+	"mycelium/internal/op/rest"
 )
-
-// MaxAnswer is the largest body of an answer, in bytes.
-const MaxAnswer = 64 << 10
 
 // heartbeat is how often a quiet stream of events sends a comment: proxies and browsers give up after 30 s or more.
 const heartbeat = 15 * time.Second
@@ -36,15 +32,34 @@ type approvalsAPI struct {
 func handleApprovals(daemon context.Context, mux *http.ServeMux, g *gateway.Server, approvals *Approvals) {
 	a := &approvalsAPI{approvals, daemon}
 	routes := http.NewServeMux()
-	for pattern, h := range map[string]handlerForOperator{
-		"GET /api/approvals": a.list, "GET /api/approvals/{id}": a.show, "POST /api/approvals/{id}": a.answer,
-		"GET /api/approvals/events": a.events,
-	} {
-		routes.Handle(pattern, a.operatorOnly(h))
-	}
+	serve(a, routes, "GET /api/approvals", api.ApprovalsList, func(ctx context.Context, _ string, _ op.None) ([]approval.Request, error) {
+		return a.List(ctx)
+	})
+	serve(a, routes, "GET /api/approvals/{id}", api.ApprovalsShow, func(ctx context.Context, _ string, p api.ApprovalParams) (approval.Request, error) {
+		return a.Show(ctx, p.ID)
+	})
+	serve(a, routes, "POST /api/approvals/{id}", api.ApprovalsAnswer, func(ctx context.Context, by string, p api.Answer) (approval.Request, error) {
+		return a.Say(ctx, by, p)
+	})
+	routes.Handle("GET /api/approvals/events", a.operatorOnly(a.events))
 	guarded := g.Local(http.NewCrossOriginProtection().Handler(routes))
 	mux.Handle("/api/approvals", guarded)
 	mux.Handle("/api/approvals/", guarded)
+}
+
+// serve serves an operation to the operator.
+func serve[P, R any](a *approvalsAPI, mux *http.ServeMux, pattern string, _ op.Op[P, R], do func(ctx context.Context, by string, p P) (R, error)) {
+	o := rest.Operation{Route: op.Route{Pattern: pattern}, Params: []reflect.Type{reflect.TypeFor[P]()}}
+	mux.Handle(pattern, a.operatorOnly(func(w http.ResponseWriter, r *http.Request, by string) {
+		var p P
+		var result R
+		err := o.Read(w, r, &p)
+		if err == nil {
+			op.SetBy(&p, api.OverHTTP)
+			result, err = do(r.Context(), by, p)
+		}
+		rest.Answer(w, r, result, err)
+	}))
 }
 
 // handlerForOperator serves a request of the operator who is named.
@@ -56,8 +71,8 @@ func (a *approvalsAPI) operatorOnly(next handlerForOperator) http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
 		if !gateway.FromHere(r) {
-			httpError(w, http.StatusForbidden, "approvals are answered from this machine only; from elsewhere use a chat, or a "+
-				"tunnel of your own")
+			rest.Fail(w, http.StatusForbidden, failure.New(failure.Denied, errors.New("approvals are answered from this machine only"),
+				"from elsewhere use a chat, or a tunnel of your own"))
 			return
 		}
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -67,63 +82,12 @@ func (a *approvalsAPI) operatorOnly(next handlerForOperator) http.Handler {
 		}
 		if name == "" {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="mycelium approvals"`)
-			httpError(w, http.StatusUnauthorized, "the operator's token is needed (myc approvals token); the token of a session does "+
-				"not answer approvals")
+			rest.Fail(w, http.StatusUnauthorized, failure.New(failure.Denied,
+				errors.New("the operator's token is needed: the token of a session does not answer approvals"), "myc approvals token makes one"))
 			return
 		}
 		next(w, r, name)
 	})
-}
-
-// respond writes a reply, or the status and the text of an error.
-func respond(w http.ResponseWriter, reply any, err error) {
-	var missing *sign.MissingError
-	switch {
-	case errors.As(err, &missing):
-		writeJSON(w, failure.Of(err).Kind.HTTP(), map[string]string{"error": err.Error(), "missing": string(missing.Missing), "hint": missing.How})
-	case err != nil:
-		httpError(w, failure.Of(err).Kind.HTTP(), err.Error())
-	default:
-		writeJSON(w, http.StatusOK, reply)
-	}
-}
-
-func (a *approvalsAPI) list(w http.ResponseWriter, r *http.Request, _ string) {
-	list, err := a.List(r.Context())
-	respond(w, list, err)
-}
-
-func (a *approvalsAPI) show(w http.ResponseWriter, r *http.Request, _ string) {
-	q, err := a.Show(r.Context(), r.PathValue("id"))
-	respond(w, q, err)
-}
-
-func (a *approvalsAPI) answer(w http.ResponseWriter, r *http.Request, by string) {
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		httpError(w, http.StatusUnsupportedMediaType, "Content-Type must be application/json")
-		return
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxAnswer))
-	if err != nil {
-		httpError(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("an answer has at most %d bytes", MaxAnswer))
-		return
-	}
-	var answer api.Answer
-	if err := rawjson.Decode(body, &answer, json.RejectUnknownMembers(true)); err != nil {
-		httpError(w, http.StatusBadRequest, "the body is not an answer: "+err.Error())
-		return
-	}
-	switch {
-	case answer.ID != "" || answer.Device != "":
-		httpError(w, http.StatusBadRequest, `the body is not an answer: the id of the request is in the path, not in "id", and it has `+
-			`no "device"`)
-		return
-	case answer.Allow == nil || answer.Digest == "":
-		httpError(w, http.StatusBadRequest, `an answer needs "allow" (true or false) and "digest" (that of the request as it was shown)`)
-		return
-	}
-	q, err := a.Answer(r.Context(), r.PathValue("id"), answer.By(by, "http"), sign.Of(answer.Sure))
-	respond(w, q, err)
 }
 
 // events streams every request: those that wait, then each that comes, changes or is settled.

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/memory"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op"
 	"mycelium/internal/policy"
 )
 
@@ -49,7 +49,7 @@ func remembering(t *testing.T) *rig {
 // call calls a tool of the memory as a role. It returns the answer's text, or the error's.
 func (w *rig) call(role, tool, args string) (answer string, ok bool) {
 	w.t.Helper()
-	reply, err := w.Tools.Call(w.t.Context(), daemon.Caller{}, api.CallParams{SessionParams: api.SessionParams{Role: role},
+	reply, err := w.Tools.Call(w.t.Context(), op.Caller{}, api.CallParams{SessionParams: api.SessionParams{Role: role},
 		Tool: "mycelium-memory__" + tool, Args: []byte(args)})
 	switch {
 	case err != nil:

@@ -14,9 +14,9 @@ import (
 
 	"mycelium/internal/daemon"
 	"mycelium/internal/gateway"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/node/heap"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/telemetry"
 )
 

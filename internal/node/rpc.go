@@ -15,44 +15,39 @@ import (
 	"mycelium/internal/gateway"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/acts"
-	"mycelium/internal/node/answers"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/catalog"
 	"mycelium/internal/node/edit"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/node/fence"
 	"mycelium/internal/node/granted"
 	"mycelium/internal/node/roles"
 	"mycelium/internal/node/said"
 	"mycelium/internal/node/why"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
+	"mycelium/internal/op/socket"
 	"mycelium/internal/policy/sign"
 	"mycelium/internal/rpc"
 )
 
-// methods are the requests that the socket answers, by name.
-type methods = answers.Table
-
-// handle has f answer a method.
-func handle[P, R any](to methods, m api.Method[P, R], f func(ctx context.Context, c daemon.Caller, p P) (R, error)) {
-	answers.Handle(to, m, f)
-}
-
-func (n *Node) methods() methods {
-	to := methods{}
-	handle(to, api.Status, func(ctx context.Context, _ daemon.Caller, _ api.None) (api.StatusReply, error) { return n.Status(ctx) })
-	handle(to, api.Stop, func(context.Context, daemon.Caller, api.None) (none api.None, _ error) {
+// methods are the operations that the socket answers.
+func (n *Node) methods() socket.Table {
+	to := socket.Table{Guard: fence.PersonOnly, Rows: map[string]func(context.Context, op.Caller, []byte) (any, *rpc.Error){}}
+	socket.Handle(to, api.Status, func(ctx context.Context, _ op.Caller, _ op.None) (api.StatusReply, error) { return n.Status(ctx) })
+	socket.Handle(to, api.Stop, func(context.Context, op.Caller, op.None) (none op.None, _ error) {
 		n.stopped.Store(true)
 		n.leave(maxLastCalls)
 		return none, nil
 	})
-	handle(to, api.GiveWay, func(context.Context, daemon.Caller, api.None) (none api.None, _ error) {
+	socket.Handle(to, api.GiveWay, func(context.Context, op.Caller, op.None) (none op.None, _ error) {
 		n.leave(0)
 		return none, nil
 	})
-	handle(to, api.Reload, func(ctx context.Context, _ daemon.Caller, _ api.None) (none api.None, _ error) {
+	socket.Handle(to, api.Reload, func(ctx context.Context, _ op.Caller, _ op.None) (none op.None, _ error) {
 		return none, n.files.Reload(ctx)
 	})
-	handle(to, api.BeginAgain, n.beginAgain)
-	handle(to, api.Hook, func(ctx context.Context, _ daemon.Caller, r hook.Request) (hook.Reply, error) {
+	socket.Handle(to, api.BeginAgain, n.beginAgain)
+	socket.Handle(to, api.Hook, func(ctx context.Context, _ op.Caller, r hook.Request) (hook.Reply, error) {
 		return n.answerHook(ctx, r)
 	})
 	n.toolMethods(to)
@@ -62,83 +57,87 @@ func (n *Node) methods() methods {
 	n.sessionMethods(to)
 	catalog.Service{View: n.View, Learn: n.Servers.Learn}.Handle(to)
 	why.Handle(to, n.View)
-	roles.Service{View: n.View, Load: n.files.load, Sessions: n.Sessions.List}.Handle(to)
-	(&edit.Editor{View: n.View, Load: n.files.load, Reload: n.files.Reload, Log: n.log}).Methods(to)
+	edits := &edit.Editor{View: n.View, Load: n.files.load, Reload: n.files.Reload, Log: n.log}
+	edits.Methods(to)
+	roles.Service{View: n.View, Load: n.files.load, Sessions: n.Sessions.List, Edits: edits}.Handle(to)
 	return to
 }
 
-func (n *Node) toolMethods(to methods) {
-	handle(to, api.Tools, func(_ context.Context, c daemon.Caller, p api.ToolsParams) ([]api.Tool, error) {
+func (n *Node) toolMethods(to socket.Table) {
+	socket.Handle(to, api.Tools, func(_ context.Context, c op.Caller, p api.ToolsParams) ([]api.Tool, error) {
 		return n.Tools.List(c, p)
 	})
-	handle(to, api.Call, n.Tools.Call)
-	handle(to, api.Held, func(_ context.Context, _ daemon.Caller, p api.HeldParams) ([]api.HeldItem, error) {
+	socket.Handle(to, api.Call, n.Tools.Call)
+	socket.Handle(to, api.Held, func(_ context.Context, _ op.Caller, p api.HeldParams) ([]api.HeldItem, error) {
 		return n.Tools.Held(p.Name), nil
 	})
-	handle(to, api.Accept, func(ctx context.Context, c daemon.Caller, p api.AcceptParams) (none api.None, _ error) {
+	socket.Handle(to, api.Accept, func(ctx context.Context, c op.Caller, p api.AcceptParams) (none op.None, _ error) {
 		return none, n.Tools.Accept(ctx, p.Items, sign.Of(p.Sure), acts.Of(c.UID, p.Device))
 	})
-	handle(to, api.KeepOut, func(ctx context.Context, c daemon.Caller, p api.AcceptParams) (none api.None, _ error) {
+	socket.Handle(to, api.KeepOut, func(ctx context.Context, c op.Caller, p api.AcceptParams) (none op.None, _ error) {
 		return none, n.Tools.KeepOut(ctx, p.Items, acts.Of(c.UID, p.Device))
 	})
-	handle(to, api.ServedSkill, func(ctx context.Context, _ daemon.Caller, p api.ServedSkillParams) (api.ServedSkillReply, error) {
+	socket.Handle(to, api.ServedSkill, func(ctx context.Context, _ op.Caller, p api.ServedSkillParams) (api.ServedSkillReply, error) {
 		return n.Skills.Show(ctx, p.Name)
 	})
-	handle(to, api.ApproveSkill, func(ctx context.Context, c daemon.Caller, p api.ServedSkillParams) (none api.None, _ error) {
+	socket.Handle(to, api.ApproveSkill, func(ctx context.Context, c op.Caller, p api.ServedSkillParams) (none op.None, _ error) {
 		return none, n.Skills.Approve(ctx, p.Name, p.Digest, sign.Of(p.Sure), acts.Of(c.UID, p.Device))
 	})
 }
 
 // waitMethods are those about what waits for a person besides calls.
-func (n *Node) waitMethods(to methods) {
-	handle(to, api.Waits, n.waits.List)
-	handle(to, api.AcceptFiles, n.waits.AcceptFiles)
-	handle(to, api.SwarmDecide, n.waits.Decide)
+func (n *Node) waitMethods(to socket.Table) {
+	socket.Handle(to, api.Waits, n.waits.List)
+	socket.Handle(to, api.AcceptFiles, n.waits.AcceptFiles)
+	socket.Handle(to, api.SwarmDecide, n.waits.Decide)
 }
 
-func (n *Node) serverMethods(to methods) {
-	handle(to, api.Learn, func(ctx context.Context, _ daemon.Caller, _ api.None) (api.LearnReply, error) {
+func (n *Node) serverMethods(to socket.Table) {
+	socket.Handle(to, api.Learn, func(ctx context.Context, _ op.Caller, _ op.None) (api.LearnReply, error) {
 		return n.Servers.Learn(ctx), nil
 	})
-	handle(to, api.LoginBegin, func(ctx context.Context, _ daemon.Caller, p api.LoginParams) (oauth.Login, error) {
+	socket.Handle(to, api.LoginBegin, func(ctx context.Context, _ op.Caller, p api.LoginParams) (oauth.Login, error) {
 		return n.Servers.BeginLogin(ctx, p.Server, p.Redirect)
 	})
-	handle(to, api.LoginEnd, func(ctx context.Context, _ daemon.Caller, p api.LoginParams) (api.LoginReply, error) {
+	socket.Handle(to, api.LoginEnd, func(ctx context.Context, _ op.Caller, p api.LoginParams) (api.LoginReply, error) {
 		return n.Servers.EndLogin(ctx, p.Server, p.Query)
 	})
-	handle(to, api.Logout, func(ctx context.Context, _ daemon.Caller, p api.LoginParams) (api.LogoutReply, error) {
+	socket.Handle(to, api.Logout, func(ctx context.Context, _ op.Caller, p api.LoginParams) (api.LogoutReply, error) {
 		return n.Servers.Logout(ctx, p.Server)
 	})
-	handle(to, api.EnvironNames, func(context.Context, daemon.Caller, api.None) ([]string, error) { return n.Servers.EnvironNames(), nil })
-	handle(to, api.EnvironSet, func(_ context.Context, c daemon.Caller, p api.EnvironParams) (none api.None, _ error) {
+	socket.Handle(to, api.EnvironNames, func(context.Context, op.Caller, op.None) ([]string, error) { return n.Servers.EnvironNames(), nil })
+	socket.Handle(to, api.EnvironSet, func(_ context.Context, c op.Caller, p api.EnvironParams) (none op.None, _ error) {
 		n.Servers.SetEnviron(c, p.Environ)
 		return none, nil
 	})
 }
 
-func (n *Node) approvalMethods(to methods) {
-	handle(to, api.ApprovalsList, func(ctx context.Context, _ daemon.Caller, _ api.None) ([]approval.Request, error) {
+func (n *Node) approvalMethods(to socket.Table) {
+	socket.Handle(to, api.ApprovalsList, func(ctx context.Context, _ op.Caller, _ op.None) ([]approval.Request, error) {
 		return n.Approvals.List(ctx)
 	})
-	handle(to, api.ApprovalsShow, func(ctx context.Context, _ daemon.Caller, p api.ApprovalParams) (approval.Request, error) {
+	socket.Handle(to, api.ApprovalsShow, func(ctx context.Context, _ op.Caller, p api.ApprovalParams) (approval.Request, error) {
 		return n.Approvals.Show(ctx, p.ID)
 	})
-	handle(to, api.ApprovalsAnswer, func(ctx context.Context, c daemon.Caller, a api.Answer) (approval.Request, error) {
-		return n.Approvals.Answer(ctx, a.ID, a.By(acts.User(c.UID), a.Via()), sign.Of(a.Sure))
+	socket.Handle(to, api.ApprovalsAnswer, func(ctx context.Context, c op.Caller, a api.Answer) (approval.Request, error) {
+		return n.Approvals.Say(ctx, acts.User(c.UID), a)
 	})
-	handle(to, api.ApprovalsKeep, func(ctx context.Context, c daemon.Caller, p api.KeepParams) (api.KeepReply, error) {
+	socket.Handle(to, api.ApprovalsKeep, func(ctx context.Context, c op.Caller, p api.KeepParams) (api.KeepReply, error) {
+		if err := p.Complete(); err != nil {
+			return api.KeepReply{}, err
+		}
 		return n.keeping.Keep(ctx, acts.Of(c.UID, p.Device), p)
 	})
-	handle(to, api.ApprovalsMode, func(ctx context.Context, _ daemon.Caller, p api.ModeParams) (m approval.Mode, err error) {
+	socket.Handle(to, api.ApprovalsMode, func(ctx context.Context, _ op.Caller, p api.ModeParams) (m approval.Mode, err error) {
 		if p.Mode != "" {
 			err = n.chats.SetMode(ctx, p.Mode)
 		}
 		return n.chats.Mode(), err
 	})
-	handle(to, api.ApprovalsReset, func(ctx context.Context, _ daemon.Caller, p api.ChangeParams) (api.None, error) {
-		return api.None{}, n.Approvals.queue.Reset(ctx, p.ID)
+	socket.Handle(to, api.ApprovalsReset, func(ctx context.Context, _ op.Caller, p api.ChangeParams) (op.None, error) {
+		return op.None{}, n.Approvals.queue.Reset(ctx, p.ID)
 	})
-	handle(to, api.ApprovalsToken, func(_ context.Context, c daemon.Caller, p api.TokenParams) (string, error) {
+	socket.Handle(to, api.ApprovalsToken, func(_ context.Context, c op.Caller, p api.TokenParams) (string, error) {
 		if p.Revoke {
 			return "", n.Approvals.RevokeToken()
 		}
@@ -146,33 +145,33 @@ func (n *Node) approvalMethods(to methods) {
 	})
 }
 
-func (n *Node) sessionMethods(to methods) {
-	handle(to, api.SessionNew, func(ctx context.Context, _ daemon.Caller, p api.SessionParams) (api.Session, error) {
+func (n *Node) sessionMethods(to socket.Table) {
+	socket.Handle(to, api.SessionNew, func(ctx context.Context, _ op.Caller, p api.SessionParams) (api.Session, error) {
 		return n.Sessions.New(ctx, p)
 	})
-	handle(to, api.SessionList, func(ctx context.Context, _ daemon.Caller, _ api.None) ([]session.Summary, error) {
+	socket.Handle(to, api.SessionList, func(ctx context.Context, _ op.Caller, _ op.None) ([]session.Summary, error) {
 		return n.Sessions.List(ctx)
 	})
-	handle(to, api.SessionChange, func(ctx context.Context, _ daemon.Caller, p api.ChangeParams) (api.Session, error) {
+	socket.Handle(to, api.SessionChange, func(ctx context.Context, _ op.Caller, p api.ChangeParams) (api.Session, error) {
 		return n.Sessions.Change(ctx, p)
 	})
-	handle(to, api.SessionEnd, func(ctx context.Context, _ daemon.Caller, p api.ChangeParams) (none api.None, _ error) {
+	socket.Handle(to, api.SessionEnd, func(ctx context.Context, _ op.Caller, p api.ChangeParams) (none op.None, _ error) {
 		return none, n.Sessions.End(ctx, p.ID)
 	})
-	handle(to, api.SessionTold, func(ctx context.Context, _ daemon.Caller, p api.ToldParams) (bool, error) {
+	socket.Handle(to, api.SessionTold, func(ctx context.Context, _ op.Caller, p api.ToldParams) (bool, error) {
 		live, err := n.Sessions.authenticate(ctx, p.Token)
 		return err == nil && granted.Command(live.Snapshot(), p.Command), err
 	})
-	handle(to, api.SessionSaid, func(ctx context.Context, _ daemon.Caller, p api.SaidParams) (api.SaidReply, error) {
+	socket.Handle(to, api.SessionSaid, func(ctx context.Context, _ op.Caller, p api.SaidParams) (api.SaidReply, error) {
 		live, err := n.Sessions.authenticate(ctx, p.Token)
 		if err != nil {
 			return api.SaidReply{}, err
 		}
 		return said.Hear(ctx, n.gate, live, p.Text)
 	})
-	handle(to, api.Notify, n.chats.Notify)
+	socket.Handle(to, api.Notify, n.chats.Notify)
 	n.chats.Methods(to)
-	handle(to, api.Runs, func(context.Context, daemon.Caller, api.None) ([]approval.AgentSession, error) {
+	socket.Handle(to, api.Runs, func(context.Context, op.Caller, op.None) ([]approval.AgentSession, error) {
 		return append(n.Runs.Sessions(), n.Runs.Past()...), nil
 	})
 }
@@ -188,8 +187,8 @@ func (n *Node) streams() map[string]daemon.Stream {
 }
 
 // streamMCP serves MCP to a client that attached over the socket.
-func (n *Node) streamMCP(ctx context.Context, c daemon.Caller, params []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
-	p, err := answers.Decode(c, api.MCP, params)
+func (n *Node) streamMCP(ctx context.Context, c op.Caller, params []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
+	p, err := socket.Decode(fence.PersonOnly, c, api.MCP, params)
 	if err != nil {
 		return nil, nil, failure.ToRPC(err)
 	}
@@ -208,9 +207,9 @@ func (n *Node) streamMCP(ctx context.Context, c daemon.Caller, params []byte) (a
 
 // streamLines writes each value that watch tells as a line of JSON, until the client goes or the node leaves. An error of admit is the
 // answer instead.
-func streamLines[P, L any](n *Node, m api.Method[P, api.None], admit func(P) error, watch func(context.Context, P, func(L))) daemon.Stream {
-	return func(_ context.Context, c daemon.Caller, params []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
-		p, err := answers.Decode(c, m, params)
+func streamLines[P, L any](n *Node, m op.Op[P, op.None], admit func(P) error, watch func(context.Context, P, func(L))) daemon.Stream {
+	return func(_ context.Context, c op.Caller, params []byte) (any, func(context.Context, net.Conn) error, *rpc.Error) {
+		p, err := socket.Decode(fence.PersonOnly, c, m, params)
 		if err == nil {
 			err = admit(p)
 		}

@@ -8,10 +8,10 @@ import (
 
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/heap"
 	"mycelium/internal/node/port"
 	"mycelium/internal/node/taught"
+	"mycelium/internal/op/failure"
 )
 
 // idleAfter is how long after its last client an automatic daemon ends.
@@ -41,7 +41,7 @@ func (n *Node) Run(ctx context.Context) error {
 		idle = idleAfter
 	}
 	err := n.owner.Serve(ctx, daemon.Server{
-		Methods: n.methods(), Streams: n.streams(), Guests: []string{api.BotWatch.Name}, Idle: idle, Busy: n.Runs.Busy, Memory: n.pool.Memory(), Logger: n.logger,
+		Methods: n.methods().Rows, Streams: n.streams(), Guests: []string{api.BotWatch.Name}, Idle: idle, Busy: n.Runs.Busy, Memory: n.pool.Memory(), Logger: n.logger,
 	})
 	if n.left() {
 		n.gate.AwaitRunning(ctx) // for clients over HTTP
@@ -120,15 +120,15 @@ func (n *Node) updateIndex(ctx context.Context) error {
 			return nil
 		case <-changed:
 		}
-		if !rest(ctx, n.log.Changed) {
+		if !settle(ctx, n.log.Changed) {
 			return nil
 		}
 	}
 }
 
-// rest waits until nothing has changed for indexRest, for indexLag at most. It wakes once in each indexRest, however often something
+// settle waits until nothing has changed for indexRest, for indexLag at most. It wakes once in each indexRest, however often something
 // changes. It reports false if ctx ended first.
-func rest(ctx context.Context, next func() <-chan struct{}) bool {
+func settle(ctx context.Context, next func() <-chan struct{}) bool {
 	for range indexLag / indexRest {
 		changed := next()
 		if !wait(ctx, indexRest) {

@@ -8,9 +8,9 @@ import (
 
 	"mycelium/internal/backend"
 	"mycelium/internal/backend/oauth"
-	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/fence"
+	"mycelium/internal/op"
 	"mycelium/internal/text"
 )
 
@@ -82,7 +82,7 @@ func (s *Servers) EnvironNames() []string { return append([]string{}, s.files.Pr
 // SetEnviron takes variables from a client, if mycelium.yaml names them: ${VAR} in server entries expands from them. A variable from an
 // earlier client stays if this client lacks it. The client of an agent can add missing variables but cannot replace any: otherwise an
 // agent could choose the environment of servers that others use.
-func (s *Servers) SetEnviron(c daemon.Caller, environ []string) {
+func (s *Servers) SetEnviron(c op.Caller, environ []string) {
 	named := s.files.Project().File.Env
 	agent := fence.AgentBehind(c.PID) != ""
 	s.mu.Lock()

@@ -11,15 +11,15 @@ import (
 	"time"
 
 	"mycelium/internal/audit"
-	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/gateway"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/spawned"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 )
 
 // Sessions are the live sessions: those of credentials, and those of clients that have none.
@@ -104,7 +104,7 @@ func describe(live *session.Session) api.Session {
 
 // spec is the session that a client without a credential gets. A person may take any role that exists; an agent chooses among
 // session.roles only (decision 9), and so does who names a role by the environment.
-func (s *Sessions) spec(c daemon.Caller, p api.SessionParams) (session.Spec, error) {
+func (s *Sessions) spec(c op.Caller, p api.SessionParams) (session.Spec, error) {
 	conf := s.files.Project().File.Session
 	spec := p.Spec(project.LocalPrincipal)
 	agent := fence.AgentBehind(c.PID) != ""
@@ -133,7 +133,7 @@ func (s *Sessions) spec(c daemon.Caller, p api.SessionParams) (session.Spec, err
 }
 
 // open returns the session of a client: the one of its token, or else a new one. done ends a session that is only for this client.
-func (s *Sessions) open(ctx context.Context, c daemon.Caller, p api.SessionParams) (live *session.Session, done func(), err error) {
+func (s *Sessions) open(ctx context.Context, c op.Caller, p api.SessionParams) (live *session.Session, done func(), err error) {
 	if p.Token == "" {
 		spec, err := s.spec(c, p)
 		if err != nil {
@@ -168,7 +168,7 @@ func (s *Sessions) authenticate(ctx context.Context, token string) (*session.Ses
 }
 
 // attach opens the session of a stdio client: the one of its token, or else a new one, whose token lets the client attach again.
-func (s *Sessions) attach(ctx context.Context, c daemon.Caller, p api.SessionParams) (api.Attached, *session.Session, func(), error) {
+func (s *Sessions) attach(ctx context.Context, c op.Caller, p api.SessionParams) (api.Attached, *session.Session, func(), error) {
 	answer, environ, model := api.Attached{Token: p.Token}, p.Environ, p.Model
 	if p.Token == "" {
 		spec, err := s.spec(c, p)
@@ -194,7 +194,7 @@ func (s *Sessions) attach(ctx context.Context, c daemon.Caller, p api.SessionPar
 
 // Attach opens the session of a client of this process. serve serves it MCP until in ends, and has to be called.
 func (s *Sessions) Attach(ctx context.Context, p api.SessionParams) (serve func(in io.Reader, out io.Writer) error, err error) {
-	_, live, done, err := s.attach(ctx, daemon.Caller{PID: os.Getpid(), UID: os.Getuid()}, p)
+	_, live, done, err := s.attach(ctx, op.Caller{PID: os.Getpid(), UID: os.Getuid()}, p)
 	if err != nil {
 		return nil, err
 	}

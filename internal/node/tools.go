@@ -9,14 +9,14 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/backend"
-	"mycelium/internal/daemon"
 	"mycelium/internal/gate"
 	"mycelium/internal/node/acts"
-	"mycelium/internal/node/answers"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/defdiff"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/node/fence"
 	"mycelium/internal/node/roleprompt"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/sign"
 	"mycelium/internal/rawjson"
@@ -35,9 +35,9 @@ type Tools struct {
 }
 
 // List returns the tools that a session with these parameters would see.
-func (t *Tools) List(c daemon.Caller, p api.ToolsParams) ([]api.Tool, error) {
+func (t *Tools) List(c op.Caller, p api.ToolsParams) ([]api.Tool, error) {
 	if p.All {
-		if err := answers.PersonOnly(c, "list hidden tools"); err != nil {
+		if err := fence.PersonOnly(c, "list hidden tools"); err != nil {
 			return nil, err
 		}
 	}
@@ -55,7 +55,7 @@ func (t *Tools) List(c daemon.Caller, p api.ToolsParams) ([]api.Tool, error) {
 }
 
 // Call calls one tool in the session of the parameters.
-func (t *Tools) Call(ctx context.Context, c daemon.Caller, p api.CallParams) (api.CallReply, error) {
+func (t *Tools) Call(ctx context.Context, c op.Caller, p api.CallParams) (api.CallReply, error) {
 	if limit := cmp.Or(t.files.Project().File.Server.MaxBody, rpc.MaxMessage); len(p.Args) > limit {
 		return api.CallReply{}, failure.New(failure.Invalid,
 			fmt.Errorf("call: the arguments are too large: the limit is %d bytes (server.maxBody)", limit), "")
@@ -96,7 +96,7 @@ func (t *Tools) Call(ctx context.Context, c daemon.Caller, p api.CallParams) (ap
 }
 
 // tellOf returns what tells a caller that its call waits.
-func tellOf(c daemon.Caller) func(approval.Request) {
+func tellOf(c op.Caller) func(approval.Request) {
 	return func(r approval.Request) { c.Tell(api.CallWaits, api.Waiting{ID: r.ID, Deadline: r.Deadline}) }
 }
 

@@ -16,8 +16,8 @@ import (
 	"syscall"
 
 	"mycelium/internal/config/pages"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/port"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/web/certificate"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/site"

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"net/http"
@@ -8,11 +9,16 @@ import (
 	"strings"
 	"sync"
 
-	"mycelium/internal/node/failure"
+	"mycelium/internal/audit/index"
+	"mycelium/internal/backend"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
+	"mycelium/internal/op/rest"
+	"mycelium/internal/policy/box"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
-	"mycelium/internal/web/openapi"
 	"mycelium/internal/web/site"
+	"mycelium/internal/yamlfile"
 )
 
 // isAPI reports whether a request is for the API: it is answered for a program, not for a person.
@@ -25,39 +31,49 @@ func (s *Server) routes() (out []site.Route) {
 			out = append(out, room.Routes(s.site)...)
 		}
 	}
-	return append(out, site.Described(openapi.Operation{Method: http.MethodGet, Path: "/api/events", ID: "events", Tag: "server",
-		Summary: "What changes, as it happens", Media: "text/event-stream"}, s.events, nil, ""))
+	return append(out, site.Streaming(rest.Get("/api/events", "events", "server", "What changes, as it happens"), s.events, op.None{}))
+}
+
+// written are the types of answers that write themselves.
+var written = map[reflect.Type]rest.Written{
+	reflect.TypeFor[backend.Duration](): {Is: map[string]any{"type": "string"}},
+	reflect.TypeFor[box.Box]():          {Or: map[string]any{"type": "string", "description": "the name of a profile"}},
+	reflect.TypeFor[index.Entry](): {With: map[string]any{"args": map[string]any{
+		"description": "the arguments of the call, with secrets redacted; null: none"}}},
 }
 
 // document are the routes of the document that describes the operations among the routes and its own, as JSON and as YAML. It is written
 // when it is read for the first time.
 func (s *Server) document(routes []site.Route) []site.Route {
-	of := func(ending, media string, reply reflect.Type) *openapi.Operation {
-		return &openapi.Operation{Method: http.MethodGet, Path: "/api/openapi." + ending, ID: "openapi" + strings.ToUpper(ending), Tag: "server",
-			Summary: "This document, as " + strings.ToUpper(ending), Media: media, Reply: reply}
+	of := func(ending, media string, reply reflect.Type) *rest.Operation {
+		o := rest.Get("/api/openapi."+ending, "openapi"+strings.ToUpper(ending), "server", "This document, as "+strings.ToUpper(ending))
+		o.Media, o.Reply = media, reply
+		return &o
 	}
 	inJSON, inYAML := of("json", "", reflect.TypeFor[map[string]any]()), of("yaml", "application/yaml", reflect.TypeFor[any]())
-	operations := []openapi.Operation{*inJSON, *inYAML}
+	operations := []rest.Operation{*inJSON, *inYAML}
 	for _, r := range routes {
 		if r.API != nil {
 			operations = append(operations, *r.API)
 		}
 	}
 	asJSON := sync.OnceValues(func() ([]byte, error) {
-		return openapi.JSON(openapi.About{Version: s.site.Version}, operations)
+		return rest.Document(rest.About{Version: s.site.Version, Written: written}, operations)
 	})
 	asYAML := sync.OnceValues(func() ([]byte, error) {
 		b, err := asJSON()
 		if err != nil {
 			return nil, err
 		}
-		return openapi.YAML(b)
+		var out bytes.Buffer
+		err = yamlfile.WriteJSON(&out, b, 0)
+		return out.Bytes(), err
 	})
-	send := func(o *openapi.Operation, written func() ([]byte, error)) site.Route {
-		return site.Route{Pattern: o.Pattern(), API: o, Serve: func(w http.ResponseWriter, _ *http.Request, _ device.Device) {
+	send := func(o *rest.Operation, written func() ([]byte, error)) site.Route {
+		return site.Route{Pattern: o.Pattern, API: o, Serve: func(w http.ResponseWriter, _ *http.Request, _ device.Device) {
 			b, err := written()
 			if err != nil {
-				site.Problem(w, http.StatusInternalServerError, err)
+				rest.Fail(w, http.StatusInternalServerError, err)
 				return
 			}
 			w.Header().Set("Content-Type", cmp.Or(o.Media, "application/json"))
@@ -79,12 +95,12 @@ func noOperation(m *http.ServeMux) site.Handler {
 			}
 		}
 		if len(allowed) == 0 {
-			site.Problem(w, http.StatusNotFound, text.Hinted(fmt.Errorf("there is no operation at %s", text.OneLine(r.URL.Path)),
+			rest.Fail(w, http.StatusNotFound, text.Hinted(fmt.Errorf("there is no operation at %s", text.OneLine(r.URL.Path)),
 				"/api/openapi.yaml lists them"))
 			return
 		}
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		site.Problem(w, http.StatusMethodNotAllowed,
+		rest.Fail(w, http.StatusMethodNotAllowed,
 			failure.Usagef("%s is asked with %s", text.OneLine(r.URL.Path), strings.Join(allowed, " or ")))
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/go-json-experiment/json"
 
-	"mycelium/internal/web/openapi"
+	"mycelium/internal/op/rest"
 	"mycelium/internal/web/signature"
 )
 
@@ -121,7 +121,7 @@ func TestWebProblems(t *testing.T) {
 		{"POST", "/api/status", "", nil, 405, "GET"},
 		{"DELETE", "/api/approvals/p/r", "", nil, 405, "GET or POST"},
 		{"GET", "/api/status?x=1", "", nil, 400, `no parameter "x"`},
-		{"GET", "/api/log", "", nil, 400, "there are 0 projects"},
+		{"GET", "/api/log", "", nil, 404, "there is no project"},
 		{"GET", "/api/log?project=p", "", nil, 404, `no project "p"`},
 		{"GET", "/api/sessions?project=p%1b", "", nil, 404, `no project`},
 		{"GET", "/api/log?outcome=good", "", nil, 400, `"good" is none of ok, error, denied, unfinished`},
@@ -130,15 +130,15 @@ func TestWebProblems(t *testing.T) {
 		{"GET", "/api/log?thinking=perhaps", "", nil, 400, `neither true nor false`},
 		{"GET", "/api/log?tool=a&tool=b", "", nil, 400, "stands 2 times"},
 		{"GET", "/api/log?tool=%zz", "", nil, 400, "cannot be read"},
-		{"POST", "/api/approvals/p/r", `{"allow":true,"digest":"d"}`, nil, 400, "not marked as JSON"},
-		{"POST", "/api/approvals/p/r", `{"allow":true,"digest":"d"}`, []string{"Content-Type", "text/plain"}, 400, "not marked as JSON"},
+		{"POST", "/api/approvals/p/r", `{"allow":true,"digest":"d"}`, nil, 415, "not marked as JSON"},
+		{"POST", "/api/approvals/p/r", `{"allow":true,"digest":"d"}`, []string{"Content-Type", "text/plain"}, 415, "not marked as JSON"},
 		{"POST", "/api/approvals/p/r", `{"allow":true,"digest":"d","device":"d-1"}`, inJSON, 400, "device"},
 		{"POST", "/api/approvals/p/r", `{"allow":true,"allow":false}`, inJSON, 400, "allow"},
-		{"POST", "/api/approvals/p/r", `{"reason":"` + strings.Repeat("a", 70_000) + `"}`, inJSON, 400, "too large"},
+		{"POST", "/api/approvals/p/r", `{"reason":"` + strings.Repeat("a", 70_000) + `"}`, inJSON, 413, "more than"},
 		{"POST", "/api/approvals/p/r", `{"allow":true,"digest":"d"}`, inJSON, 404, `no project "p"`},
 	} {
 		w := ask(t, s, c.method, c.path, c.body, c.header...)
-		var p openapi.Problem
+		var p rest.Problem
 		if err := json.Unmarshal(w.Body.Bytes(), &p, json.RejectUnknownMembers(true)); err != nil {
 			t.Errorf("%s %s: %v\n%s", c.method, c.path, err, w.Body)
 			continue

@@ -13,6 +13,7 @@ import (
 
 	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
+	"mycelium/internal/op/rest"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/signature"
 	"mycelium/internal/web/site"
@@ -118,7 +119,7 @@ func (s *Server) signedIn(next site.Handler) http.Handler {
 			w.Header().Set("HX-Redirect", "/sign-in")
 		}
 		if isAPI(r) {
-			site.Problem(w, http.StatusUnauthorized, text.Hinted(err, "docs/pages.md says how programs sign; myc web request does it"))
+			rest.Fail(w, http.StatusUnauthorized, text.Hinted(err, "docs/pages.md says how programs sign; myc web request does it"))
 			return
 		}
 		http.Error(w, err.Error()+".", http.StatusUnauthorized)
@@ -224,7 +225,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, text.Visible(text.Describe(err)), http.StatusServiceUnavailable)
 		return
 	}
-	site.JSON(w, map[string]string{"device": d.ID})
+	rest.JSON(w, map[string]string{"device": d.ID})
 }
 
 func (s *Server) signOut(w http.ResponseWriter, r *http.Request, d device.Device) {

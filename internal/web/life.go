@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"time"
 
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/served"
 )

@@ -2,25 +2,26 @@ package api
 
 import (
 	"mycelium/internal/approval"
+	"mycelium/internal/op"
 	"mycelium/internal/policy/sign"
 )
 
 // The requests of a daemon that runs a Telegram bot, to the daemon of another project for which that bot asks. Each names the bot: a
 // project answers only the bot that asks for it.
 var (
-	BotWatch    = Method[Bot, None]{"bot/watch", actOfBot} // then: one BotEvent a line
-	BotShow     = Method[BotRequest, BotShown]{"bot/show", actOfBot}
-	BotSettle   = Method[BotAnswer, BotShown]{"bot/settle", actOfBot}
-	BotAdopt    = Method[BotReply, string]{"bot/adopt", actOfBot} // what was written
-	BotPast     = Method[BotRequest, []string]{"bot/past", actOfBot}
-	BotAgents   = Method[Bot, BotSessions]{"bot/agents", actOfBot}
-	BotSummary  = Method[BotSession, string]{"bot/summary", actOfBot}
-	BotSend     = Method[BotText, string]{"bot/send", actOfBot} // why the text is kept; empty: it was typed
-	BotAbort    = Method[BotSession, None]{"bot/abort", actOfBot}
-	BotQuestion = Method[BotRequest, BotShown]{"bot/question", actOfBot}  // of an agent's own terminal
-	BotThere    = Method[BotAnswer, string]{"bot/answer-there", actOfBot} // what was chosen
-	BotMode     = Method[BotModeParams, string]{"bot/mode", actOfBot}     // who is asked, in words
-	BotCosts    = Method[Bot, approval.Costs]{"bot/costs", actOfBot}
+	BotWatch    = op.Op[Bot, op.None]{Name: "bot/watch", Act: actOfBot} // then: one BotEvent a line
+	BotShow     = op.Op[BotRequest, BotShown]{Name: "bot/show", Act: actOfBot}
+	BotSettle   = op.Op[BotAnswer, BotShown]{Name: "bot/settle", Act: actOfBot}
+	BotAdopt    = op.Op[BotReply, string]{Name: "bot/adopt", Act: actOfBot} // what was written
+	BotPast     = op.Op[BotRequest, []string]{Name: "bot/past", Act: actOfBot}
+	BotAgents   = op.Op[Bot, BotSessions]{Name: "bot/agents", Act: actOfBot}
+	BotSummary  = op.Op[BotSession, string]{Name: "bot/summary", Act: actOfBot}
+	BotSend     = op.Op[BotText, string]{Name: "bot/send", Act: actOfBot} // why the text is kept; empty: it was typed
+	BotAbort    = op.Op[BotSession, op.None]{Name: "bot/abort", Act: actOfBot}
+	BotQuestion = op.Op[BotRequest, BotShown]{Name: "bot/question", Act: actOfBot}  // of an agent's own terminal
+	BotThere    = op.Op[BotAnswer, string]{Name: "bot/answer-there", Act: actOfBot} // what was chosen
+	BotMode     = op.Op[BotModeParams, string]{Name: "bot/mode", Act: actOfBot}     // who is asked, in words
+	BotCosts    = op.Op[Bot, approval.Costs]{Name: "bot/costs", Act: actOfBot}
 )
 
 const actOfBot = "answer for a person through a chat"

@@ -6,19 +6,20 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/config/meaning"
 	"mycelium/internal/node/replay"
+	"mycelium/internal/op"
 	"mycelium/internal/policy"
 )
 
 // The methods of the files that govern a project. They name a file by its path in the project folder, with slashes.
 var (
-	FilesList    = Method[None, []GovernedFile]{"files/list", "look at the files that govern"}
-	FilesRead    = Method[FilesParams, []FileText]{"files/read", "look at the files that govern"}
-	FilesCheck   = Method[FilesEdit, FilesChecked]{"files/check", "edit what governs agents"}
-	FilesSave    = Method[FilesEdit, FilesSaved]{"files/save", "edit what governs agents"}
-	FilesHistory = Method[FilesParams, []FileVersion]{"files/history", "look at the files that govern"} // the newest first
-	FilesReplay  = Method[FilesEdit, replay.Report]{"files/replay", "edit what governs agents"}         // of the last recorded calls
-	Declared     = Method[None, DeclaredReply]{"declared", "look at the files that govern"}
-	FilesVersion = Method[VersionParams, FileText]{"files/version", "look at the files that govern"}
+	FilesList    = op.Op[op.None, []GovernedFile]{Name: "files/list", Act: "look at the files that govern"}
+	FilesRead    = op.Op[FilesParams, []FileText]{Name: "files/read", Act: "look at the files that govern"}
+	FilesCheck   = op.Op[FilesEdit, FilesChecked]{Name: "files/check", Act: "edit what governs agents"}
+	FilesSave    = op.Op[FilesEdit, FilesSaved]{Name: "files/save", Act: "edit what governs agents"}
+	FilesHistory = op.Op[FilesParams, []FileVersion]{Name: "files/history", Act: "look at the files that govern"} // the newest first
+	FilesReplay  = op.Op[FilesEdit, replay.Report]{Name: "files/replay", Act: "edit what governs agents"}         // of the last recorded calls
+	Declared     = op.Op[op.None, DeclaredReply]{Name: "declared", Act: "look at the files that govern"}
+	FilesVersion = op.Op[VersionParams, FileText]{Name: "files/version", Act: "look at the files that govern"}
 )
 
 // Kinds of a [GovernedFile].

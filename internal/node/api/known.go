@@ -1,13 +1,17 @@
 package api
 
-import "time"
+import (
+	"time"
 
-// The methods that tell people of tools and roles, whatever a session sees of them.
+	"mycelium/internal/op"
+)
+
+// The operations that tell people of tools, whatever a session sees of them.
 var (
-	ToolsKnown = Method[None, KnownTools]{"tools/known", "look at every tool"}
-	ToolsSync  = Method[None, SyncedTools]{"tools/sync", "write the index of tools"} // asks the servers first what they offer
-
-	RolesList = Method[None, []Role]{"roles/list", "look at roles"}
+	ToolsKnown = op.Op[op.None, KnownTools]{Name: "tools/known", Act: "look at every tool",
+		About: "All tools, their categories, and the roles that see them", Route: op.Route{Pattern: "GET /api/tools", ID: "tools", Tag: "policy"}}
+	ToolsSync = op.Op[op.None, SyncedTools]{Name: "tools/sync", Act: "write the index of tools", About: "Ask the servers for their tools anew",
+		Route: op.Route{Pattern: "POST /api/tools/sync", ID: "syncTools", Tag: "policy"}}
 )
 
 // KnownTools are all tools of a project, as far as it is known what its servers offer.

@@ -1,5 +1,4 @@
-// Package api defines the protocol between the node of a project and its clients on the socket: the methods, their parameters and their
-// replies.
+// Package api has the rows of the operations that the node of a project does, with their parameters and results.
 package api
 
 import (
@@ -7,77 +6,76 @@ import (
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/hook"
+	"mycelium/internal/op"
 )
 
-// Method is a request to a node, with the type of its parameters and of its reply.
-type Method[P, R any] struct {
-	Name string
-	Act  string // the act of a person, for a refusal: agents may not use the method; empty: everybody may
-}
-
-// None is the type of empty parameters and replies.
-type None struct{}
-
-// The methods.
+// The operations.
 var (
-	Status = Method[None, StatusReply]{Name: "status"}
-	Stop   = Method[None, None]{"stop", "stop the daemon"} // it ends when its calls have ended, and soon in any case
-	Reload = Method[None, None]{Name: "reload"}
+	Status = op.Op[op.None, StatusReply]{Name: "status"}
+	Stop   = op.Op[op.None, op.None]{Name: "stop", Act: "stop the daemon"} // it ends when its calls have ended, and soon in any case
+	Reload = op.Op[op.None, op.None]{Name: "reload"}
 
 	// GiveWay ends a command or an automatic daemon when its calls have ended, however long they take.
-	GiveWay = Method[None, None]{"give-way", "replace the daemon"}
+	GiveWay = op.Op[op.None, op.None]{Name: "give-way", Act: "replace the daemon"}
 
-	BeginAgain = Method[BeginParams, None]{"audit/begin-again", "begin the audit log again"}
+	BeginAgain = op.Op[BeginParams, op.None]{Name: "audit/begin-again", Act: "begin the audit log again"}
 
-	Tools  = Method[ToolsParams, []Tool]{Name: "tools"}
-	Call   = Method[CallParams, CallReply]{Name: "call"}
-	Held   = Method[HeldParams, []HeldItem]{"held", "look at the quarantine"}
-	Accept = Method[AcceptParams, None]{"accept", "accept a definition"}
+	Tools  = op.Op[ToolsParams, []Tool]{Name: "tools"}
+	Call   = op.Op[CallParams, CallReply]{Name: "call"}
+	Held   = op.Op[HeldParams, []HeldItem]{Name: "held", Act: "look at the quarantine"}
+	Accept = op.Op[AcceptParams, op.None]{Name: "accept", Act: "accept a definition"}
 
-	KeepOut = Method[AcceptParams, None]{"keep-out", "keep a definition in quarantine"}
+	KeepOut = op.Op[AcceptParams, op.None]{Name: "keep-out", Act: "keep a definition in quarantine"}
 
-	ServedSkill  = Method[ServedSkillParams, ServedSkillReply]{"skill/served", "look at a server's skill"}
-	ApproveSkill = Method[ServedSkillParams, None]{"skill/approve", "approve a skill"}
+	ServedSkill  = op.Op[ServedSkillParams, ServedSkillReply]{Name: "skill/served", Act: "look at a server's skill"}
+	ApproveSkill = op.Op[ServedSkillParams, op.None]{Name: "skill/approve", Act: "approve a skill"}
 
-	Learn        = Method[None, LearnReply]{Name: "learn"}
-	LoginBegin   = Method[LoginParams, oauth.Login]{"login/begin", "log in to a server"}
-	LoginEnd     = Method[LoginParams, LoginReply]{"login/end", "log in to a server"}
-	Logout       = Method[LoginParams, LogoutReply]{"login/forget", "log out of a server"}
-	EnvironNames = Method[None, []string]{Name: "environ/names"}
-	EnvironSet   = Method[EnvironParams, None]{Name: "environ/set"}
+	Learn        = op.Op[op.None, LearnReply]{Name: "learn"}
+	LoginBegin   = op.Op[LoginParams, oauth.Login]{Name: "login/begin", Act: "log in to a server"}
+	LoginEnd     = op.Op[LoginParams, LoginReply]{Name: "login/end", Act: "log in to a server"}
+	Logout       = op.Op[LoginParams, LogoutReply]{Name: "login/forget", Act: "log out of a server"}
+	EnvironNames = op.Op[op.None, []string]{Name: "environ/names"}
+	EnvironSet   = op.Op[EnvironParams, op.None]{Name: "environ/set"}
 
-	ApprovalsList   = Method[None, []approval.Request]{"approvals/list", "look at approvals"}
-	ApprovalsShow   = Method[ApprovalParams, approval.Request]{"approvals/show", "look at approvals"}
-	ApprovalsAnswer = Method[Answer, approval.Request]{"approvals/answer", "answer an approval"}
-	ApprovalsKeep   = Method[KeepParams, KeepReply]{"approvals/keep", "keep an approval"}
-	ApprovalsMode   = Method[ModeParams, approval.Mode]{"approvals/mode", "look at or set who is asked"}
-	ApprovalsReset  = Method[ChangeParams, None]{"approvals/reset", "forget answers"} // for the rest of the session ID
-	ApprovalsToken  = Method[TokenParams, string]{"approvals/token", "make the operator's token"}
+	ApprovalsList = op.Op[op.None, []approval.Request]{Name: "approvals/list", Act: "look at approvals"}
+	ApprovalsShow = op.Op[ApprovalParams, approval.Request]{Name: "approvals/show", Act: "look at approvals",
+		About: "One request, also one that is settled",
+		Route: op.Route{Pattern: "GET /api/approvals/{project}/{id}", ID: "approval", Tag: "approvals"}}
+	ApprovalsAnswer = op.Op[Answer, approval.Request]{Name: "approvals/answer", Act: "answer an approval", About: "Answer a call that waits",
+		Note: "The answer is that of the person who signed the browser in, and the record names the browser. It is bound to the digest of " +
+			"the request: if the request has become another one, or has been answered, nothing changes and the status is 409.",
+		Route: op.Route{Pattern: "POST /api/approvals/{project}/{id}", ID: "answerApproval", Tag: "approvals"}}
+	ApprovalsKeep = op.Op[KeepParams, KeepReply]{Name: "approvals/keep", Act: "keep an approval",
+		About: "Keep an approval that was given once, as a rule",
+		Route: op.Route{Pattern: "POST /api/approvals/{project}/{id}/keep", ID: "keepApproval", Tag: "approvals"}}
+	ApprovalsMode   = op.Op[ModeParams, approval.Mode]{Name: "approvals/mode", Act: "look at or set who is asked"}
+	ApprovalsReset  = op.Op[ChangeParams, op.None]{Name: "approvals/reset", Act: "forget answers"} // for the rest of the session ID
+	ApprovalsToken  = op.Op[TokenParams, string]{Name: "approvals/token", Act: "make the operator's token"}
 
-	Waits       = Method[WaitsParams, WaitsReply]{"waits", "look at what waits"} // besides the calls of ApprovalsList
-	AcceptFiles = Method[AcceptFilesParams, None]{"files/accept", "trust a folder"}
-	SwarmDecide = Method[SwarmParams, None]{"swarm/decide", "decide what becomes of work of the swarm"}
+	Waits       = op.Op[WaitsParams, WaitsReply]{Name: "waits", Act: "look at what waits"} // besides the calls of ApprovalsList
+	AcceptFiles = op.Op[AcceptFilesParams, op.None]{Name: "files/accept", Act: "trust a folder"}
+	SwarmDecide = op.Op[SwarmParams, op.None]{Name: "swarm/decide", Act: "decide what becomes of work of the swarm"}
 
-	SessionNew    = Method[SessionParams, Session]{"session/new", "mint a session"}
-	SessionList   = Method[None, []session.Summary]{"session/list", "list sessions"}
-	SessionChange = Method[ChangeParams, Session]{"session/change", "change a session"}
-	SessionEnd    = Method[ChangeParams, None]{"session/end", "end a session"}
+	SessionNew    = op.Op[SessionParams, Session]{Name: "session/new", Act: "mint a session"}
+	SessionList   = op.Op[op.None, []session.Summary]{Name: "session/list", Act: "list sessions"}
+	SessionChange = op.Op[ChangeParams, Session]{Name: "session/change", Act: "change a session"}
+	SessionEnd    = op.Op[ChangeParams, op.None]{Name: "session/end", Act: "end a session"}
 
-	SessionTold = Method[ToldParams, bool]{Name: "session/told"} // whether a session may run a command that tells what governs agents
+	SessionTold = op.Op[ToldParams, bool]{Name: "session/told"} // whether a session may run a command that tells what governs agents
 
-	SessionSaid = Method[SaidParams, SaidReply]{Name: "session/said"} // what a person said to the agent of a session
+	SessionSaid = op.Op[SaidParams, SaidReply]{Name: "session/said"} // what a person said to the agent of a session
 
-	Runs = Method[None, []approval.AgentSession]{"runs", "list the agents at work"} // and those that ended lately
+	Runs = op.Op[op.None, []approval.AgentSession]{Name: "runs", Act: "list the agents at work"} // and those that ended lately
 
-	Notify = Method[approval.Notice, None]{"notify", "tell people something"} // on every channel that the files name
+	Notify = op.Op[approval.Notice, op.None]{Name: "notify", Act: "tell people something"} // on every channel that the files name
 
-	Hook = Method[hook.Request, hook.Reply]{Name: hook.Method}
+	Hook = op.Op[hook.Request, hook.Reply]{Name: hook.Method}
 )
 
 // The streams: requests whose connection carries something else once they are answered.
 var (
-	MCP            = Method[SessionParams, Attached]{Name: "mcp"}                    // then: MCP over stdio
-	ApprovalsWatch = Method[WatchParams, None]{"approvals/watch", "watch approvals"} // then: one approval.Request a line
+	MCP            = op.Op[SessionParams, Attached]{Name: "mcp"}                                  // then: MCP over stdio
+	ApprovalsWatch = op.Op[WatchParams, op.None]{Name: "approvals/watch", Act: "watch approvals"} // then: one approval.Request a line
 )
 
 // CallWaits is a notification to the client of Call: its call waits for an approval. Its parameters are a [Waiting].

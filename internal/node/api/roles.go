@@ -1,16 +1,65 @@
 package api
 
-import "mycelium/internal/policy"
+import (
+	"mycelium/internal/op"
+	"mycelium/internal/policy"
+)
 
-// The methods of the editor of roles. What they propose is checked and saved by [FilesCheck] and [FilesSave].
+// The operations on roles. The editor of roles tries a change, and saves it with [FilesSave].
 var (
-	RolesShow = Method[RoleParams, RoleDetail]{"roles/show", "look at roles"}
-	RolesTry  = Method[RoleTry, RoleTried]{"roles/try", "look at roles"}
+	RolesList = op.Op[op.None, []Role]{Name: "roles/list", Act: "look at roles", About: "The roles of a project",
+		Route: op.Route{Pattern: "GET /api/roles", ID: "roles", Tag: "policy"}}
+	RolesShow = op.Op[RoleParams, RoleDetail]{Name: "roles/show", Act: "look at roles", About: "One role",
+		Route: op.Route{Pattern: "GET /api/roles/{id}", ID: "role", Tag: "policy"}}
+	RolesTry    = op.Op[RoleTry, RoleTried]{Name: "roles/try", Act: "look at roles"}
+	RolesCreate = op.Op[RoleChange, RoleDetail]{Name: "roles/create", Act: "change roles", About: "Make a role",
+		Note:  "A new role has a name and at least one tool, or a skill that gives one.",
+		Route: op.Route{Pattern: "POST /api/roles", ID: "createRole", Tag: "policy"}}
+	RolesUpdate = op.Op[RoleUpdate, RoleDetail]{Name: "roles/update", Act: "change roles", About: "Change a role",
+		Note:  "A member that is left out changes nothing.",
+		Route: op.Route{Pattern: "PUT /api/roles/{id}", ID: "updateRole", Tag: "policy"}}
+	RolesDelete = op.Op[RoleVersion, RoleParams]{Name: "roles/delete", Act: "change roles", About: "Delete a role that nothing names",
+		Route: op.Route{Pattern: "DELETE /api/roles/{id}", ID: "deleteRole", Tag: "policy"}}
+	RolesRestore = op.Op[RoleRestore, op.None]{Name: "roles/restore", Act: "change roles", // it is a new version
+		About: "Put a former version of a role's file in force again"}
 )
 
 // RoleParams name a role; empty: one that is new.
 type RoleParams struct {
 	ID string `json:"id"`
+}
+
+// RoleVersion names a role as its file was read.
+type RoleVersion struct {
+	ID     string `json:"id"`
+	Digest string `json:"digest,omitempty" about:"of the file as it was read; left out: whatever it says"`
+	Device string `json:"device,omitempty" by:""`
+}
+
+// RoleChange is a role as it shall be.
+type RoleChange struct {
+	Name        *string   `json:"name,omitempty"`
+	Description *string   `json:"description,omitempty"`
+	Inherits    *string   `json:"inherits,omitempty"`
+	Prompt      *string   `json:"prompt,omitempty"`
+	Skills      *[]string `json:"skills,omitempty" about:"the only ones that it may have"`
+	ToolIDs     *[]string `json:"toolIds,omitempty" about:"that it has in any case"`
+	Digest      string    `json:"digest,omitempty" about:"of the file as it was read; left out: whatever it says"`
+	Device      string    `json:"device,omitempty" by:""`
+}
+
+// RoleUpdate is a change of a role that exists.
+type RoleUpdate struct {
+	ID string `json:"id"`
+	RoleChange
+}
+
+// RoleRestore names a version of a role's file.
+type RoleRestore struct {
+	File    string `json:"file"`
+	Version int    `json:"version"`
+	Digest  string `json:"digest"` // of the file as it was read
+	Device  string `json:"device,omitempty" by:""`
 }
 
 // RoleFields are what the file of a role says, as far as a form has it.

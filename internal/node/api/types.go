@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -11,6 +12,7 @@ import (
 	"mycelium/internal/backend/pin"
 	"mycelium/internal/config/rules"
 	"mycelium/internal/gate/session"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy/sign"
 	"mycelium/internal/policy/worker"
 	"mycelium/internal/scan"
@@ -332,18 +334,18 @@ type EnvironParams struct {
 
 // ApprovalParams name a request.
 type ApprovalParams struct {
-	ID string `json:"id"`
+	ID string `json:"id" about:"id of the request"`
 }
 
 // KeepParams name an approval that was given once and that a person keeps: a rule is written for it.
 type KeepParams struct {
-	ID     string      `json:"id"`           // or its first letters, three at least
-	As     approval.As `json:"as,omitempty"` // which calls the rule allows; empty: what most people mean (approval.Request.KeepAs)
-	Reason string      `json:"reason,omitempty"`
-	Digest string      `json:"digest,omitempty"` // of the request as it was shown; empty: whatever has this ID
-	Device string      `json:"device,omitempty"` // on the socket: the browser on which the person acts; empty: a terminal
-	Sure   bool        `json:"sure,omitzero"`    // the second sign: a person has read what the call would do
-	Look   bool        `json:"look,omitzero"`    // nothing is written: the reply says what would be
+	ID     string      `json:"id" about:"id of the request, or its first letters, three at least"`
+	As     approval.As `json:"as,omitempty" about:"which calls the rule allows; left out: this call, or of a tool that reaches hosts those hosts"`
+	Digest string      `json:"digest,omitempty" about:"of the request, as it was read; look needs none"`
+	Reason string      `json:"reason,omitempty" about:"it stands above the rule"`
+	Sure   bool        `json:"sure,omitzero" about:"a critical call is kept only with true: somebody has read what it would do"`
+	Look   bool        `json:"look,omitzero" about:"nothing is written: the reply says what the rule would have answered"`
+	Device string      `json:"device,omitempty" by:""` // empty: a terminal
 }
 
 // KeepReply says what is kept, or would be.
@@ -355,30 +357,57 @@ type KeepReply struct {
 	Questions rules.Questions  `json:"questions"`      // of the last 7 days
 }
 
-// Answer is what an operator says about a request that waits, on the socket and over HTTP. HTTP has the ID in the path.
+// Answer is what a person says about a request that waits.
 type Answer struct {
-	ID     string       `json:"id,omitempty"`
-	Allow  *bool        `json:"allow,omitempty"`
-	For    approval.For `json:"for,omitempty"`
-	As     approval.As  `json:"as,omitempty"` // which calls are approved: call, program, host, folder, tool
-	Reason string       `json:"reason,omitempty"`
-	Text   string       `json:"text,omitempty"`   // an instruction for the agent; for a question, the answer
-	Digest string       `json:"digest,omitempty"` // of the request as it was shown; empty: whatever has this ID
-	Device string       `json:"device,omitempty"` // on the socket: the browser on which the person answers; empty: a terminal
-	Sure   bool         `json:"sure,omitzero"`    // the second sign: a person has read what the call would do
+	ID     string       `json:"id" about:"id of the request"`
+	Allow  *bool        `json:"allow" about:"whether the call may run; null is refused"`
+	Digest string       `json:"digest" about:"of the request, as it was read; at a terminal it may be empty: whatever has this id"`
+	For    approval.For `json:"for,omitempty" of:"once,session,rule,never" about:"how long it holds; left out: once"`
+	As     approval.As  `json:"as,omitempty" about:"of a rule: which calls it allows"`
+	Reason string       `json:"reason,omitempty" about:"the agent reads it if it is refused"`
+	Text   string       `json:"text,omitempty" about:"an instruction for the agent; the answer to a question"`
+	Sure   bool         `json:"sure,omitzero" about:"a critical call is allowed only with true: somebody has read what it would do"`
+	Device string       `json:"device,omitempty" by:""` // empty: a terminal
 }
 
-// Via is the surface of an answer on the socket, as the record names it.
-func (a Answer) Via() string {
-	if a.Device != "" {
-		return "browser, " + a.Device
+// Complete is an error if the answer says neither to allow nor to deny, or does not say what was shown to a person who is not at a terminal.
+func (a Answer) Complete() error {
+	switch {
+	case a.Allow == nil:
+		return failure.New(failure.Usage, errors.New("the answer says neither to allow nor to deny"), `"allow": true or false`)
+	case a.Digest == "" && a.Device != "":
+		return failure.New(failure.Usage, errors.New("the answer does not say which request it answers"), noDigest)
 	}
-	return "terminal"
+	return nil
 }
 
-// By is the answer as the queue takes it: by this person, from this surface.
-func (a Answer) By(person, via string) approval.Answer {
-	return approval.Answer{Allow: a.Allow != nil && *a.Allow, For: a.For, As: a.As, By: person, Via: via, Reason: a.Reason, Text: a.Text,
+// Complete is an error if the parameters do not say what was shown to a person who is not at a terminal.
+func (p KeepParams) Complete() error {
+	if p.Digest == "" && p.Device != "" && !p.Look {
+		return failure.New(failure.Usage, errors.New("it is not said which request is kept"), noDigest)
+	}
+	return nil
+}
+
+const noDigest = "send the digest that the request had when it was read"
+
+// OverHTTP stands for the device of a person who acts with the operator's token.
+const OverHTTP = "http"
+
+// Via is the surface of an answer, as the record names it.
+func (a Answer) Via() string {
+	switch a.Device {
+	case "":
+		return "terminal"
+	case OverHTTP:
+		return OverHTTP
+	}
+	return "browser, " + a.Device
+}
+
+// By is the answer as the queue takes it: by this person.
+func (a Answer) By(person string) approval.Answer {
+	return approval.Answer{Allow: a.Allow != nil && *a.Allow, For: a.For, As: a.As, By: person, Via: a.Via(), Reason: a.Reason, Text: a.Text,
 		Digest: a.Digest}
 }
 

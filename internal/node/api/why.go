@@ -1,9 +1,12 @@
 package api
 
-import "mycelium/internal/policy"
+import (
+	"mycelium/internal/op"
+	"mycelium/internal/policy"
+)
 
 // Why explains how the policy in force decides a call.
-var Why = Method[Question, Explained]{"policy/why", "look at what governs"}
+var Why = op.Op[Question, Explained]{Name: "policy/why", Act: "look at what governs"}
 
 // Question is a call to explain. Nothing is called.
 type Question struct {

@@ -14,10 +14,10 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/backend/pin"
 	"mycelium/internal/config/toolindex"
-	"mycelium/internal/daemon"
-	"mycelium/internal/node/answers"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op"
+	"mycelium/internal/op/socket"
 	"mycelium/internal/policy"
 	"mycelium/internal/state"
 )
@@ -29,9 +29,9 @@ type Service struct {
 }
 
 // Handle adds the methods of the service to those that a socket answers.
-func (s Service) Handle(to answers.Table) {
-	answers.Handle(to, api.ToolsKnown, func(context.Context, daemon.Caller, api.None) (api.KnownTools, error) { return Known(s.View()) })
-	answers.Handle(to, api.ToolsSync, func(ctx context.Context, _ daemon.Caller, _ api.None) (api.SyncedTools, error) {
+func (s Service) Handle(to socket.Table) {
+	socket.Handle(to, api.ToolsKnown, func(context.Context, op.Caller, op.None) (api.KnownTools, error) { return Known(s.View()) })
+	socket.Handle(to, api.ToolsSync, func(ctx context.Context, _ op.Caller, _ op.None) (api.SyncedTools, error) {
 		learned := s.Learn(ctx)
 		done, err := Sync(s.View(), time.Now())
 		done.Failed = learned.Failed

@@ -18,9 +18,9 @@ import (
 	"mycelium/internal/approval/telegram"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config"
-	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/presence"
+	"mycelium/internal/op"
 	"mycelium/internal/policy"
 	"mycelium/internal/run"
 	"mycelium/internal/state"
@@ -122,7 +122,7 @@ func (c *Chats) Renew() {
 func (c *Chats) Post(n approval.Notice) { c.board.Post(n) }
 
 // Notify is Post for a client of the node, which only a person may be.
-func (c *Chats) Notify(_ context.Context, _ daemon.Caller, n approval.Notice) (none api.None, _ error) {
+func (c *Chats) Notify(_ context.Context, _ op.Caller, n approval.Notice) (none op.None, _ error) {
 	c.Post(n)
 	return none, nil
 }

@@ -20,7 +20,9 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/client"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
+	"mycelium/internal/op/socket"
 	"mycelium/internal/policy/sign"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
@@ -65,7 +67,7 @@ const (
 )
 
 // ask asks the daemon of another project.
-func ask[P, R any](ctx context.Context, o *other, within time.Duration, m api.Method[P, R], params P) (reply R, err error) {
+func ask[P, R any](ctx context.Context, o *other, within time.Duration, m op.Op[P, R], params P) (reply R, err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	conn, err := daemon.Dial(ctx, daemon.PathsOf(o.Paths, ""))
@@ -73,7 +75,7 @@ func ask[P, R any](ctx context.Context, o *other, within time.Duration, m api.Me
 		return reply, err
 	}
 	defer conn.Close()
-	return client.Call(ctx, conn, m, params)
+	return socket.Call(ctx, conn, m, params)
 }
 
 // ownName is the name of the own project where the bot asks for others too; else "".
@@ -401,7 +403,7 @@ func (p *projects) List(ctx context.Context) ([]approval.Request, error) {
 		return nil, err
 	}
 	for _, o := range p.attached() {
-		more, err := ask(ctx, o, askWithin, api.ApprovalsList, api.None{})
+		more, err := ask(ctx, o, askWithin, api.ApprovalsList, op.None{})
 		if err != nil {
 			p.Logger.Warn("what waits in another project is not known", "project", o.Project, "error", err)
 		}

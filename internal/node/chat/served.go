@@ -7,10 +7,10 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/approval/telegram"
-	"mycelium/internal/daemon"
-	"mycelium/internal/node/answers"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
+	"mycelium/internal/op/socket"
 	"mycelium/internal/state"
 )
 
@@ -107,8 +107,8 @@ func (c *Chats) left() {
 }
 
 // admitted has f answer a method for the bot that asks for this project.
-func admitted[P interface{ Is() api.Bot }, R any](c *Chats, to answers.Table, m api.Method[P, R], f func(context.Context, P) (R, error)) {
-	answers.Handle(to, m, func(ctx context.Context, _ daemon.Caller, p P) (none R, _ error) {
+func admitted[P interface{ Is() api.Bot }, R any](c *Chats, to socket.Table, m op.Op[P, R], f func(context.Context, P) (R, error)) {
+	socket.Handle(to, m, func(ctx context.Context, _ op.Caller, p P) (none R, _ error) {
 		if err := c.Admit(p.Is()); err != nil {
 			return none, err
 		}
@@ -117,7 +117,7 @@ func admitted[P interface{ Is() api.Bot }, R any](c *Chats, to answers.Table, m 
 }
 
 // Methods are the requests of a bot that runs in another daemon.
-func (c *Chats) Methods(to answers.Table) {
+func (c *Chats) Methods(to socket.Table) {
 	admitted(c, to, api.BotShow, func(ctx context.Context, p api.BotRequest) (api.BotShown, error) {
 		return requestOf(c.Queue.Show(ctx, p.ID))
 	})
@@ -149,8 +149,8 @@ func (c *Chats) Methods(to answers.Table) {
 	})
 	admitted(c, to, api.BotSummary, func(ctx context.Context, p api.BotSession) (string, error) { return c.Summary(ctx, p.Session) })
 	admitted(c, to, api.BotSend, func(ctx context.Context, p api.BotText) (string, error) { return c.Send(ctx, p.Session, p.Text) })
-	admitted(c, to, api.BotAbort, func(ctx context.Context, p api.BotSession) (api.None, error) {
-		return api.None{}, c.Abort(ctx, p.Session)
+	admitted(c, to, api.BotAbort, func(ctx context.Context, p api.BotSession) (op.None, error) {
+		return op.None{}, c.Abort(ctx, p.Session)
 	})
 	admitted(c, to, api.BotQuestion, func(ctx context.Context, p api.BotRequest) (s api.BotShown, _ error) {
 		s.Request, s.Known = c.Question(ctx, p.ID)

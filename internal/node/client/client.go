@@ -1,4 +1,4 @@
-// Package client asks the node of a project over its socket, with the types of package api. Commands and pages use it.
+// Package client reads the streams of the node of a project. Commands and pages use it.
 package client
 
 import (
@@ -11,14 +11,9 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 )
-
-// Call sends a request to the node.
-func Call[P, R any](ctx context.Context, c *daemon.Client, m api.Method[P, R], p P) (reply R, err error) {
-	err = failure.FromRPC(c.Call(ctx, m.Name, p, &reply))
-	return reply, err
-}
 
 // maxRequestLine bounds one request for an approval on the way to a person, in bytes: its arguments are bounded by the queue.
 const maxRequestLine = 8 << 20
@@ -30,7 +25,7 @@ func Watch(ctx context.Context, c *daemon.Client, p api.WatchParams, tell func(a
 }
 
 // Stream is as Watch for any method whose answer is followed by lines of JSON. opened is called when the node has answered.
-func Stream[P, L any](ctx context.Context, c *daemon.Client, m api.Method[P, api.None], p P, opened func(), tell func(L)) error {
+func Stream[P, L any](ctx context.Context, c *daemon.Client, m op.Op[P, op.None], p P, opened func(), tell func(L)) error {
 	defer c.Close()
 	conn, err := c.Stream(ctx, m.Name, p, nil)
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/config/accept"
 	"mycelium/internal/config/meaning"
-	"mycelium/internal/daemon"
 	"mycelium/internal/node/acts"
-	"mycelium/internal/node/answers"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/replay"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
+	"mycelium/internal/op/socket"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
@@ -37,27 +37,27 @@ type Editor struct {
 }
 
 // Methods adds what the editor answers to the requests of a node.
-func (e *Editor) Methods(to answers.Table) {
-	answers.Handle(to, api.FilesList, func(context.Context, daemon.Caller, api.None) ([]api.GovernedFile, error) { return e.List() })
-	answers.Handle(to, api.FilesRead, func(_ context.Context, _ daemon.Caller, p api.FilesParams) ([]api.FileText, error) {
+func (e *Editor) Methods(to socket.Table) {
+	socket.Handle(to, api.FilesList, func(context.Context, op.Caller, op.None) ([]api.GovernedFile, error) { return e.List() })
+	socket.Handle(to, api.FilesRead, func(_ context.Context, _ op.Caller, p api.FilesParams) ([]api.FileText, error) {
 		return e.Read(p.Names)
 	})
-	answers.Handle(to, api.FilesCheck, func(_ context.Context, _ daemon.Caller, p api.FilesEdit) (api.FilesChecked, error) {
+	socket.Handle(to, api.FilesCheck, func(_ context.Context, _ op.Caller, p api.FilesEdit) (api.FilesChecked, error) {
 		return e.Check(p)
 	})
-	answers.Handle(to, api.FilesSave, func(ctx context.Context, c daemon.Caller, p api.FilesEdit) (api.FilesSaved, error) {
+	socket.Handle(to, api.FilesSave, func(ctx context.Context, c op.Caller, p api.FilesEdit) (api.FilesSaved, error) {
 		return e.Save(ctx, acts.User(c.UID), p)
 	})
-	answers.Handle(to, api.FilesHistory, func(_ context.Context, _ daemon.Caller, p api.FilesParams) ([]api.FileVersion, error) {
+	socket.Handle(to, api.FilesHistory, func(_ context.Context, _ op.Caller, p api.FilesParams) ([]api.FileVersion, error) {
 		return e.History(p.Names)
 	})
-	answers.Handle(to, api.FilesReplay, func(ctx context.Context, _ daemon.Caller, p api.FilesEdit) (replay.Report, error) {
+	socket.Handle(to, api.FilesReplay, func(ctx context.Context, _ op.Caller, p api.FilesEdit) (replay.Report, error) {
 		return e.Replay(ctx, p)
 	})
-	answers.Handle(to, api.Declared, func(context.Context, daemon.Caller, api.None) (api.DeclaredReply, error) {
+	socket.Handle(to, api.Declared, func(context.Context, op.Caller, op.None) (api.DeclaredReply, error) {
 		return e.Declared(), nil
 	})
-	answers.Handle(to, api.FilesVersion, func(_ context.Context, _ daemon.Caller, p api.VersionParams) (api.FileText, error) {
+	socket.Handle(to, api.FilesVersion, func(_ context.Context, _ op.Caller, p api.VersionParams) (api.FileText, error) {
 		return e.Version(p.Name, p.Version)
 	})
 }

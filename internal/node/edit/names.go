@@ -11,7 +11,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/config/source"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // kindOf says what a file is in the configuration of a project; "" if it is no part of it. Files that servers run are none, although they

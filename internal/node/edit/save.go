@@ -15,7 +15,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/config/accept"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

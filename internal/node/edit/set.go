@@ -13,7 +13,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/config/save"
 	"mycelium/internal/config/shipped"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // File is a file of a [Set].

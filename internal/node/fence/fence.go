@@ -14,6 +14,8 @@ import (
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/keeper"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 )
 
 // Acts of an operator (mint a session, trust a folder, stop the daemon …) are refused to agents: to a process that has one of our tokens
@@ -41,6 +43,14 @@ func AgentBehind(pid int) string {
 		pid = parentOf(proc)
 	}
 	return ""
+}
+
+// PersonOnly refuses an act to agents (decision 9).
+func PersonOnly(c op.Caller, act string) error {
+	if why := AgentBehind(c.PID); why != "" {
+		return failure.New(failure.Denied, fmt.Errorf("%s: only a person may do this, and %s", act, why), "")
+	}
+	return nil
 }
 
 // AgentHere is AgentBehind for this process, with its environment and its ancestors.

@@ -15,7 +15,7 @@ import (
 	"mycelium/internal/config/rules"
 	"mycelium/internal/node/acts"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/sign"
 	"mycelium/internal/run"
@@ -102,7 +102,7 @@ func (d *Desk) Keep(ctx context.Context, by acts.By, p api.KeepParams) (api.Keep
 		return out, err
 	}
 	answer := api.Answer{Device: p.Device, As: out.As, Reason: p.Reason, Digest: p.Digest}
-	out.Request, err = d.Queue.Keep(ctx, r.ID, answer.By(by.Person, answer.Via()), sign.Of(p.Sure),
+	out.Request, err = d.Queue.Keep(ctx, r.ID, answer.By(by.Person), sign.Of(p.Sure),
 		func(r approval.Request, a approval.Answer) error {
 			act := acts.Act{Act: "approval kept", Item: r.ID, Digest: r.Digest, By: by}
 			return d.Acts.Record(ctx, act, "", fmt.Sprintf("approval kept %s as %s, by %s: %s", r.ID, a.As, by, r.Tool))

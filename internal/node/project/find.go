@@ -8,7 +8,7 @@ import (
 
 	"mycelium/internal/config/source"
 	"mycelium/internal/hook"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 	"mycelium/internal/worktree"
 )

@@ -10,7 +10,7 @@ import (
 	"mycelium/internal/config/names"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/node/agentcard"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy/identity"
 	"mycelium/internal/skill"
 )

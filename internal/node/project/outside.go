@@ -9,7 +9,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/harness"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 	"mycelium/internal/state"

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"mycelium/internal/config"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/relocate"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 )
 

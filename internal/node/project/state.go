@@ -14,8 +14,8 @@ import (
 	"mycelium/internal/config/source"
 	"mycelium/internal/daemon"
 	"mycelium/internal/hook"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 )
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"mycelium/internal/daemon"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 )

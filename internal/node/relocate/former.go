@@ -12,7 +12,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/audit"
 	"mycelium/internal/config"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 )
 

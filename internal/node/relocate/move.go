@@ -14,7 +14,7 @@ import (
 	"mycelium/internal/config/accept"
 	"mycelium/internal/gate/facts"
 	"mycelium/internal/hook/install"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 )

@@ -12,7 +12,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/config/shipped"
 	"mycelium/internal/config/source"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"
 )

@@ -9,11 +9,13 @@ import (
 
 	"mycelium/internal/config"
 	"mycelium/internal/config/source"
-	"mycelium/internal/daemon"
 	"mycelium/internal/gate/session"
-	"mycelium/internal/node/answers"
+	"mycelium/internal/node/acts"
 	"mycelium/internal/node/api"
+	"mycelium/internal/node/edit"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op"
+	"mycelium/internal/op/socket"
 )
 
 // List returns every role, by id. live are the sessions that live.
@@ -68,26 +70,39 @@ func locked(p *config.Project, role string) string {
 	return ""
 }
 
-// Service answers what people ask a node of roles.
+// Service does the operations on roles.
 type Service struct {
 	View     func() *project.View            // what is in force
 	Load     func() (*config.Project, error) // reads the files anew
 	Sessions func(context.Context) ([]session.Summary, error)
+	Edits    *edit.Editor // saves their files
 }
 
-// Handle adds the methods of the service to those that a socket answers.
-func (s Service) Handle(to answers.Table) {
-	answers.Handle(to, api.RolesList, func(ctx context.Context, _ daemon.Caller, _ api.None) ([]api.Role, error) {
+// Handle adds the operations to those that a socket serves.
+func (s Service) Handle(to socket.Table) {
+	socket.Handle(to, api.RolesList, func(ctx context.Context, _ op.Caller, _ op.None) ([]api.Role, error) {
 		live, err := s.Sessions(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return List(s.View(), live)
 	})
-	answers.Handle(to, api.RolesShow, func(ctx context.Context, _ daemon.Caller, p api.RoleParams) (api.RoleDetail, error) {
+	socket.Handle(to, api.RolesShow, func(ctx context.Context, _ op.Caller, p api.RoleParams) (api.RoleDetail, error) {
 		return s.Show(ctx, p.ID)
 	})
-	answers.Handle(to, api.RolesTry, func(ctx context.Context, _ daemon.Caller, p api.RoleTry) (api.RoleTried, error) {
+	socket.Handle(to, api.RolesTry, func(ctx context.Context, _ op.Caller, p api.RoleTry) (api.RoleTried, error) {
 		return s.Try(ctx, p)
+	})
+	socket.Handle(to, api.RolesCreate, func(ctx context.Context, c op.Caller, p api.RoleChange) (api.RoleDetail, error) {
+		return s.Change(ctx, acts.User(c.UID), "", p)
+	})
+	socket.Handle(to, api.RolesUpdate, func(ctx context.Context, c op.Caller, p api.RoleUpdate) (api.RoleDetail, error) {
+		return s.Change(ctx, acts.User(c.UID), p.ID, p.RoleChange)
+	})
+	socket.Handle(to, api.RolesDelete, func(ctx context.Context, c op.Caller, p api.RoleVersion) (api.RoleParams, error) {
+		return api.RoleParams{ID: p.ID}, s.Delete(ctx, acts.User(c.UID), p)
+	})
+	socket.Handle(to, api.RolesRestore, func(ctx context.Context, c op.Caller, p api.RoleRestore) (none op.None, _ error) {
+		return none, s.Restore(ctx, acts.User(c.UID), p)
 	})
 }

@@ -15,8 +15,8 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/edit"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/yamlfile"
 )

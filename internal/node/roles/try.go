@@ -13,8 +13,8 @@ import (
 	"mycelium/internal/config/source"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/edit"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 )

@@ -6,7 +6,7 @@ import (
 
 	"mycelium/internal/config/source"
 	"mycelium/internal/harness"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/swarm/runner"
 )
 

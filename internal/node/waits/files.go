@@ -10,11 +10,11 @@ import (
 
 	"mycelium/internal/config"
 	"mycelium/internal/config/meaning"
-	"mycelium/internal/daemon"
 	"mycelium/internal/node/acts"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/sign"
 	"mycelium/internal/skill"
@@ -106,7 +106,7 @@ func ChangeLines(ch config.Change) string {
 
 // AcceptFiles accepts the files that wait if they are those that were shown, as myc trust --expect does. Files that do not only narrow
 // demand the second sign.
-func (d *Desk) AcceptFiles(ctx context.Context, from daemon.Caller, p api.AcceptFilesParams) (none api.None, err error) {
+func (d *Desk) AcceptFiles(ctx context.Context, from op.Caller, p api.AcceptFilesParams) (none op.None, err error) {
 	v := d.View()
 	both, err := v.Project.Candidate()
 	if err != nil {

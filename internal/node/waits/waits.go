@@ -10,10 +10,10 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/backend/pin"
-	"mycelium/internal/daemon"
 	"mycelium/internal/node/acts"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
 	"mycelium/internal/text"
@@ -36,7 +36,7 @@ type Desk struct {
 }
 
 // List returns what waits. What cannot be looked at is named, and keeps nothing else from being listed.
-func (d *Desk) List(ctx context.Context, _ daemon.Caller, p api.WaitsParams) (r api.WaitsReply, err error) {
+func (d *Desk) List(ctx context.Context, _ op.Caller, p api.WaitsParams) (r api.WaitsReply, err error) {
 	fault := func(err error) {
 		if err != nil {
 			r.Faults = append(r.Faults, text.Describe(err))

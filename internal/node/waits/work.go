@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"mycelium/internal/daemon"
 	"mycelium/internal/node/acts"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/swarmed"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy/sign"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
@@ -108,7 +108,7 @@ func filesOf(list []ground.File) (out []api.WorkFile) {
 }
 
 // Decide decides what becomes of work that waits, if it is as it was shown: what a command of myc swarm does.
-func (d *Desk) Decide(ctx context.Context, from daemon.Caller, p api.SwarmParams) (none api.None, err error) {
+func (d *Desk) Decide(ctx context.Context, from op.Caller, p api.SwarmParams) (none op.None, err error) {
 	list, err := d.work(ctx)
 	if err != nil {
 		return none, err

@@ -11,19 +11,19 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"mycelium/internal/daemon"
 	"mycelium/internal/gate/facts"
-	"mycelium/internal/node/answers"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
+	"mycelium/internal/op/socket"
 	"mycelium/internal/policy"
 	"mycelium/internal/worktree"
 )
 
 // Handle adds what explains decisions to the methods that a socket answers.
-func Handle(to answers.Table, view func() *project.View) {
-	answers.Handle(to, api.Why, func(_ context.Context, _ daemon.Caller, q api.Question) (api.Explained, error) {
+func Handle(to socket.Table, view func() *project.View) {
+	socket.Handle(to, api.Why, func(_ context.Context, _ op.Caller, q api.Question) (api.Explained, error) {
 		return Explain(view(), q)
 	})
 }

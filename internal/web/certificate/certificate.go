@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"mycelium/internal/atomicfile"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // The life of a certificate of ours. Browsers refuse one of more than 398 days.

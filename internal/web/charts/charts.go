@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"embed"
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -13,12 +12,11 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/audit/index"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/rest"
 	"mycelium/internal/run"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
-	"mycelium/internal/web/openapi"
 	"mycelium/internal/web/site"
 )
 
@@ -29,12 +27,9 @@ var pages embed.FS
 func Room() site.Room {
 	return site.Room{Pages: pages, Nav: []site.Link{{Href: "/charts", Text: "Charts"}}, Routes: func(s *site.Site) []site.Route {
 		at := room{s}
-		return []site.Route{{Pattern: "GET /charts", Serve: at.page}, site.Described(
-			openapi.Operation{Method: http.MethodGet, Path: "/api/charts", ID: "charts", Tag: "log", Summary: "What a project recorded over time"},
-			at.api, asked{}, []Chart{}), site.Described(
-			openapi.Operation{Method: http.MethodGet, Path: "/api/asks", ID: "asks", Tag: "log",
-				Summary: "How often people were asked, by active hour, by rule and by agent"},
-			at.asksAPI, asked{}, index.Asks{})}
+		return []site.Route{{Pattern: "GET /charts", Serve: at.page}, site.Operation(
+			rest.Get("/api/charts", "charts", "log", "What a project recorded over time"), at.api), site.Operation(
+			rest.Get("/api/asks", "asks", "log", "How often people were asked, by active hour, by rule and by agent"), at.asksAPI)}
 	}}
 }
 
@@ -147,36 +142,27 @@ func (s room) page(w http.ResponseWriter, r *http.Request, d device.Device) {
 		Files: []string{"uplot.css", "charts.css", "uplot.js", "charts.js"}, Body: shown})
 }
 
-// api sends the charts of a project, for programs and for the page itself.
 // asked are the parameters of the API.
 type asked struct {
-	Project string `query:"project" about:"key of the project, as /api/status has it"`
-	Span    string `query:"span" about:"how long a time, as on the page"`
+	site.OfProject
+	Span string `query:"span" about:"how long a time, as on the page"`
 }
 
-func (s room) api(w http.ResponseWriter, r *http.Request, _ device.Device) {
-	answer(s, w, r, s.charts)
-}
-
-// asksAPI sends how often people were asked, for programs.
-func (s room) asksAPI(w http.ResponseWriter, r *http.Request, _ device.Device) {
-	answer(s, w, r, s.asks)
-}
-
-// answer sends what is counted of the project and the time of a request.
-func answer[T any](s room, w http.ResponseWriter, r *http.Request, count func(context.Context, state.Paths, span) (T, error)) {
-	p, ok := s.Project(r.URL.Query().Get("project"))
-	if !ok {
-		site.Problem(w, http.StatusNotFound,
-			failure.New(failure.NotFound, errors.New("there is no such project"), "GET /api/status lists their keys"))
-		return
-	}
-	out, err := count(r.Context(), p, spanOf(r.URL.Query().Get("span")))
+// api counts what the charts of a project show, for programs and for the page itself.
+func (s room) api(r *http.Request, _ device.Device, p asked) ([]Chart, error) {
+	at, err := s.Named(p.Project)
 	if err != nil {
-		site.Problem(w, http.StatusInternalServerError, err)
-		return
+		return nil, err
 	}
-	site.JSON(w, out)
+	return s.charts(r.Context(), at, spanOf(p.Span))
+}
+
+func (s room) asksAPI(r *http.Request, _ device.Device, p asked) (index.Asks, error) {
+	at, err := s.Named(p.Project)
+	if err != nil {
+		return index.Asks{}, err
+	}
+	return s.asks(r.Context(), at, spanOf(p.Span))
 }
 
 // asks counts how often people of a project were asked within a time that ends now.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/replay"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"

@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/client"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
+	"mycelium/internal/op/socket"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
@@ -48,7 +49,7 @@ type room struct{ *site.Site }
 const waitFor = 30 * time.Second
 
 // ask asks the node of a project once.
-func ask[P, R any](ctx context.Context, s room, p state.Paths, m api.Method[P, R], params P) (reply R, err error) {
+func ask[P, R any](ctx context.Context, s room, p state.Paths, m op.Op[P, R], params P) (reply R, err error) {
 	ctx, cancel := context.WithTimeout(ctx, waitFor)
 	defer cancel()
 	c, err := s.Dial(ctx, p)
@@ -56,7 +57,7 @@ func ask[P, R any](ctx context.Context, s room, p state.Paths, m api.Method[P, R
 		return reply, err
 	}
 	defer c.Close()
-	return client.Call(ctx, c, m, params)
+	return socket.Call(ctx, c, m, params)
 }
 
 // head is what all pages of this room show of the project.
@@ -95,7 +96,7 @@ func (s room) project(r *http.Request, here string) (head, state.Paths, bool) {
 		}
 	}
 	if named == "" {
-		answers, _ := site.AskAll(r.Context(), s.Site, api.Runs, api.None{})
+		answers, _ := site.AskAll(r.Context(), s.Site, api.Runs, op.None{})
 		for _, a := range answers {
 			if a.Err == nil {
 				at = a.Paths
@@ -113,10 +114,10 @@ func (s room) project(r *http.Request, here string) (head, state.Paths, bool) {
 
 // fill adds what the files of a project declare, and the files of some kinds.
 func (s room) fill(r *http.Request, h *head, p state.Paths, kinds ...string) api.DeclaredReply {
-	declared, err := ask(r.Context(), s, p, api.Declared, api.None{})
+	declared, err := ask(r.Context(), s, p, api.Declared, op.None{})
 	var list []api.GovernedFile
 	if err == nil {
-		list, err = ask(r.Context(), s, p, api.FilesList, api.None{})
+		list, err = ask(r.Context(), s, p, api.FilesList, op.None{})
 	}
 	if err != nil {
 		h.Problem = text.Visible(text.Describe(err))

@@ -7,7 +7,7 @@ import (
 
 	"mycelium/internal/backend"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"

@@ -13,7 +13,8 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/site"
@@ -69,7 +70,7 @@ type waitingList struct {
 
 // waiting returns what waits for a person in all projects.
 func (s room) waiting(ctx context.Context) waitingList {
-	lists, problem := site.AskAll(ctx, s.Site, api.ApprovalsList, api.None{})
+	lists, problem := site.AskAll(ctx, s.Site, api.ApprovalsList, op.None{})
 	more, _ := site.AskAll(ctx, s.Site, api.Waits, api.WaitsParams{Calls: true})
 	var in waitingList
 	if problem != "" {

@@ -10,6 +10,7 @@ import (
 
 	"mycelium/internal/approval"
 	"mycelium/internal/policy"
+	"mycelium/internal/op/rest"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/site"
 	"mycelium/internal/web/webtest"
@@ -102,7 +103,7 @@ func TestAnswerWhileTheListChanges(t *testing.T) {
 	m.HandleFunc("GET /assets/{name}", site.Asset)
 	m.HandleFunc("GET /inbox", c.list)
 	m.HandleFunc("GET /inbox/count", func(http.ResponseWriter, *http.Request) {})
-	m.HandleFunc("GET /push", func(w http.ResponseWriter, _ *http.Request) { site.JSON(w, map[string]bool{"on": false}) })
+	m.HandleFunc("GET /push", func(w http.ResponseWriter, _ *http.Request) { rest.JSON(w, map[string]bool{"on": false}) })
 	m.HandleFunc("GET /sw.js", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/javascript") })
 	m.HandleFunc("GET /events", c.stream)
 	m.HandleFunc("POST /inbox/{project}/{id}", c.answer)

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/state"
 	"mycelium/internal/web/device"

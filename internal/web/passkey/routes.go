@@ -11,6 +11,7 @@ import (
 
 	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
+	"mycelium/internal/op/rest"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/site"
 )
@@ -52,7 +53,7 @@ func (p *room) status(w http.ResponseWriter, _ *http.Request, _ device.Device) {
 		fail(w, err)
 		return
 	}
-	site.JSON(w, map[string]bool{"demanded": on})
+	rest.JSON(w, map[string]bool{"demanded": on})
 }
 
 // The acts that need a proof, besides answers.
@@ -105,7 +106,7 @@ func (p *room) ask(w http.ResponseWriter, r *http.Request, d device.Device) {
 	for _, k := range keys {
 		out.Keys = append(out.Keys, k.ID)
 	}
-	site.JSON(w, out)
+	rest.JSON(w, out)
 }
 
 // signed is the answer of an authenticator to a challenge.

@@ -20,9 +20,10 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/backend/httpclient"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
+	"mycelium/internal/op/rest"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/site"
 )
@@ -98,7 +99,7 @@ func (p *room) status(w http.ResponseWriter, _ *http.Request, d device.Device) {
 		}
 		out.Key = k.Public
 	}
-	site.JSON(w, out)
+	rest.JSON(w, out)
 }
 
 // subscription is what the browser says of where its notifications arrive (PushSubscription.toJSON).

@@ -11,7 +11,7 @@ import (
 
 // logParams are the filters of the log, those of myc audit query. In a name, * stands for any text.
 type logParams struct {
-	Project string `query:"project" about:"key of the project; it may be left out where there is only one"`
+	site.OfProject
 
 	Tool         string    `query:"tool" about:"name of the tool; * stands for any text"`
 	Role         string    `query:"role" about:"* stands for any text"`
@@ -40,7 +40,7 @@ type logged struct {
 }
 
 func (s room) log(r *http.Request, _ device.Device, p logParams) (logged, error) {
-	at, err := s.project(p.Project)
+	at, err := s.Named(p.Project)
 	if err != nil {
 		return logged{}, err
 	}

@@ -10,9 +10,9 @@ import (
 
 // toolsParams say whose tools are listed.
 type toolsParams struct {
-	Project string `query:"project" about:"key of the project; it may be left out where there is only one"`
-	Role    string `query:"role" about:"whose tools; left out: the default role"`
-	All     bool   `query:"all" about:"hidden tools too, each with visible and reason"`
+	site.OfProject
+	Role string `query:"role" about:"whose tools; left out: the default role"`
+	All  bool   `query:"all" about:"hidden tools too, each with visible and reason"`
 }
 
 // toolList are tools.
@@ -21,7 +21,7 @@ type toolList struct {
 }
 
 func (s room) tools(r *http.Request, _ device.Device, p toolsParams) (toolList, error) {
-	at, err := s.project(p.Project)
+	at, err := s.Named(p.Project)
 	if err != nil {
 		return toolList{}, err
 	}

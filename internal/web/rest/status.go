@@ -8,6 +8,7 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/node/api"
+	"mycelium/internal/op"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/site"
@@ -30,8 +31,8 @@ type projectStatus struct {
 	Status  *api.StatusReply `json:"status,omitempty" about:"as myc status --json has it"`
 }
 
-func (s room) status(r *http.Request, _ device.Device, _ api.None) (status, error) {
-	list, problem := site.AskAll(r.Context(), s.Site, api.Status, api.None{})
+func (s room) status(r *http.Request, _ device.Device, _ op.None) (status, error) {
+	list, problem := site.AskAll(r.Context(), s.Site, api.Status, op.None{})
 	out := status{s.Version, s.Now().UTC(), problem, []projectStatus{}}
 	for _, a := range list {
 		p := projectStatus{Project: site.Key(a.Paths), Folder: a.Project, Running: !errors.Is(a.Err, site.ErrNoNode)}
@@ -59,7 +60,7 @@ type projectSession struct {
 }
 
 func (s room) sessions(r *http.Request, _ device.Device, p ofProject) (sessions, error) {
-	list, problems, err := ask(r, s, p.Project, api.SessionList, api.None{})
+	list, problems, err := ask(r, s, p.Project, api.SessionList, op.None{})
 	out := sessions{problems, []projectSession{}}
 	for _, a := range list {
 		for _, one := range a.Reply {
@@ -82,7 +83,7 @@ type projectRun struct {
 }
 
 func (s room) runs(r *http.Request, _ device.Device, p ofProject) (runs, error) {
-	list, problems, err := ask(r, s, p.Project, api.Runs, api.None{})
+	list, problems, err := ask(r, s, p.Project, api.Runs, op.None{})
 	out := runs{problems, []projectRun{}}
 	for _, a := range list {
 		for _, one := range a.Reply {

@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/replay"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
@@ -128,7 +129,7 @@ func (s room) editorOf(r *http.Request, p state.Paths, d api.RoleDetail, f api.R
 	if !e.New {
 		e.Address = "/roles/" + url.PathEscape(d.ID)
 	}
-	known, err := site.Ask(r.Context(), s.Site, p, api.ToolsKnown, api.None{})
+	known, err := site.Ask(r.Context(), s.Site, p, api.ToolsKnown, op.None{})
 	if err != nil {
 		e.Problem = text.Visible(text.Describe(err))
 	}
@@ -142,7 +143,7 @@ func (s room) editorOf(r *http.Request, p state.Paths, d api.RoleDetail, f api.R
 		e.Skills = append(e.Skills, c)
 	}
 	e.Roles = []site.Choice{{Text: "no role", Chosen: f.Inherits == ""}}
-	list, _ := site.Ask(r.Context(), s.Site, p, api.RolesList, api.None{}) // without them, the form keeps what it has
+	list, _ := site.Ask(r.Context(), s.Site, p, api.RolesList, op.None{}) // without them, the form keeps what it has
 	for _, other := range list {
 		if other.ID != d.ID && other.ID != f.Inherits {
 			e.Roles = append(e.Roles, site.Choice{Value: other.ID, Text: text.OneLine(other.ID)})

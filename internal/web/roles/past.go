@@ -1,15 +1,13 @@
 package roles
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
@@ -74,53 +72,14 @@ func (s room) remove(w http.ResponseWriter, r *http.Request, d device.Device) {
 		return
 	}
 	shown.Digest = r.PostForm.Get("digest")
-	if err := s.delete(r, p, r.PathValue("id"), shown.Digest, d); err != nil {
+	if _, err := site.AskWithin(r.Context(), s.Site, p, replayWithin, api.RolesDelete, api.RoleVersion{ID: r.PathValue("id"),
+		Digest: shown.Digest, Device: d.ID}); err != nil {
 		shown.Problem = "Nothing was deleted. " + text.Visible(text.Describe(err))
 		s.Show(w, r, failure.Of(err).Kind.HTTP(), "role-delete", d, site.Page{Title: "Delete " + shown.ID, Here: "/roles", Body: shown})
 		return
 	}
 	s.Tell("the role " + shown.ID + " of " + site.Name(p) + " was deleted by " + d.ID)
 	site.SeeOther(w, r, "/roles?deleted="+url.QueryEscape(r.PathValue("id"))+"&project="+url.QueryEscape(site.Key(p)))
-}
-
-// delete deletes a role whose file has this digest.
-func (s room) delete(r *http.Request, p state.Paths, id, digest string, d device.Device) error {
-	detail, err := site.Ask(r.Context(), s.Site, p, api.RolesShow, api.RoleParams{ID: id})
-	if err != nil {
-		return err
-	}
-	if n := len(detail.References); n > 0 {
-		return failure.New(failure.Conflict, errors.New(text.Count(n, "place")+text.Plural(n, " names", " name")+" the role "+id+":\n"+
-			strings.Join(detail.References, "\n")), "change them first")
-	}
-	tried, err := site.Ask(r.Context(), s.Site, p, api.RolesTry, api.RoleTry{ID: id, Gone: true, Digest: digest})
-	if err != nil {
-		return err
-	}
-	return s.put(r, p, tried.Edit, d, "deletion of the role "+id)
-}
-
-// put saves one file, or says why it cannot be saved.
-func (s room) put(r *http.Request, p state.Paths, f api.FileEdit, d device.Device, because string) error {
-	saved, err := site.AskWithin(r.Context(), s.Site, p, replayWithin, api.FilesSave, api.FilesEdit{Files: []api.FileEdit{f}, Device: d.ID,
-		Because: because})
-	switch {
-	case err != nil:
-		return err
-	case saved.Saved:
-		return nil
-	case len(saved.Stale) > 0:
-		return failure.New(failure.Conflict, errors.New(f.Name+" has changed meanwhile and is not overwritten"), "look at it, and try again")
-	case len(saved.Unseen) > 0:
-		return failure.New(failure.Conflict, errors.New(f.Name+" has lines that nobody has accepted"), "look at them: myc trust --diff")
-	}
-	var words []string
-	for _, pr := range saved.Problems {
-		if pr.Blocks {
-			words = append(words, pr.Message)
-		}
-	}
-	return failure.New(failure.Invalid, errors.New("it would not load: "+strings.Join(words, "; ")), "")
 }
 
 // history shows the versions of a role's file.
@@ -162,14 +121,8 @@ func (s room) restore(w http.ResponseWriter, r *http.Request, d device.Device) {
 		return
 	}
 	n, _ := strconv.Atoi(r.PostForm.Get("version")) // what is no number is no version
-	is, err := site.Ask(r.Context(), s.Site, p, api.FilesVersion, api.VersionParams{Name: shown.File, Version: n})
-	if err == nil && is.Digest == "" {
-		err = failure.New(failure.Invalid, errors.New("in this version the file was deleted"), "")
-	}
-	if err == nil {
-		err = s.put(r, p, api.FileEdit{Name: shown.File, Text: is.Text, Digest: r.PostForm.Get("digest")}, d,
-			"version "+strconv.Itoa(n)+" of "+shown.File+" again")
-	}
+	_, err = site.AskWithin(r.Context(), s.Site, p, replayWithin, api.RolesRestore, api.RoleRestore{File: shown.File, Version: n,
+		Digest: r.PostForm.Get("digest"), Device: d.ID})
 	if err != nil {
 		s.showHistory(w, r, failure.Of(err).Kind.HTTP(), d, p, "Nothing was restored. "+text.Visible(text.Describe(err)))
 		return

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"mycelium/internal/node/api"
+	"mycelium/internal/op"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/site"
@@ -63,7 +64,7 @@ func (s room) showList(w http.ResponseWriter, r *http.Request, status int, d dev
 	shown.Projects, shown.Problem = projects, cmp.Or(shown.Problem, problem)
 	if at != nil {
 		shown.Key = site.Key(*at)
-		list, err := site.Ask(r.Context(), s.Site, *at, api.RolesList, api.None{})
+		list, err := site.Ask(r.Context(), s.Site, *at, api.RolesList, op.None{})
 		if err != nil {
 			shown.Problem = cmp.Or(shown.Problem, text.Visible(text.Describe(err)))
 		}

@@ -1,12 +1,8 @@
 package site
 
 import (
-	"context"
 	"net/http"
-	"time"
 
-	"mycelium/internal/node/api"
-	"mycelium/internal/node/client"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 )
@@ -25,17 +21,4 @@ func (s *Site) Choose(r *http.Request) (at *state.Paths, all []Choice, problem s
 		all = append(all, Choice{Value: Key(p), Text: Name(p) + " · " + text.OneLine(p.Project), Chosen: Key(p) == Key(*at)})
 	}
 	return at, all, problem
-}
-
-// AskWithin is [Ask] for what takes longer than an answer of a page should.
-func AskWithin[P, R any](ctx context.Context, s *Site, p state.Paths, within time.Duration, m api.Method[P, R], params P) (reply R,
-	err error) {
-	c, err := s.Dial(ctx, p)
-	if err != nil {
-		return reply, err
-	}
-	defer c.Close()
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	return client.Call(ctx, c, m, params)
 }

@@ -11,8 +11,9 @@ import (
 	"mycelium/internal/audit/index"
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/client"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
+	"mycelium/internal/op/socket"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 )
@@ -59,20 +60,25 @@ func (s *Site) Dial(ctx context.Context, p state.Paths) (*daemon.Client, error) 
 }
 
 // Ask asks the node of a project once.
-func Ask[P, R any](ctx context.Context, s *Site, p state.Paths, m api.Method[P, R], params P) (reply R, err error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+func Ask[P, R any](ctx context.Context, s *Site, p state.Paths, o op.Op[P, R], params P) (R, error) {
+	return AskWithin(ctx, s, p, answerWithin, o, params)
+}
+
+// AskWithin is [Ask] for what takes longer than an answer of a page should.
+func AskWithin[P, R any](ctx context.Context, s *Site, p state.Paths, within time.Duration, o op.Op[P, R], params P) (r R, err error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	if a, is := any(params).(api.Answer); is && s.Demands != nil {
 		if err := s.Demands(ctx, p, a); err != nil {
-			return reply, err
+			return r, err
 		}
 	}
 	c, err := s.Dial(ctx, p)
 	if err != nil {
-		return reply, err
+		return r, err
 	}
 	defer c.Close()
-	return client.Call(ctx, c, m, params)
+	return socket.Call(ctx, c, o, params)
 }
 
 // Answer is what the node of a project answered.
@@ -83,7 +89,7 @@ type Answer[R any] struct {
 }
 
 // AskAll asks the nodes of all projects at once. The error is a sentence about projects that cannot be asked.
-func AskAll[P, R any](ctx context.Context, s *Site, m api.Method[P, R], params P) ([]Answer[R], string) {
+func AskAll[P, R any](ctx context.Context, s *Site, m op.Op[P, R], params P) ([]Answer[R], string) {
 	list, problem := s.Projects()
 	out := make([]Answer[R], len(list))
 	var all sync.WaitGroup

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
@@ -117,17 +116,6 @@ func SeeOther(w http.ResponseWriter, r *http.Request, to string) {
 		return
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
-}
-
-// JSON sends a value.
-func JSON(w http.ResponseWriter, v any) {
-	b, err := json.Marshal(v, json.Deterministic(true))
-	if err != nil {
-		http.Error(w, "this answer cannot be written: "+err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(b, '\n')) // a client that has gone reads nothing
 }
 
 // mediaType is the type of an asset; "" for a name that is none.

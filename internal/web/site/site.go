@@ -15,7 +15,7 @@ import (
 	"mycelium/internal/state"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/feed"
-	"mycelium/internal/web/openapi"
+	"mycelium/internal/op/rest"
 )
 
 // Options say whose projects are shown.
@@ -54,7 +54,7 @@ type Site struct {
 }
 
 // MaxForm bounds a form, in bytes.
-const MaxForm = 64 << 10
+const MaxForm = rest.MaxBody
 
 // Handler serves a request of a device that is signed in.
 type Handler func(w http.ResponseWriter, r *http.Request, d device.Device)
@@ -64,7 +64,7 @@ type Route struct {
 	Pattern string
 	Serve   Handler
 	Open    bool               // for everybody: it shows nothing of a person, and the device is the zero value
-	API     *openapi.Operation // of an operation of the API, see [Operation]; nil: a page
+	API     *rest.Operation // of an operation of the API, see [Operation]; nil: a page
 }
 
 // Link is a page in the navigation. Count is the address of how many things wait there, which is shown beside it; "": nothing is.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/swarmed"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"

@@ -1,13 +1,14 @@
 package swarm
 
 import (
-	"errors"
+	"cmp"
+	"context"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
+	"mycelium/internal/op/rest"
 	"mycelium/internal/state"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/monitor"
@@ -15,7 +16,6 @@ import (
 	"mycelium/internal/swarm/review"
 	"mycelium/internal/swarm/stats"
 	"mycelium/internal/web/device"
-	"mycelium/internal/web/openapi"
 	"mycelium/internal/web/site"
 )
 
@@ -67,78 +67,68 @@ type statsReply struct {
 	Stats   stats.Stats `json:"stats"`
 }
 
-// The bounds of ?limit=.
-const (
-	usualLogs = 50
-	mostLogs  = 1000
-)
+// usualLogs is how many events are sent if a request does not say it.
+const usualLogs = 50
 
-// answering is a route of the swarm for programs.
-func (s *room) answering(answer func(r *http.Request, o *opened, of *book.Session) (any, error)) site.Handler {
-	return func(w http.ResponseWriter, r *http.Request, _ device.Device) {
-		s.asked(w, r, func(o *opened, of *book.Session) {
-			v, err := answer(r, o, of)
-			if err != nil {
-				refuse(w, err)
-				return
-			}
-			site.JSON(w, v)
-		})
-	}
+// asking are the parameters of an operation about one session.
+type asking interface{ key() string }
+
+func (p ofSession) key() string { return p.Project }
+
+// answering is the route of an operation about the session of a project.
+func answering[P asking, R any](s *room, o rest.Operation, answer func(ctx context.Context, p P, o *opened, of *book.Session) (R, error)) site.Route {
+	return site.Operation(o, func(r *http.Request, _ device.Device, p P) (out R, err error) {
+		asked := s.asked(r.Context(), p.key(), func(o *opened, of *book.Session) { out, err = answer(r.Context(), p, o, of) })
+		return out, cmp.Or(asked, err)
+	})
 }
 
 // refuse answers a program with why it gets no answer.
 func refuse(w http.ResponseWriter, err error) {
-	site.Problem(w, failure.Of(err).Kind.HTTP(), err)
+	rest.Fail(w, failure.Of(err).Kind.HTTP(), err)
 }
 
-// asked opens the swarm of the project that a program asks about, reads its session, and calls f.
-func (s *room) asked(w http.ResponseWriter, r *http.Request, f func(o *opened, of *book.Session)) {
-	p, err := s.meant(r)
+// asked opens the swarm of the project with a key, reads its session, and calls f.
+func (s *room) asked(ctx context.Context, key string, f func(o *opened, of *book.Session)) error {
+	p, err := s.meant(ctx, key)
 	if err != nil {
-		refuse(w, err)
-		return
+		return err
 	}
-	o, err := s.open(r.Context(), p, "")
+	o, err := s.open(ctx, p, "")
 	if err != nil {
-		refuse(w, err)
-		return
+		return err
 	}
 	defer o.close()
-	of, err := current(r.Context(), o.Book)
+	of, err := current(ctx, o.Book)
 	if err != nil {
-		refuse(w, err)
-		return
+		return err
 	}
 	f(o, of)
+	return nil
 }
 
-// meant is the project that ?project= names, else the one whose session began last.
-func (s *room) meant(r *http.Request) (found state.Paths, err error) {
-	if key := r.URL.Query().Get("project"); key != "" {
-		p, known := s.Project(key)
-		if !known {
-			return p, failure.New(failure.NotFound, errors.New("there is no such project"), "GET /api/status lists the projects")
-		}
-		return p, nil
+// meant is the project with a key, or the one whose session began last if the key is empty.
+func (s *room) meant(ctx context.Context, key string) (found state.Paths, err error) {
+	if key != "" {
+		return s.Named(key)
 	}
 	list, _ := s.Projects()
 	var newest time.Time
 	err = errNoSession
 	for _, p := range list {
-		if l, problem := s.listed(r.Context(), p); problem == nil && l.Began.After(newest) {
+		if l, problem := s.listed(ctx, p); problem == nil && l.Began.After(newest) {
 			found, newest, err = p, l.Began, nil
 		}
 	}
 	return found, err
 }
 
-func (s *room) apiFeatures(r *http.Request, o *opened, of *book.Session) (any, error) {
+func (s *room) apiFeatures(_ context.Context, p withStatus, o *opened, of *book.Session) (featuresReply, error) {
 	out := featuresReply{site.Key(o.paths), of.ID, []*book.Feature{}}
-	want := book.State(r.URL.Query().Get("status"))
+	want := book.State(p.Status)
 	all := []book.State{book.Pending, book.Designing, book.Going, book.Queued, book.Waiting, book.Completed, book.Failed}
 	if want != "" && !slices.Contains(all, want) {
-		return nil, failure.Usagef("status is one of %q", all)
+		return out, failure.Usagef("status is one of %q", all)
 	}
 	for _, f := range of.Features {
 		if want == "" || f.State == want {
@@ -148,11 +138,11 @@ func (s *room) apiFeatures(r *http.Request, o *opened, of *book.Session) (any, e
 	return out, nil
 }
 
-func (s *room) apiWorkers(r *http.Request, o *opened, of *book.Session) (any, error) {
+func (s *room) apiWorkers(ctx context.Context, _ ofSession, o *opened, of *book.Session) (workersReply, error) {
 	out := workersReply{site.Key(o.paths), of.ID, []workerReply{}}
-	beats, err := ops.Heartbeats(r.Context(), o.Ops, of, s.Now())
+	beats, err := ops.Heartbeats(ctx, o.Ops, of, s.Now())
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	for _, f := range of.Features {
 		if a := f.Live(); a != nil {
@@ -162,38 +152,33 @@ func (s *room) apiWorkers(r *http.Request, o *opened, of *book.Session) (any, er
 	return out, nil
 }
 
-func (s *room) apiReviews(_ *http.Request, o *opened, of *book.Session) (any, error) {
+func (s *room) apiReviews(_ context.Context, _ ofSession, o *opened, of *book.Session) (reviewsReply, error) {
 	return reviewsReply{site.Key(o.paths), of.ID, review.Last(of)}, nil
 }
 
-func (s *room) apiLogs(r *http.Request, o *opened, of *book.Session) (any, error) {
-	limit := usualLogs
-	if v := r.URL.Query().Get("limit"); v != "" {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 1 || n > mostLogs {
-			return nil, failure.Usagef("limit is from 1 to %d", mostLogs)
-		}
-		limit = n
-	}
-	events, err := o.Events(r.Context(), of.ID, 0, limit)
+func (s *room) apiLogs(ctx context.Context, p withLimit, o *opened, of *book.Session) (logsReply, error) {
+	events, err := o.Events(ctx, of.ID, 0, cmp.Or(p.Limit, usualLogs))
 	return logsReply{site.Key(o.paths), of.ID, events}, err
 }
 
-func (s *room) apiStats(r *http.Request, o *opened, of *book.Session) (any, error) {
-	driver, err := o.Driver(r.Context(), of.ID)
+func (s *room) apiStats(ctx context.Context, _ ofSession, o *opened, of *book.Session) (statsReply, error) {
+	driver, err := o.Driver(ctx, of.ID)
 	return statsReply{site.Key(o.paths), of.ID, of.State, driver, stats.Of(of, s.Now())}, err
 }
 
 // apiOutput streams the output of the worker of a feature, or of a reviewer.
 func (s *room) apiOutput(name func(r *http.Request) string) site.Handler {
 	return func(w http.ResponseWriter, r *http.Request, d device.Device) {
-		s.asked(w, r, func(o *opened, of *book.Session) {
+		err := s.asked(r.Context(), r.URL.Query().Get("project"), func(o *opened, of *book.Session) {
 			if _, err := ops.Last(of, name(r)); err != nil {
 				refuse(w, failure.New(failure.NotFound, err, ""))
 				return
 			}
 			s.run(w, r, d, o, of, name(r), apiEvery)
 		})
+		if err != nil {
+			refuse(w, err)
+		}
 	}
 }
 
@@ -202,42 +187,36 @@ type ofSession struct {
 	Project string `query:"project" about:"key of the project, as /api/status has it; left out: the one whose session began last"`
 }
 
+type withStatus struct {
+	ofSession
+	Status string `query:"status" about:"only features in this state"`
+}
+
+type withLimit struct {
+	ofSession
+	Limit int `query:"limit" most:"1000"`
+}
+
 // apiRoutes are the routes for programs.
 func (s *room) apiRoutes() []site.Route {
-	type withStatus struct {
-		ofSession
-		Status string `query:"status" about:"only features in this state"`
-	}
-	type withLimit struct {
-		ofSession
-		Limit int `query:"limit" most:"1000"`
-	}
 	type ofFeature struct {
 		ofSession
-		Feature string `path:"featureId"`
+		Feature string `json:"featureId"`
 	}
 	type ofType struct {
 		ofSession
-		Type string `path:"type"`
+		Type string `json:"type"`
 	}
-	op := func(path, id, summary string) openapi.Operation {
-		return openapi.Operation{Method: http.MethodGet, Path: path, ID: id, Tag: "swarm", Summary: summary}
-	}
-	output := func(path, id, summary string, params any, name func(r *http.Request) string) site.Route {
-		o := op(path, id, summary)
-		o.Media = "text/event-stream"
-		return site.Described(o, s.apiOutput(name), params, "")
-	}
+	get := func(path, id, summary string) rest.Operation { return rest.Get(path, id, "swarm", summary) }
 	return []site.Route{
-		site.Described(op("/api/features", "features", "The features of a session"), s.answering(s.apiFeatures), withStatus{}, featuresReply{}),
-		site.Described(op("/api/workers", "workers", "The workers at work"), s.answering(s.apiWorkers), ofSession{}, workersReply{}),
-		site.Described(op("/api/review-workers", "reviewWorkers", "The reviews, with their findings"), s.answering(s.apiReviews), ofSession{},
-			reviewsReply{}),
-		site.Described(op("/api/logs", "logs", "What happened last in a session"), s.answering(s.apiLogs), withLimit{}, logsReply{}),
-		site.Described(op("/api/stats", "stats", "The figures of a session"), s.answering(s.apiStats), ofSession{}, statsReply{}),
-		output("/api/workers/{featureId}/output", "workerOutput", "The terminal of a worker", ofFeature{},
-			func(r *http.Request) string { return r.PathValue("featureId") }),
-		output("/api/review-workers/{type}/output", "reviewOutput", "The terminal of a reviewer", ofType{},
-			func(r *http.Request) string { return review.Label(r.PathValue("type")) }),
+		answering(s, get("/api/features", "features", "The features of a session"), s.apiFeatures),
+		answering(s, get("/api/workers", "workers", "The workers at work"), s.apiWorkers),
+		answering(s, get("/api/review-workers", "reviewWorkers", "The reviews, with their findings"), s.apiReviews),
+		answering(s, get("/api/logs", "logs", "What happened last in a session"), s.apiLogs),
+		answering(s, get("/api/stats", "stats", "The figures of a session"), s.apiStats),
+		site.Streaming(get("/api/workers/{featureId}/output", "workerOutput", "The terminal of a worker"),
+			s.apiOutput(func(r *http.Request) string { return r.PathValue("featureId") }), ofFeature{}),
+		site.Streaming(get("/api/review-workers/{type}/output", "reviewOutput", "The terminal of a reviewer"),
+			s.apiOutput(func(r *http.Request) string { return review.Label(r.PathValue("type")) }), ofType{}),
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/ops"

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"mycelium/internal/node/acts"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/run/pane"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ops"

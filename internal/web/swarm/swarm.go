@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"mycelium/internal/config"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/swarmed"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
 	"mycelium/internal/swarm/book"

@@ -12,8 +12,8 @@ import (
 
 	"mycelium/internal/config/toolindex"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
-	"mycelium/internal/state"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/site"
@@ -94,7 +94,7 @@ func (s room) show(w http.ResponseWriter, r *http.Request, status int, d device.
 	}
 	if at != nil {
 		shown.Key = site.Key(*at)
-		known, err := site.Ask(r.Context(), s.Site, *at, api.ToolsKnown, api.None{})
+		known, err := site.Ask(r.Context(), s.Site, *at, api.ToolsKnown, op.None{})
 		if err != nil {
 			shown.Problem = cmp.Or(shown.Problem, text.Visible(text.Describe(err)))
 		} else {
@@ -164,7 +164,7 @@ func (s room) sync(w http.ResponseWriter, r *http.Request, d device.Device) {
 		s.show(w, r, http.StatusNotFound, d, toolList{Problem: "There is no such project."})
 		return
 	}
-	done, err := s.syncProject(r, p)
+	done, err := site.AskWithin(r.Context(), s.Site, p, syncWithin, api.ToolsSync, op.None{})
 	if err != nil {
 		s.show(w, r, failure.Of(err).Kind.HTTP(), d, toolList{Problem: "Nothing was written. " + text.Visible(text.Describe(err))})
 		return
@@ -179,9 +179,4 @@ func (s room) sync(w http.ResponseWriter, r *http.Request, d device.Device) {
 		return
 	}
 	site.SeeOther(w, r, "/tools?synced&project="+url.QueryEscape(site.Key(p)))
-}
-
-// syncProject asks the servers of a project and writes the index, as myc tools sync does.
-func (s room) syncProject(r *http.Request, p state.Paths) (api.SyncedTools, error) {
-	return site.AskWithin(r.Context(), s.Site, p, syncWithin, api.ToolsSync, api.None{})
 }

@@ -12,11 +12,12 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"mycelium/internal/node/api"
+	"mycelium/internal/op"
+	"mycelium/internal/op/rest"
 	"mycelium/internal/policy"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
-	"mycelium/internal/web/openapi"
 	"mycelium/internal/web/site"
 )
 
@@ -27,9 +28,7 @@ var pages embed.FS
 func Room() site.Room {
 	return site.Room{Pages: pages, Nav: []site.Link{{Href: "/why", Text: "Why?"}}, Routes: func(s *site.Site) []site.Route {
 		r := room{s}
-		return []site.Route{{Pattern: "GET /why", Serve: r.ask}, site.Described(
-			openapi.Operation{Method: http.MethodGet, Path: "/api/why", ID: "why", Tag: "policy", Summary: "Why a call is decided as it is"}, r.api,
-			asking{}, api.Explained{})}
+		return []site.Route{{Pattern: "GET /why", Serve: r.ask}, site.Operation(rest.Get("/api/why", "why", "policy", "Why a call is decided as it is"), r.api)}
 	}}
 }
 
@@ -108,7 +107,7 @@ func (s room) ask(w http.ResponseWriter, r *http.Request, d device.Device) {
 
 // choices fills in what there is to choose from.
 func (s room) choices(r *http.Request, p state.Paths, shown *asked, q api.Question) {
-	list, err := site.Ask(r.Context(), s.Site, p, api.RolesList, api.None{})
+	list, err := site.Ask(r.Context(), s.Site, p, api.RolesList, op.None{})
 	if err != nil {
 		shown.Problem = cmp.Or(shown.Problem, text.Visible(text.Describe(err)))
 		return
@@ -123,7 +122,7 @@ func (s room) choices(r *http.Request, p state.Paths, shown *asked, q api.Questi
 	for _, k := range slices.Compact(skills) {
 		shown.Skills = append(shown.Skills, site.Choice{Value: k, Text: text.OneLine(k), Chosen: slices.Contains(q.Skills, k)})
 	}
-	known, err := site.Ask(r.Context(), s.Site, p, api.ToolsKnown, api.None{})
+	known, err := site.Ask(r.Context(), s.Site, p, api.ToolsKnown, op.None{})
 	if err != nil {
 		shown.Problem = cmp.Or(shown.Problem, text.Visible(text.Describe(err)))
 	}
@@ -187,12 +186,10 @@ type asking struct {
 	Skill   []string `query:"skill"`
 }
 
-func (s room) api(w http.ResponseWriter, r *http.Request, _ device.Device) {
-	site.Reply(w, func() (api.Explained, error) {
-		p, err := s.Named(r)
-		if err != nil {
-			return api.Explained{}, err
-		}
-		return site.Ask(r.Context(), s.Site, p, api.Why, question(r))
-	})
+func (s room) api(r *http.Request, _ device.Device, p asking) (api.Explained, error) {
+	at, err := s.Named(p.Project)
+	if err != nil {
+		return api.Explained{}, err
+	}
+	return site.Ask(r.Context(), s.Site, at, api.Why, question(r))
 }

@@ -17,6 +17,7 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/talks"
+	"mycelium/internal/op"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
@@ -74,10 +75,10 @@ type work struct {
 
 // workOf asks a node what is at work.
 func workOf(ctx context.Context, s *site.Site, p state.Paths) (w work, err error) {
-	if w.Agents, err = site.Ask(ctx, s, p, api.Runs, api.None{}); err != nil {
+	if w.Agents, err = site.Ask(ctx, s, p, api.Runs, op.None{}); err != nil {
 		return w, err
 	}
-	w.Sessions, err = site.Ask(ctx, s, p, api.SessionList, api.None{})
+	w.Sessions, err = site.Ask(ctx, s, p, api.SessionList, op.None{})
 	return w, err
 }
 
@@ -92,7 +93,7 @@ func Digest(ctx context.Context, s *site.Site, p state.Paths) (string, error) {
 }
 
 func (s room) home(w http.ResponseWriter, r *http.Request, d device.Device) {
-	list, problem := site.AskAll(r.Context(), s.Site, api.Status, api.None{})
+	list, problem := site.AskAll(r.Context(), s.Site, api.Status, op.None{})
 	shown := overview{Problem: problem}
 	for _, a := range list {
 		switch {
@@ -134,7 +135,7 @@ func (s room) recorded(ctx context.Context, p state.Paths) (w work, err error) {
 	if w, err = workOf(ctx, s.Site, p); err != nil {
 		return w, err
 	}
-	if w.Waiting, err = site.Ask(ctx, s.Site, p, api.ApprovalsList, api.None{}); err != nil {
+	if w.Waiting, err = site.Ask(ctx, s.Site, p, api.ApprovalsList, op.None{}); err != nil {
 		return w, err
 	}
 	now := s.Now()

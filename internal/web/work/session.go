@@ -16,6 +16,7 @@ import (
 	"mycelium/internal/gate/session"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/talks"
+	"mycelium/internal/op"
 	"mycelium/internal/run/book"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
@@ -101,11 +102,11 @@ func (s room) knownOf(ctx context.Context, p state.Paths, id string) known {
 	k := known{id: id, lanes: lanesOf(p, id, nil)}
 	var err error
 	if k.all, err = workOf(ctx, s.Site, p); err == nil {
-		k.all.Waiting, err = site.Ask(ctx, s.Site, p, api.ApprovalsList, api.None{})
+		k.all.Waiting, err = site.Ask(ctx, s.Site, p, api.ApprovalsList, op.None{})
 	}
 	if err == nil {
 		var st api.StatusReply
-		st, err = site.Ask(ctx, s.Site, p, api.Status, api.None{})
+		st, err = site.Ask(ctx, s.Site, p, api.Status, op.None{})
 		k.all.Alive = st.Agents
 	}
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"mycelium/internal/hook/door"
 	"mycelium/internal/keeper"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/sandbox"
 )
 

@@ -12,7 +12,7 @@ import (
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/hook/install"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

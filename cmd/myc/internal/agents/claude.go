@@ -17,8 +17,8 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/config/scaffold"
 	"mycelium/internal/harness"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 )
 
 // claudeCmd is myc claude.

@@ -24,7 +24,7 @@ import (
 	"mycelium/internal/hook/install"
 	"mycelium/internal/hook/web"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 )
 

@@ -10,6 +10,7 @@ import (
 	"mycelium/internal/audit/index"
 	"mycelium/internal/harness"
 	"mycelium/internal/node/api"
+	"mycelium/internal/op"
 )
 
 // ending tells what happened in a session that was started here.
@@ -64,7 +65,7 @@ func (e *ending) runs(ctx context.Context) (cost float64, heard, known bool) {
 		return 0, false, false
 	}
 	defer c.Close()
-	runs, err := base.Call(ctx, c, api.Runs, api.None{})
+	runs, err := base.Call(ctx, c, api.Runs, op.None{})
 	if err != nil {
 		return 0, false, false
 	}

@@ -11,7 +11,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook/install"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/sandbox/light"
 	"mycelium/internal/text"

@@ -15,7 +15,7 @@ import (
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // Launch has the parts with which an agent is started, so that it works under the policy: a session, our hook, and the gateway as its only MCP

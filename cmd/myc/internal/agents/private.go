@@ -12,7 +12,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/harness"
 	"mycelium/internal/node/agentshell"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // privateFiles gives an agent its configuration for this project, with our hook and the gateway, and has our program stand in the place of

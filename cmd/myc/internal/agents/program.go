@@ -8,7 +8,7 @@ import (
 
 	"mycelium/internal/harness"
 	"mycelium/internal/hook/install"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/sandbox/light"
 )
 

@@ -7,9 +7,9 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/harness"
 	"mycelium/internal/hook/install"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/ungoverned"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

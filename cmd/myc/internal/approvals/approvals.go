@@ -13,7 +13,8 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/approval"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 
@@ -90,7 +91,7 @@ func oneOf(word string, known ...string) error {
 
 // pending returns the requests that wait.
 func (a *app) pending(ctx context.Context) ([]approval.Request, error) {
-	return base.Operate(ctx, a.App, api.ApprovalsList, api.None{})
+	return base.Operate(ctx, a.App, api.ApprovalsList, op.None{})
 }
 
 func (a *app) approvalsList(ctx context.Context) error {

@@ -9,7 +9,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/approval"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 func (a *app) approvalsModeCmd() *cobra.Command {

@@ -16,7 +16,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
 	"mycelium/internal/audit/index"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // app is the program with the commands of this family.

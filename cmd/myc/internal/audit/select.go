@@ -11,7 +11,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/audit/index"
 	"mycelium/internal/harness"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 	"mycelium/internal/text"

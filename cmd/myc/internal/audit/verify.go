@@ -15,7 +15,7 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/node"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

@@ -13,8 +13,9 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/node"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/client"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
+	"mycelium/internal/op/socket"
 )
 
 // AnswerWithin is how long the node of a project may take to answer a connection. It keeps a frozen node from freezing every command.
@@ -173,12 +174,12 @@ func (a *App) detached(dir string, args []string) (argv, environ []string, err e
 }
 
 // Call sends a request to the node.
-func Call[P, R any](ctx context.Context, c *Client, m api.Method[P, R], p P) (R, error) {
-	return client.Call(ctx, c.conn, m, p)
+func Call[P, R any](ctx context.Context, c *Client, m op.Op[P, R], p P) (R, error) {
+	return socket.Call(ctx, c.conn, m, p)
 }
 
 // Operate sends a request that only a person may make. An agent is refused here, and again by the node.
-func Operate[P, R any](ctx context.Context, a *App, m api.Method[P, R], p P) (reply R, err error) {
+func Operate[P, R any](ctx context.Context, a *App, m op.Op[P, R], p P) (reply R, err error) {
 	if err := a.NeedPerson(m.Act); err != nil {
 		return reply, err
 	}
@@ -191,7 +192,7 @@ func Operate[P, R any](ctx context.Context, a *App, m api.Method[P, R], p P) (re
 }
 
 // Stream sends a request whose connection then carries something else. It ends the use of the client for requests.
-func Stream[P, R any](ctx context.Context, c *Client, m api.Method[P, R], p P) (conn net.Conn, reply R, err error) {
+func Stream[P, R any](ctx context.Context, c *Client, m op.Op[P, R], p P) (conn net.Conn, reply R, err error) {
 	conn, err = c.conn.Stream(ctx, m.Name, p, &reply)
 	return conn, reply, failure.FromRPC(err)
 }
@@ -199,7 +200,7 @@ func Stream[P, R any](ctx context.Context, c *Client, m api.Method[P, R], p P) (
 // HandOver gives the node the variables that mycelium.yaml names under env, with their values here: ${VAR} in server entries expands
 // from them.
 func (a *App) HandOver(ctx context.Context, c *Client) error {
-	names, err := Call(ctx, c, api.EnvironNames, api.None{})
+	names, err := Call(ctx, c, api.EnvironNames, op.None{})
 	if err != nil || len(names) == 0 {
 		return err
 	}

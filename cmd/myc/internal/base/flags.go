@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // nameFlags are the flags that take names. They mean the same in every command.

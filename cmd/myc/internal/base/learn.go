@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mycelium/internal/node/api"
+	"mycelium/internal/op"
 	"mycelium/internal/text"
 )
 
@@ -25,7 +26,7 @@ func (a *App) LearnPending(ctx context.Context, c *Client) error {
 // LearnAll asks every server what it offers.
 func (a *App) LearnAll(ctx context.Context, c *Client) error {
 	progress := Tell(a.Err, "asking the servers what they offer", "")
-	learned, err := Call(ctx, c, api.Learn, api.None{})
+	learned, err := Call(ctx, c, api.Learn, op.None{})
 	progress.End()
 	if err != nil {
 		return err

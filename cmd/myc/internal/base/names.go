@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"mycelium/internal/config"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 )
 
 // named is an error if files that wait to be accepted name what does not exist, in a place where what is in force does not: what nobody

@@ -3,8 +3,8 @@ package base
 import (
 	"fmt"
 
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/fence"
+	"mycelium/internal/op/failure"
 )
 
 // NeedPerson refuses an act of an operator to an agent.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )

@@ -4,7 +4,8 @@ import (
 	"context"
 
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 )
 
 // Reload makes a running daemon read the files again, which it does on its own a moment later.
@@ -14,7 +15,7 @@ func Reload(ctx context.Context, a *App) error {
 		return err
 	}
 	defer c.Close()
-	if _, err := Call(ctx, c, api.Reload, api.None{}); err != nil {
+	if _, err := Call(ctx, c, api.Reload, op.None{}); err != nil {
 		return failure.New(failure.Config, err, "myc doctor shows what is wrong")
 	}
 	return nil

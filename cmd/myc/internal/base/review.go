@@ -10,9 +10,9 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/config/meaning"
 	"mycelium/internal/node/acts"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/waits"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/skill"
 	"mycelium/internal/text"
 )

@@ -14,7 +14,7 @@ import (
 	"mycelium/internal/config/scaffold"
 	"mycelium/internal/config/shipped"
 	"mycelium/internal/config/source"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

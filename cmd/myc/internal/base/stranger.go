@@ -7,7 +7,7 @@ import (
 
 	"mycelium/internal/daemon"
 	"mycelium/internal/node"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

@@ -8,14 +8,15 @@ import (
 
 	"mycelium/internal/config/restart"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 
 // RefusedBroken returns why a tool was refused, if no tool is there at all because a file does not load: then the tool is not unknown.
 // Otherwise it is nil, and what is wrong besides was said, as by [App.WarnBroken].
 func (a *App) RefusedBroken(ctx context.Context, c *Client, tool string) error {
-	s, err := Call(ctx, c, api.Status, api.None{})
+	s, err := Call(ctx, c, api.Status, op.None{})
 	if err != nil {
 		s = api.StatusReply{} // the refusal itself is said anyway
 	}
@@ -30,7 +31,7 @@ func (a *App) RefusedBroken(ctx context.Context, c *Client, tool string) error {
 
 // WarnBroken says on stderr that a file does not load or that no call runs, which may be why something is hidden or refused.
 func (a *App) WarnBroken(ctx context.Context, c *Client) {
-	if s, err := Call(ctx, c, api.Status, api.None{}); err == nil {
+	if s, err := Call(ctx, c, api.Status, op.None{}); err == nil {
 		a.warn(s)
 	}
 }
@@ -55,11 +56,11 @@ func (a *App) TellRestart(ctx context.Context) {
 	defer c.Close()
 	short, cancel := context.WithTimeout(ctx, AnswerWithin)
 	defer cancel()
-	if _, err := Call(short, c, api.Reload, api.None{}); err != nil {
+	if _, err := Call(short, c, api.Reload, op.None{}); err != nil {
 		warnOld(a.Err, err)
 		return
 	}
-	if s, err := Call(short, c, api.Status, api.None{}); err == nil && len(s.Restart) > 0 {
+	if s, err := Call(short, c, api.Status, op.None{}); err == nil && len(s.Restart) > 0 {
 		fmt.Fprintf(a.Err, "myc: without effect before a restart of the daemon: %s\nhint: %s\n", strings.Join(s.Restart, ", "),
 			restart.How(s.Daemon.Addr != ""))
 	}

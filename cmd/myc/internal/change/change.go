@@ -14,8 +14,8 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config"
 	"mycelium/internal/config/meaning"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 )
 
 // File is one change of a file.

@@ -13,9 +13,9 @@ import (
 	"mycelium/cmd/myc/internal/engine"
 	"mycelium/internal/audit"
 	"mycelium/internal/node/acts"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/talks"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/store"
 	"mycelium/internal/transcript"
 )

@@ -12,9 +12,9 @@ import (
 	"mycelium/internal/approval"
 	"mycelium/internal/harness/history"
 	"mycelium/internal/model"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/talks"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 	"mycelium/internal/transcript"
 )

@@ -20,7 +20,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/config/shipped"
 	"mycelium/internal/config/source"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

@@ -14,7 +14,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/model"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 )
 

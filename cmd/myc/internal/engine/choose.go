@@ -6,7 +6,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/harness"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // The engines.

@@ -9,7 +9,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/agent"
 	"mycelium/internal/agent/journal"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 	"mycelium/internal/transcript"
 )

@@ -13,7 +13,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/memory"
 	"mycelium/internal/node/acts"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 func (a *app) editCmd() *cobra.Command {

@@ -18,7 +18,7 @@ import (
 	"mycelium/internal/memory"
 	"mycelium/internal/memory/exchange"
 	"mycelium/internal/node/acts"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

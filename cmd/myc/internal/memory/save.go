@@ -12,8 +12,8 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/memory"
 	"mycelium/internal/node/acts"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )

@@ -15,7 +15,7 @@ import (
 	"mycelium/internal/agent/handoff"
 	"mycelium/internal/approval"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

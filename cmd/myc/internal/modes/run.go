@@ -18,7 +18,7 @@ import (
 	"mycelium/internal/agent"
 	"mycelium/internal/agent/fleet"
 	"mycelium/internal/approval"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/gate/facts"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/skill"
 	"mycelium/internal/text"
 )

@@ -6,8 +6,8 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/cmd/myc/internal/question"
 	"mycelium/internal/hook"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/spawned"
+	"mycelium/internal/op/failure"
 )
 
 // SubAgent is the command that the daemon starts for a call of spawn_sub_agent. Its session is that of the token in its environment, and

@@ -15,7 +15,7 @@ import (
 	"mycelium/cmd/myc/internal/question"
 	"mycelium/cmd/myc/internal/repl"
 	"mycelium/internal/agent/handoff"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/hook/install"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/why"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )

@@ -11,9 +11,9 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit"
 	"mycelium/internal/config/meaning"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/replay"
+	"mycelium/internal/op/failure"
 )
 
 func (a *app) policyReplay() *cobra.Command {

@@ -12,7 +12,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/config/rules"
 	"mycelium/internal/config/source"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/policy/box"
 	"mycelium/internal/policy/policytest"

@@ -15,8 +15,9 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/config/restart"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 
@@ -120,7 +121,7 @@ func (a *app) doctorDaemon(ctx context.Context, v *project.View, add base.Report
 		return
 	}
 	defer c.Close()
-	s, err := base.Call(ctx, c, api.Status, api.None{})
+	s, err := base.Call(ctx, c, api.Status, op.None{})
 	if err != nil {
 		add("problem", "daemon", err.Error(), "myc stop -f ends it")
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // Edit is `myc edit`.

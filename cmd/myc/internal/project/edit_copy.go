@@ -11,8 +11,8 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

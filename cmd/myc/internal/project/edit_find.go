@@ -8,7 +8,7 @@ import (
 
 	"mycelium/internal/config"
 	"mycelium/internal/config/source"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

@@ -16,7 +16,7 @@ import (
 	"mycelium/internal/config/scaffold"
 	"mycelium/internal/config/source"
 	"mycelium/internal/harness"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // InstallHook puts the hook into the project's configuration of an agent. anywhere is --unsafe-program.

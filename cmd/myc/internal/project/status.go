@@ -18,6 +18,7 @@ import (
 	"mycelium/internal/config/restart"
 	"mycelium/internal/daemon"
 	"mycelium/internal/node/api"
+	"mycelium/internal/op"
 	"mycelium/internal/state"
 	"mycelium/internal/store"
 	"mycelium/internal/text"
@@ -165,7 +166,7 @@ func (a *app) statusReply(ctx context.Context) (api.StatusReply, error) {
 	}
 	if c != nil {
 		defer c.Close()
-		return base.Call(ctx, c, api.Status, api.None{})
+		return base.Call(ctx, c, api.Status, op.None{})
 	}
 	v, err := a.OpenView()
 	if err != nil {

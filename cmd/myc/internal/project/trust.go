@@ -8,7 +8,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/sandbox/light"
 )
 

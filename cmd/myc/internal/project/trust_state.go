@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/relocate"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 )

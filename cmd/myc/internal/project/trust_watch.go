@@ -11,8 +11,9 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/config"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 
@@ -138,7 +139,7 @@ func (w *trustWatch) agents(ctx context.Context, p *config.Project) string {
 		return "it cannot be told whether an agent works, because no daemon runs"
 	}
 	defer client.Close()
-	live, err := base.Call(ctx, client, api.SessionList, api.None{})
+	live, err := base.Call(ctx, client, api.SessionList, op.None{})
 	switch {
 	case err != nil:
 		return "it cannot be told whether an agent works: " + err.Error()

@@ -13,6 +13,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op"
 	"mycelium/internal/text"
 )
 
@@ -52,7 +53,7 @@ func (a *app) losses(ctx context.Context, next, last *project.View) (out []sessi
 		return nil
 	}
 	defer c.Close()
-	live, err := base.Call(ctx, c, api.SessionList, api.None{})
+	live, err := base.Call(ctx, c, api.SessionList, op.None{})
 	if err != nil {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

@@ -17,8 +17,8 @@ import (
 	"mycelium/internal/agent"
 	"mycelium/internal/agent/structured"
 	"mycelium/internal/approval"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

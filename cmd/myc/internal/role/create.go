@@ -14,8 +14,8 @@ import (
 	"mycelium/cmd/myc/internal/project"
 	"mycelium/internal/config/rolefile"
 	"mycelium/internal/config/source"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/roles"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 )
 

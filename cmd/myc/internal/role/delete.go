@@ -8,9 +8,10 @@ import (
 	"mycelium/cmd/myc/internal/change"
 	"mycelium/internal/config/rolefile"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/roles"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 
@@ -67,7 +68,7 @@ func (a *app) references(ctx context.Context, role string) ([]project.Reference,
 		return nil, err
 	}
 	defer v.Close()
-	live, err := base.Operate(ctx, a.App, api.SessionList, api.None{})
+	live, err := base.Operate(ctx, a.App, api.SessionList, op.None{})
 	if err != nil {
 		return nil, err
 	}

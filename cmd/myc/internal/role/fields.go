@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mycelium/internal/config/rolefile"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 )
 

@@ -12,8 +12,8 @@ import (
 	"mycelium/internal/config/accept"
 	"mycelium/internal/config/meaning"
 	"mycelium/internal/config/source"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/roles"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

@@ -9,9 +9,8 @@ import (
 	"strconv"
 
 	"mycelium/cmd/myc/internal/change"
-
 	"mycelium/internal/config/accept"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // restore writes a version of a role's file again.

@@ -9,7 +9,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // Commands are `myc roles create`, edit, delete, history and restore.

@@ -8,7 +8,7 @@ import (
 
 	"mycelium/cmd/myc/internal/change"
 	"mycelium/internal/config"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // TestChangedMeanwhile: a file that is no longer what was looked at is not overwritten, nor removed.

@@ -8,6 +8,7 @@ import (
 	"mycelium/internal/harness"
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op"
 	"mycelium/internal/policy"
 )
 
@@ -70,13 +71,13 @@ func skillChanges(ctx context.Context, a *base.App) (out []string) {
 }
 
 // running asks the daemon, where one runs.
-func running[R any](ctx context.Context, a *base.App, m api.Method[api.None, []R]) []R {
+func running[R any](ctx context.Context, a *base.App, m op.Op[op.None, []R]) []R {
 	c, err := a.Running(ctx)
 	if err != nil || c == nil {
 		return nil
 	}
 	defer c.Close()
-	list, _ := base.Call(ctx, c, m, api.None{})
+	list, _ := base.Call(ctx, c, m, op.None{})
 	return list
 }
 

@@ -36,8 +36,8 @@ import (
 	"mycelium/cmd/myc/internal/swarm"
 	"mycelium/cmd/myc/internal/tools"
 	"mycelium/cmd/myc/internal/web"
-	"mycelium/internal/node/failure"
 	loaded "mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

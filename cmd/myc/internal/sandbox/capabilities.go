@@ -10,9 +10,9 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/hook/install"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/cause"

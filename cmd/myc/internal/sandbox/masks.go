@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/registry"
 	"mycelium/internal/sandbox"
 	"mycelium/internal/sandbox/proxy"

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 
 	"mycelium/internal/config"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/sandbox"
 )
 

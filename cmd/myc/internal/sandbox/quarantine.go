@@ -9,8 +9,8 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config"
 	"mycelium/internal/node/acts"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/sandbox/quarantine"
 	"mycelium/internal/text"
 )

@@ -11,7 +11,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/hook/install"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 	"mycelium/internal/text"
 )

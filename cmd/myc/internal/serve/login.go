@@ -13,7 +13,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"mycelium/internal/backend/oauth"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // listenAddress returns the loopback address on which to listen for a redirect.

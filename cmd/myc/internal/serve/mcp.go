@@ -13,7 +13,7 @@ import (
 	"mycelium/internal/hook"
 	"mycelium/internal/node"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // Front is a command `mcp` of a family that has a built-in server: it serves just the tools of that server, under their bare names, to one

@@ -17,9 +17,10 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/node"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/client"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
+	"mycelium/internal/op/socket"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )
@@ -149,7 +150,7 @@ func (a *app) serveBackground(ctx context.Context, o serveOptions) error {
 		return err
 	}
 	defer c.Close()
-	s, err := base.Call(ctx, c, api.Status, api.None{})
+	s, err := base.Call(ctx, c, api.Status, op.None{})
 	if err != nil {
 		return err
 	}
@@ -201,7 +202,7 @@ func (a *app) mayReplace(ctx context.Context, c *base.Client) error {
 	if err != nil {
 		return err
 	}
-	s, err := base.Call(ctx, c, api.Status, api.None{})
+	s, err := base.Call(ctx, c, api.Status, op.None{})
 	pid, kind, _ := daemon.Owning(paths)
 	switch {
 	case err != nil:
@@ -226,16 +227,16 @@ func (a *app) askToLeave(ctx context.Context, c *daemon.Client, of daemon.Kind) 
 	case err != nil:
 		return err
 	case of != "":
-		_, err = client.Call(ctx, c, api.GiveWay, api.None{})
+		_, err = socket.Call(ctx, c, api.GiveWay, op.None{})
 		return err
 	}
-	s, err := client.Call(ctx, c, api.Status, api.None{})
+	s, err := socket.Call(ctx, c, api.Status, op.None{})
 	switch {
 	case err != nil:
 		return err
 	case s.Daemon.Addr != "":
 		return daemon.ErrOwned
 	}
-	_, err = client.Call(ctx, c, api.Stop, api.None{})
+	_, err = socket.Call(ctx, c, api.Stop, op.None{})
 	return err
 }

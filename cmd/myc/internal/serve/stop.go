@@ -13,8 +13,9 @@ import (
 	"mycelium/internal/daemon"
 	"mycelium/internal/keeper"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 )
 
 func (a *app) stopCmd() *cobra.Command {
@@ -90,7 +91,7 @@ func (a *app) stop(ctx context.Context, force bool) error {
 	default:
 		short, cancel := context.WithTimeout(ctx, base.AnswerWithin)
 		defer cancel()
-		_, err = base.Call(short, c, api.Stop, api.None{})
+		_, err = base.Call(short, c, api.Stop, op.None{})
 		c.Close()
 		if err == nil {
 			err = a.awaitEnd(ctx, paths, c.Owner, within)

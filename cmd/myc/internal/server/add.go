@@ -13,7 +13,7 @@ import (
 	"mycelium/internal/config"
 	"mycelium/internal/config/servers"
 	"mycelium/internal/credential"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

@@ -16,8 +16,8 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/yamlfile"
 )
 

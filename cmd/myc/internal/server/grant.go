@@ -14,7 +14,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/config/shipped"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/skill"
 	"mycelium/internal/yamlfile"
 )

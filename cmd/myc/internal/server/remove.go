@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"mycelium/internal/backend"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/yamlfile"
 )
 

@@ -11,7 +11,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/backend"
 	"mycelium/internal/config/servers"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // app is the program with the commands of this family.

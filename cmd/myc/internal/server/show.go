@@ -11,8 +11,8 @@ import (
 	"mycelium/internal/backend"
 	"mycelium/internal/backend/oauth"
 	"mycelium/internal/config/toolindex"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/text"
 )

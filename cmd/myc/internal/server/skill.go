@@ -10,8 +10,8 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 )
 

@@ -11,7 +11,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 func (a *app) sessionNewCmd() *cobra.Command {

@@ -13,8 +13,9 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/gate/session"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op"
+	"mycelium/internal/op/failure"
 )
 
 // app is the program with the commands of this family.
@@ -53,7 +54,7 @@ func (a *app) sessionCmd() *cobra.Command {
 
 // sessions returns the live sessions.
 func (a *app) sessions(ctx context.Context) ([]session.Summary, error) {
-	return base.Operate(ctx, a.App, api.SessionList, api.None{})
+	return base.Operate(ctx, a.App, api.SessionList, op.None{})
 }
 
 func (a *app) sessionList(ctx context.Context) error {

@@ -11,7 +11,7 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config/settings"
 	"mycelium/internal/credential"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

@@ -10,7 +10,7 @@ import (
 	"mycelium/cmd/myc/internal/server"
 	"mycelium/internal/config"
 	"mycelium/internal/config/settings"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

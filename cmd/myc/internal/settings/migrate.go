@@ -15,8 +15,8 @@ import (
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config/migrate"
 	"mycelium/internal/config/source"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 )
 

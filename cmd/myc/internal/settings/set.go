@@ -17,8 +17,8 @@ import (
 	"mycelium/internal/config/meaning"
 	"mycelium/internal/config/settings"
 	"mycelium/internal/config/source"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/yamlfile"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/cmd/myc/internal/project"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 )
 
 // app is the program with the commands of this family.

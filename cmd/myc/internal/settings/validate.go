@@ -3,8 +3,8 @@ package settings
 import (
 	"fmt"
 
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

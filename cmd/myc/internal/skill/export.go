@@ -13,7 +13,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/atomicfile"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/skill"
 	"mycelium/internal/text"
 	"mycelium/internal/yamlfile"

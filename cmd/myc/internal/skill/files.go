@@ -17,7 +17,7 @@ import (
 	"mycelium/cmd/myc/internal/server"
 	"mycelium/internal/atomicfile"
 	"mycelium/internal/config/shipped"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 )

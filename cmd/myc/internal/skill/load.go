@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/skill"
 	"mycelium/internal/text"

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 )
 
 // noSkill says that there is no such skill, or why the file that declares it does not load.

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"mycelium/internal/config"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/skill"
 )
 

@@ -10,8 +10,8 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/backend/pin"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 

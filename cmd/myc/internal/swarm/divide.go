@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"mycelium/cmd/myc/internal/swarm/open"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/swarmed"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/material"
 	"mycelium/internal/swarm/plan"

@@ -11,7 +11,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/cmd/myc/internal/swarm/open"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/swarm/ground"
 	"mycelium/internal/swarm/ops"
 	"mycelium/internal/text"

@@ -12,8 +12,8 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/cmd/myc/internal/swarm/open"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/swarmed"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ops"
 	"mycelium/internal/swarm/plan"

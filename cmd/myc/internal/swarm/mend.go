@@ -9,7 +9,7 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/cmd/myc/internal/swarm/open"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/review"
 )

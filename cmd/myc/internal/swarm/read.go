@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"mycelium/cmd/myc/internal/swarm/open"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/swarm/plan"
 	"mycelium/internal/swarm/planning"

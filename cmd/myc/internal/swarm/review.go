@@ -10,7 +10,7 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/cmd/myc/internal/swarm/drive"
 	"mycelium/cmd/myc/internal/swarm/open"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/review"
 	"mycelium/internal/text"

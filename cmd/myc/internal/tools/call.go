@@ -14,7 +14,7 @@ import (
 	"mycelium/internal/harness"
 	"mycelium/internal/hook"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/policy"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/text"

@@ -7,7 +7,7 @@ import (
 
 	"rsc.io/qr"
 
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 	"mycelium/internal/web"
 	"mycelium/internal/web/served"

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/node/failure"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 	"mycelium/internal/web"
 	"mycelium/internal/web/certificate"

@@ -11,8 +11,8 @@ import (
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/audit/index"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/project"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/state"
 	"mycelium/internal/web"
 	"mycelium/internal/web/served"

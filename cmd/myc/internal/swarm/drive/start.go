@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/swarm/open"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/swarmed"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/swarm/book"
 	"mycelium/internal/swarm/ops"
 )

@@ -11,9 +11,9 @@ import (
 	"mycelium/cmd/myc/internal/agents"
 	"mycelium/internal/agent"
 	"mycelium/internal/keeper"
-	"mycelium/internal/node/failure"
 	"mycelium/internal/node/sandboxed"
 	"mycelium/internal/node/swarmed"
+	"mycelium/internal/op/failure"
 	"mycelium/internal/swarm/worker"
 	"mycelium/internal/text"
 )

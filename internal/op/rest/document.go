@@ -1,11 +1,12 @@
-// Package openapi describes the operations of the API: it writes an OpenAPI 3.1 document from their Go types, so that the document says
-// what the program does.
-package openapi
+// Package rest is the face of operations for programs: it reads their parameters from HTTP requests, answers with JSON or with a problem
+// (RFC 9457), and describes them in a document (OpenAPI 3.1). The document is written from the Go types, so that it says what the program
+// does.
+package rest
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
+	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
@@ -14,33 +15,58 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"mycelium/internal/yamlfile"
+	"mycelium/internal/op"
 )
 
-// Operation is one operation of the API. Its types are what it takes and what it answers with:
-//
-//   - the fields of Params with a tag path or query are parameters, the field with a tag body is what is sent. A tag about says what a
-//     value is, a tag of names what it may be, separated by commas, a tag most is the largest number
-//   - Reply is what is sent back
+// Operation is an operation of the API.
 type Operation struct {
-	Method  string // GET, POST
-	Path    string // as a pattern of [http.ServeMux] has it
-	ID      string // its name in programs that are made from the document
-	Tag     string // the group in which people find it
+	op.Route
 	Summary string // in a few words
 	About   string // what a caller must know besides; "": nothing
 	Open    bool   // it needs no signature
 	Media   string // the media type of what is sent back; "": application/json
 
-	Params, Reply reflect.Type
+	// Params are the structs of the parameters, with the tags of [op.Op]. A field that the pattern names is a part of the path, one with the
+	// tag query is in the query, as all are in a GET and a DELETE, and the others are members of the body.
+	Params []reflect.Type
+	Reply  reflect.Type
 }
 
-// Pattern is the operation as a pattern of [http.ServeMux].
-func (o Operation) Pattern() string { return o.Method + " " + o.Path }
+// Get returns an operation that reads.
+func Get(path, id, tag, summary string) Operation {
+	return Operation{Route: op.Route{Pattern: http.MethodGet + " " + path, ID: id, Tag: tag}, Summary: summary}
+}
+
+// place says where the value of a field is: path, query or body, and under which name; "": the face sets it.
+func (o *Operation) place(f reflect.StructField) (at, name string) {
+	name, _ = op.Member(f)
+	query, inQuery := f.Tag.Lookup("query")
+	if inQuery {
+		name = query
+	}
+	method, path, _ := strings.Cut(o.Pattern, " ")
+	switch {
+	case op.By(f) || name == "":
+		return "", name
+	case strings.Contains(path, "{"+name+"}"):
+		return "path", name
+	case inQuery || method == http.MethodGet || method == http.MethodDelete:
+		return "query", name
+	}
+	return "body", name
+}
 
 // About is what a document says besides its operations.
 type About struct {
-	Version string // of the program
+	Version string                    // of the program
+	Written map[reflect.Type]Written // the types that write themselves
+}
+
+// Written says how a type that writes its JSON itself is written. The zero value: as its fields are.
+type Written struct {
+	Is   map[string]any // the whole schema
+	Or   map[string]any // or this, in place of a structure
+	With map[string]any // the structure has these properties too
 }
 
 // object is a part of the document.
@@ -61,21 +87,22 @@ type Problem struct {
 	Missing string `json:"missing,omitempty" of:"sure" about:"what the answer lacks: sure is the second sign, that a person has read what is allowed"`
 }
 
-// JSON writes the document of operations.
-func JSON(a About, operations []Operation) ([]byte, error) {
-	s := schemas{parts: map[string]any{}, types: map[string]reflect.Type{}}
+// Document writes the document of operations, as JSON.
+func Document(a About, operations []Operation) ([]byte, error) {
+	s := schemas{parts: map[string]any{}, types: map[string]reflect.Type{}, written: a.Written}
 	paths := object{}
 	for _, o := range operations {
 		described, err := s.operation(o)
 		if err != nil {
-			return nil, fmt.Errorf("openapi: %s: %w", o.Pattern(), err)
+			return nil, fmt.Errorf("openapi: %s: %w", o.Pattern, err)
 		}
-		at, _ := paths[o.Path].(object)
+		method, path, _ := strings.Cut(o.Pattern, " ")
+		at, _ := paths[path].(object)
 		if at == nil {
 			at = object{}
-			paths[o.Path] = at
+			paths[path] = at
 		}
-		at[strings.ToLower(o.Method)] = described
+		at[strings.ToLower(method)] = described
 	}
 	problem, err := s.of(reflect.TypeFor[Problem]())
 	if err != nil {
@@ -96,15 +123,6 @@ func JSON(a About, operations []Operation) ([]byte, error) {
 			"responses": object{"Problem": object{"description": "What went wrong, and how to mend it.",
 				"content": object{problemType: object{"schema": problem}}}}},
 	}, json.Deterministic(true), jsontext.WithIndent("  "))
-}
-
-// YAML writes a document of [JSON] as YAML.
-func YAML(document []byte) ([]byte, error) {
-	var b bytes.Buffer
-	if err := yamlfile.WriteJSON(&b, document, 0); err != nil {
-		return nil, fmt.Errorf("openapi: %w", err)
-	}
-	return b.Bytes(), nil
 }
 
 // tagsOf are the groups of operations, in their order.
@@ -136,43 +154,43 @@ func (s *schemas) operation(o Operation) (object, error) {
 		out["security"] = []any{}
 	}
 	var params []any
-	for f := range fieldsOf(o.Params) {
-		at, name := place(f)
-		if at == "" {
-			return nil, fmt.Errorf("field %s of %v is neither path, query nor body", f.Name, o.Params)
+	var sent []reflect.StructField
+	for _, t := range o.Params {
+		for f := range op.Fields(t) {
+			at, name := o.place(f)
+			switch at {
+			case "":
+				continue
+			case "body":
+				sent = append(sent, f)
+				continue
+			}
+			schema, err := s.field(f)
+			if err != nil {
+				return nil, err
+			}
+			p := object{"name": name, "in": at, "schema": schema}
+			if at == "path" {
+				p["required"] = true
+			}
+			if about, said := schema["description"]; said {
+				p["description"] = about
+				delete(schema, "description")
+			}
+			params = append(params, p)
 		}
-		schema, err := s.of(f.Type)
-		if err != nil {
-			return nil, err
-		}
-		if at == "body" {
-			out["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": schema}}}
-			continue
-		}
-		limit(schema, f)
-		p := object{"name": name, "in": at, "schema": schema}
-		if at == "path" {
-			p["required"] = true
-		}
-		if about := f.Tag.Get("about"); about != "" {
-			p["description"] = about
-		}
-		params = append(params, p)
 	}
 	if params != nil {
 		out["parameters"] = params
 	}
-	return out, nil
-}
-
-// place says where a field of parameters comes from: path, query or body, and under which name.
-func place(f reflect.StructField) (at, name string) {
-	for _, at := range []string{"path", "query", "body"} {
-		if name, ok := f.Tag.Lookup(at); ok {
-			return at, name
+	if sent != nil {
+		schema, err := s.members(sent)
+		if err != nil {
+			return nil, err
 		}
+		out["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": schema}}}
 	}
-	return "", ""
+	return out, nil
 }
 
 // limit adds what the tags of a field say of its values.

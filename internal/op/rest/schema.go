@@ -1,9 +1,9 @@
-package openapi
+package rest
 
 import (
 	"encoding"
 	"fmt"
-	"iter"
+	"maps"
 	"reflect"
 	"strings"
 	"time"
@@ -11,9 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"mycelium/internal/audit/index"
-	"mycelium/internal/backend"
-	"mycelium/internal/policy/box"
+	"mycelium/internal/op"
 )
 
 // schemas are the schemas (JSON Schema 2020-12) of Go types as package json writes them: a list is [] and a map {} where they are empty,
@@ -21,6 +19,8 @@ import (
 type schemas struct {
 	parts map[string]any // by name, for references
 	types map[string]reflect.Type
+
+	written map[reflect.Type]Written
 }
 
 // of is the schema of a type. A structure with a name is a part of its own, which is referred to.
@@ -30,13 +30,16 @@ func (s *schemas) of(t reflect.Type) (object, error) {
 		return object{"type": "string", "format": "date-time"}, nil
 	case reflect.TypeFor[jsontext.Value]():
 		return object{}, nil // any value
-	case reflect.TypeFor[backend.Duration]():
-		return object{"type": "string"}, nil
-	case reflect.TypeFor[box.Box]():
-		grants, err := s.structure(t)
-		return object{"anyOf": []any{object{"type": "string", "description": "the name of a profile"}, grants}}, err
-	case reflect.TypeFor[index.Entry]():
-		return s.structure(t)
+	}
+	if w, itself := s.written[t]; itself {
+		if w.Is != nil {
+			return maps.Clone(w.Is), nil
+		}
+		fields, err := s.structure(t)
+		if w.Or != nil {
+			fields = object{"anyOf": []any{w.Or, fields}}
+		}
+		return fields, err
 	}
 	if t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[json.MarshalerTo]()) {
 		return nil, fmt.Errorf("%v writes itself: say above what it writes", t)
@@ -96,37 +99,57 @@ func (s *schemas) structure(t reflect.Type) (object, error) {
 		}
 		s.parts[name] = object{} // a type that contains itself refers to this
 	}
+	var fields []reflect.StructField
+	for f := range op.Fields(t) {
+		fields = append(fields, f)
+	}
+	out, err := s.members(fields)
+	if err != nil {
+		return nil, fmt.Errorf("%v: %w", t, err)
+	}
+	maps.Copy(out["properties"].(object), s.written[t].With)
+	if name == "" {
+		return out, nil
+	}
+	s.parts[name] = out
+	return object{"$ref": "#/components/schemas/" + name}, nil
+}
+
+// members is the schema of an object with these fields.
+func (s *schemas) members(fields []reflect.StructField) (object, error) {
 	properties, required := object{}, []string{}
-	for f := range fieldsOf(t) {
-		member, optional := memberOf(f)
+	for _, f := range fields {
+		member, optional := op.Member(f)
 		if member == "" {
 			continue
 		}
-		one, err := s.of(f.Type)
+		one, err := s.field(f)
 		if err != nil {
-			return nil, fmt.Errorf("%v.%s: %w", t, f.Name, err)
-		}
-		limit(one, f)
-		if about := f.Tag.Get("about"); about != "" {
-			one["description"] = about
+			return nil, err
 		}
 		properties[member] = one
 		if !optional {
 			required = append(required, member)
 		}
 	}
-	if t == reflect.TypeFor[index.Entry]() {
-		properties["args"] = object{"description": "the arguments of the call, with secrets redacted; null: none"}
-	}
 	out := object{"type": "object", "properties": properties}
 	if len(required) > 0 {
 		out["required"] = required
 	}
-	if name == "" {
-		return out, nil
+	return out, nil
+}
+
+// field is the schema of a field with what its tags say.
+func (s *schemas) field(f reflect.StructField) (object, error) {
+	out, err := s.of(f.Type)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
-	s.parts[name] = out
-	return object{"$ref": "#/components/schemas/" + name}, nil
+	limit(out, f)
+	if about := f.Tag.Get("about"); about != "" {
+		out["description"] = about
+	}
+	return out, nil
 }
 
 // name is under which name a type is a part of the document; "" for a type without a name. Two types of one name are told apart by their
@@ -143,40 +166,4 @@ func (s *schemas) name(t reflect.Type) string {
 	}
 	s.types[name] = t
 	return name
-}
-
-// fieldsOf are the fields of a structure that others see. Those of an embedded one stand among them.
-func fieldsOf(t reflect.Type) iter.Seq[reflect.StructField] {
-	return func(yield func(reflect.StructField) bool) {
-		if t == nil || t.Kind() != reflect.Struct {
-			return
-		}
-		for i := range t.NumField() {
-			f := t.Field(i)
-			if f.Anonymous && f.Tag.Get("json") == "" && f.Type.Kind() == reflect.Struct {
-				for inner := range fieldsOf(f.Type) {
-					if !yield(inner) {
-						return
-					}
-				}
-				continue
-			}
-			if f.IsExported() && !yield(f) {
-				return
-			}
-		}
-	}
-}
-
-// memberOf is the name of a field in JSON, "" if it is not written, and whether it may be left out.
-func memberOf(f reflect.StructField) (name string, optional bool) {
-	tag := f.Tag.Get("json")
-	if tag == "-" {
-		return "", false
-	}
-	name, options, _ := strings.Cut(tag, ",")
-	if name == "" {
-		name = f.Name
-	}
-	return name, strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
 }

@@ -24,7 +24,7 @@ func TestRest(t *testing.T) {
 					}
 					return changed
 				}
-				if !rest(t.Context(), changes) || time.Since(began) != c.want {
+				if !settle(t.Context(), changes) || time.Since(began) != c.want {
 					t.Errorf("it rested for %v, want %v", time.Since(began), c.want)
 				}
 			})
@@ -32,7 +32,7 @@ func TestRest(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if rest(ctx, func() <-chan struct{} { return nil }) {
+	if settle(ctx, func() <-chan struct{} { return nil }) {
 		t.Error("it goes on after the end")
 	}
 }

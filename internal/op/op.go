@@ -1,0 +1,93 @@
+// Package op is the shape of an operation. A row says how an operation is called, who may do it, what it takes and what it answers; one
+// function does it. The faces derive from the row: package socket serves it to commands and pages, package rest to programs.
+package op
+
+import (
+	"iter"
+	"reflect"
+	"strings"
+)
+
+// Op is the row of an operation. P is the type of its parameters and R that of its result: structs whose fields have a JSON name, and a tag
+// about that says what a value is, a tag of that lists what it may be, separated by commas, a tag most with the largest number. A field with
+// the tag by is not sent by the caller: the face sets it to the device on which the person acts.
+type Op[P, R any] struct {
+	Name  string // on the socket
+	Act   string // the act of a person, for a refusal: agents may not do it; "": everybody may
+	About string // what it does, in a few words
+	Note  string // what a caller must know besides; "": nothing
+	Route Route  // where it stands in the API; the zero value: it does not
+}
+
+// Route is the place of an operation in the API.
+type Route struct {
+	Pattern string // method and path, as [http.ServeMux] has them
+	ID      string // its name in programs that are made from the document of the API
+	Tag     string // the group in which people find it
+}
+
+// None is the type of parameters and of a result that say nothing.
+type None struct{}
+
+// Caller is the process that asks, as the kernel reports it.
+type Caller struct {
+	PID, UID int
+	// Notify sends the caller a notification while its call runs, and reports whether that was possible. nil: it cannot be told anything.
+	Notify func(method string, params any) bool `json:"-"`
+}
+
+// Tell sends the caller a notification while its call runs. It reports whether that was possible.
+func (c Caller) Tell(method string, params any) bool { return c.Notify != nil && c.Notify(method, params) }
+
+// Fields are the fields of a structure that others see. Those of an embedded one stand among them.
+func Fields(t reflect.Type) iter.Seq[reflect.StructField] {
+	return func(yield func(reflect.StructField) bool) { fields(t, nil, yield) }
+}
+
+// fields yields the fields with their index from the outermost structure, and reports whether more are wanted.
+func fields(t reflect.Type, at []int, yield func(reflect.StructField) bool) bool {
+	if t == nil || t.Kind() != reflect.Struct {
+		return true
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		f.Index = append(at[:len(at):len(at)], i)
+		if f.Anonymous && f.Tag.Get("json") == "" && f.Type.Kind() == reflect.Struct {
+			if !fields(f.Type, f.Index, yield) {
+				return false
+			}
+		} else if f.IsExported() && !yield(f) {
+			return false
+		}
+	}
+	return true
+}
+
+// Member is the name of a field in JSON, "" if it is not written, and whether it may be left out.
+func Member(f reflect.StructField) (name string, optional bool) {
+	tag := f.Tag.Get("json")
+	if tag == "-" {
+		return "", false
+	}
+	name, options, _ := strings.Cut(tag, ",")
+	if name == "" {
+		name = f.Name
+	}
+	return name, strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
+}
+
+// By reports whether a field is set by the face.
+func By(f reflect.StructField) bool {
+	_, by := f.Tag.Lookup("by")
+	return by
+}
+
+// SetBy sets the fields of parameters that a face sets. params is a pointer to a struct.
+func SetBy(params any, device string) {
+	v := reflect.ValueOf(params).Elem()
+	for f := range Fields(v.Type()) {
+		if By(f) {
+			v.FieldByIndex(f.Index).SetString(device)
+		}
+	}
+}
