@@ -106,7 +106,7 @@ func (r *run) openDialogs() []dialog {
 // panes keeps the answers to events of an agent back while something is typed into its terminal. The zero value is ready.
 type panes struct {
 	mu   sync.Mutex
-	held map[[2]string]*sync.Mutex
+	held map[[2]string]chan struct{} // full while somebody types
 }
 
 // hold waits until nobody types into a pane of a tmux server, and keeps others from it until release is called.
@@ -117,16 +117,16 @@ func (p *panes) hold(server, pane string) (release func()) {
 	key := [2]string{approval.SocketOf(server), pane}
 	p.mu.Lock()
 	if p.held == nil {
-		p.held = map[[2]string]*sync.Mutex{}
+		p.held = map[[2]string]chan struct{}{}
 	}
 	one := p.held[key]
 	if one == nil {
-		one = &sync.Mutex{}
+		one = make(chan struct{}, 1)
 		p.held[key] = one
 	}
 	p.mu.Unlock()
-	one.Lock()
-	return one.Unlock
+	one <- struct{}{}
+	return func() { <-one }
 }
 
 // at returns the runs in the pane of a session.
@@ -264,6 +264,13 @@ func (g *Registry) claim(id string) (*run, dialog, error) {
 		r.mu.Unlock()
 	}
 	return nil, dialog{}, errOver
+}
+
+// answering reports whether an answer is being typed.
+func (r *run) answering() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.dialogs, func(d dialog) bool { return d.settling })
 }
 
 // settled ends a claim. why is empty if the question was not answered.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"mycelium/internal/audit"
 	"mycelium/internal/audit/unanswered"
@@ -182,6 +183,38 @@ open decision deny person
 child decision deny person`
 	if said := strings.Join(got, "\n"); said != want {
 		t.Errorf("the log says\n%s", said)
+	}
+}
+
+// TestAnswerIsStillTyped: a call that runs before its dialog was seen to close, as on a busy machine, was approved by whoever typed the answer.
+func TestAnswerIsStillTyped(t *testing.T) {
+	h := build(t, families())
+	at := func(e harness.Event) harness.Event {
+		e.Tmux, e.Pane, e.Interactive = "/tmp/tmux,1,0", "%0", true
+		return e
+	}
+	h.send(at(bash("yes", "make")))
+	synctest.Test(t, func(t *testing.T) {
+		h.panes = panes{} // its channels are of this bubble
+		open := h.all()[0].openDialogs()
+		if len(open) != 1 {
+			t.Fatalf("%+v", open)
+		}
+		r, d, err := h.claim(open[0].request.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := r.view()
+		release := h.panes.hold(s.Tmux, s.Pane)
+		go h.send(at(harness.Event{Kind: harness.PostTool, Tool: "agent__Bash", ToolUse: "yes"}))
+		synctest.Wait()
+		r.settled(d, "approved by a person far away", "a person")
+		release()
+		synctest.Wait()
+	})
+	all := h.records()
+	if len(all) != 3 || all[1].Reason != "approved by a person far away" || all[2].Outcome != "ok" {
+		t.Errorf("the log says\n%s\n%+v", h.said(), all)
 	}
 }
 

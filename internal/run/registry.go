@@ -137,6 +137,9 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 		g.panes.hold(e.Tmux, e.Pane)() // while a text is typed, no dialog opens
 		return a
 	}
+	if s := r.view(); r.answering() {
+		g.panes.hold(s.Tmux, s.Pane)() // who has answered is known when the answer has been typed
+	}
 	question := r.closeDialogs(e)
 	if e.Fault != "" {
 		return faulty(e, errors.New(e.Fault))

@@ -60,11 +60,7 @@ func (r Recorder) Record(ctx context.Context, a Act, server, note string) error 
 
 // Trust records that a person accepts files, and puts them in force with the bytes that were shown.
 func Trust(ctx context.Context, c *config.Candidate, by By) error {
-	p := *c.Current
-	if c.Outside() {
-		p.State = p.State.Outside(p.Dir)
-	}
-	o, err := p.AuditLog()
+	o, err := Logs(c).AuditLog()
 	if err != nil {
 		return fmt.Errorf("record trust: %w", err)
 	}
@@ -77,6 +73,15 @@ func Trust(ctx context.Context, c *config.Candidate, by By) error {
 		return err
 	}
 	return c.Accept(time.Now())
+}
+
+// Logs returns the project into whose log it is recorded that a person accepts files.
+func Logs(c *config.Candidate) *config.Project {
+	p := *c.Current
+	if c.Outside() {
+		p.State = p.State.Outside(p.Dir)
+	}
+	return &p
 }
 
 // Do records an act and then does it. An act that cannot be recorded is not done; one that fails is recorded as failed.

@@ -19,21 +19,43 @@ import (
 	"mycelium/internal/text"
 )
 
-// act is what is recorded of a save.
-type act struct {
+// Act is what is recorded of a save.
+type Act struct {
 	Act     string         `json:"act"`
 	By      string         `json:"by"`
 	Via     string         `json:"via"`
 	Because string         `json:"because,omitempty"`
-	Files   []savedFile    `json:"files"`
+	Files   []SavedFile    `json:"files"`
 	Diffs   []api.FileDiff `json:"diffs"` // of what is in force
 }
 
-// savedFile is a file before and after a save, by digest; "" is no file.
-type savedFile struct {
+// SavedFile is a file before and after a save, by digest; "" is no file.
+type SavedFile struct {
 	Name string `json:"name"`
 	Was  string `json:"was"`
 	Is   string `json:"is"`
+}
+
+// Recorded returns what is recorded of the change, which a person makes on a surface.
+func (s *Set) Recorded(person, via, because string) Act {
+	out := Act{Act: "save files", By: person, Via: via, Because: because, Diffs: inForce(s)}
+	for _, f := range s.Files {
+		out.Files = append(out.Files, SavedFile{f.Name, digest(f.Was), digest(f.Data)})
+	}
+	return out
+}
+
+// Note says the act in a line.
+func (a Act) Note() string {
+	var names []string
+	for _, f := range a.Files {
+		names = append(names, f.Name)
+	}
+	note := fmt.Sprintf("%s by %s (%s): %s", a.Act, a.By, a.Via, strings.Join(names, ", "))
+	if a.Because != "" {
+		note += "; " + text.OneLine(a.Because)
+	}
+	return note
 }
 
 // Save puts an edit of a person in force, or nothing of it: if a file is no longer what the person began with, has lines that nobody has
@@ -57,10 +79,7 @@ func (e *Editor) Save(ctx context.Context, person string, edit api.FilesEdit) (o
 	if edit.Device != "" {
 		who = fmt.Sprintf("%s (%s)", person, via)
 	}
-	what := act{Act: "save files", By: person, Via: via, Because: edit.Because, Diffs: inForce(c.set)}
-	for _, f := range c.set.Files {
-		what.Files = append(what.Files, savedFile{f.Name, digest(f.Was), digest(f.Data)})
-	}
+	what := c.set.Recorded(person, via, edit.Because)
 	a := c.set.Accepted()
 	a.As(who)
 	err = c.set.Save(func() error {
@@ -98,26 +117,18 @@ func inForce(s *Set) (out []api.FileDiff) {
 }
 
 // record writes an act into the log, and returns the id of the record.
-func (e *Editor) record(ctx context.Context, what act) (id string, err error) {
+func (e *Editor) record(ctx context.Context, what Act) (id string, err error) {
 	args, err := json.Marshal(what)
 	if err != nil {
 		return "", fmt.Errorf("record %s: %w", what.Act, err)
-	}
-	var names []string
-	for _, f := range what.Files {
-		names = append(names, f.Name)
 	}
 	surface := "cli"
 	if what.Via != (api.Answer{}).Via() {
 		surface = "browser"
 	}
-	note := fmt.Sprintf("%s by %s (%s): %s", what.Act, what.By, what.Via, strings.Join(names, ", "))
-	if what.Because != "" {
-		note += "; " + text.OneLine(what.Because)
-	}
 	id = audit.NewID()
 	return id, e.Log.Append(context.WithoutCancel(ctx), audit.Record{ID: id, Kind: audit.Operator, Time: time.Now(), Principal: "operator",
-		Surface: surface, Args: args, Note: note})
+		Surface: surface, Args: args, Note: what.Note()})
 }
 
 // The bounds of a history.

@@ -1,91 +1,60 @@
-// Package change changes one file that governs, as a person's act: it checks the change, shows what it means, and puts it in force.
+// Package change changes one file that governs, as a person's act at a terminal: it checks the change, shows what it means, and puts it in
+// force.
 package change
 
 import (
 	"bytes"
-	"errors"
+	"context"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"time"
 
 	"mycelium/cmd/myc/internal/base"
-	"mycelium/internal/atomicfile"
 	"mycelium/internal/config"
 	"mycelium/internal/config/meaning"
+	"mycelium/internal/node/acts"
+	"mycelium/internal/node/api"
+	"mycelium/internal/node/edit"
 	"mycelium/internal/node/project"
 	"mycelium/internal/op/failure"
 )
 
 // File is one change of a file.
 type File struct {
-	Act  string // the command
-	P    *config.Project
-	User bool   // it is one of the user's own files, for every project
-	Name string // path in the project, or in the user's folder, with slashes
-
-	Was     []byte // what the file says now; nil: there is none
-	Shipped bool   // the program says it; the project has no such file
-	Data    []byte // what it will say; nil: it goes
+	edit.Set
+	edit.File
 
 	Names bool // names that do not exist are a warning
 }
 
+// Of returns a change of a file, by a command.
+func Of(act string, p *config.Project, name string) *File {
+	return &File{Set: edit.Set{Act: act, P: p}, File: edit.File{Name: name}}
+}
+
+// set is the change as one of a set of files.
+func (f *File) set() *edit.Set {
+	f.Files = []*edit.File{&f.File}
+	return &f.Set
+}
+
 // Read reads what the file says now, as it lies there or as the program ships it, into Was and Shipped.
 func (f *File) Read() (err error) {
-	if f.Was, f.Shipped, err = f.now(); err != nil {
+	if f.Was, f.Shipped, err = f.Set.Read(f.Name); err != nil {
 		return fmt.Errorf("%s: %w", f.Act, err)
 	}
 	return nil
 }
 
-func (f *File) now() (data []byte, shipped bool, err error) {
-	at := filepath.Join(f.dir(), filepath.FromSlash(f.Name))
-	switch st, err := os.Lstat(at); {
-	case errors.Is(err, fs.ErrNotExist) && f.User:
-		return nil, false, nil
-	case errors.Is(err, fs.ErrNotExist):
-		ships, err := f.P.Shipped(f.P)
-		return ships[f.Name], ships[f.Name] != nil, err
-	case err != nil:
-		return nil, false, err
-	case !st.Mode().IsRegular():
-		return nil, false, fmt.Errorf("%s is a link or no file; change what it leads to", f.Name)
-	}
-	data, err = os.ReadFile(filepath.Clean(at))
-	return data, false, err
-}
+// Candidate is what is accepted, with the change.
+func (f *File) Candidate() (*config.Candidate, error) { return f.set().Candidate() }
 
-// dir is the folder of the file.
-func (f *File) dir() string {
-	if f.User {
-		return f.P.UserDir
-	}
-	return f.P.Dir
-}
-
-// accepted is what a person has accepted of the folder.
-func (f *File) accepted() *config.Acceptance {
-	if f.User {
-		return &f.P.User
-	}
-	return &f.P.Acceptance
-}
-
-// Changed reports whether the file will say something else than now.
-func (f *File) Changed() bool {
-	return !bytes.Equal(f.Was, f.Data) || (f.Was == nil) != (f.Data == nil)
-}
-
-// Put checks the change, shows what it means, and puts it in force. A file that does not change is left as it is.
-func (f *File) Put(a *base.App) ([]meaning.Change, error) {
+// Put checks the change, shows what it means, records it, and puts it in force. A file that does not change is left as it is.
+func (f *File) Put(ctx context.Context, a *base.App) ([]meaning.Change, error) {
 	if !f.Changed() {
 		return []meaning.Change{}, nil
 	}
-	if !f.accepted().Trusted {
-		return nil, failure.New(failure.Conflict, fmt.Errorf("%s: nothing of %s is accepted", f.Act, f.dir()),
-			"look at it and accept it first: myc trust")
+	if err := f.Untrusted(); err != nil {
+		return nil, err
 	}
 	cand, err := f.Candidate()
 	if err != nil {
@@ -94,7 +63,7 @@ func (f *File) Put(a *base.App) ([]meaning.Change, error) {
 	if err := f.loads(a, cand); err != nil {
 		return nil, err
 	}
-	before := f.accepted().Accepted(f.Name)
+	before := f.Accepted().Accepted(f.Name)
 	if f.P.File.Trust != config.TrustFolder && !bytes.Equal(before, f.Was) {
 		return nil, failure.New(failure.Conflict, fmt.Errorf("%s: %s has lines that nobody has accepted; nothing was changed", f.Act, f.Name),
 			"look at them and accept them first, or take them back: myc trust --diff")
@@ -103,7 +72,11 @@ func (f *File) Put(a *base.App) ([]meaning.Change, error) {
 	if !a.JSON {
 		base.ShowChanges(a.Out, cand, changes)
 	}
-	if err := f.accepted().Write(time.Now(), f.Write); err != nil {
+	what := f.set().Recorded(acts.User(os.Getuid()), api.Answer{}.Via(), f.Act)
+	if err := f.Save(func() error {
+		_, err := acts.Record(ctx, acts.Logs(cand), what, what.Note())
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	if f.Shipped && !a.JSON {
@@ -126,57 +99,4 @@ func (f *File) loads(a *base.App, cand *config.Candidate) error {
 			f.Act), "")
 	}
 	return err
-}
-
-// Candidate is what is accepted, with the change.
-func (f *File) Candidate() (*config.Candidate, error) {
-	edits := f.P.State.Edits()
-	if f.User {
-		edits = f.P.State.UserEdits()
-	}
-	if err := os.MkdirAll(edits, 0o700); err != nil {
-		return nil, err
-	}
-	folder, err := os.MkdirTemp(edits, "check-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	return config.Edited(f.P, f.User, folder, map[string][]byte{f.Name: f.Data})
-}
-
-// Write writes the file in each folder, unless the one that people see is no longer what was looked at.
-func (f *File) Write(folders []string) error {
-	now, shipped, err := f.now()
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(now, f.Was) || shipped != f.Shipped {
-		return failure.New(failure.Conflict, fmt.Errorf("%s: %s has changed meanwhile and is not overwritten", f.Act, f.Name),
-			"look at it, and run the command again")
-	}
-	for _, folder := range folders {
-		if err := put(filepath.Join(folder, filepath.FromSlash(f.Name)), f.Data); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// put writes a file with the permissions that it has, or removes it.
-func put(at string, data []byte) error {
-	if data == nil {
-		if err := os.Remove(at); !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		return nil
-	}
-	perm := os.FileMode(0o644)
-	if st, err := os.Stat(at); err == nil {
-		perm = st.Mode().Perm()
-	}
-	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil { //nolint:gosec // of a project
-		return err
-	}
-	return atomicfile.Write(at, data, perm)
 }

@@ -1,6 +1,8 @@
 package role
 
 import (
+	"context"
+
 	"mycelium/cmd/myc/internal/change"
 	"mycelium/internal/config/meaning"
 	"mycelium/internal/node/project"
@@ -8,7 +10,7 @@ import (
 
 // update is one change of a role's file.
 type update struct {
-	change.File
+	*change.File
 	said   string // what is said when it is done
 	result result
 }
@@ -22,10 +24,10 @@ type result struct {
 }
 
 // put checks a change, shows what it means, and puts it in force.
-func (a *app) put(c *update) (err error) {
+func (a *app) put(ctx context.Context, c *update) (err error) {
 	if !c.Changed() {
 		c.said = "nothing changed"
 	}
-	c.result.Changes, err = c.Put(a.App)
+	c.result.Changes, err = c.Put(ctx, a.App)
 	return err
 }

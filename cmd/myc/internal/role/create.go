@@ -63,7 +63,7 @@ func (a *app) create(ctx context.Context, name string, f *fields) error {
 	if err := roles.Free(p, act, id); err != nil {
 		return err
 	}
-	c := &update{File: change.File{Act: act, P: p, Name: path.Join(source.RolesFolder, id+".yaml")}, result: result{Role: id}}
+	c := &update{File: change.Of(act, p, path.Join(source.RolesFolder, id+".yaml")), result: result{Role: id}}
 	c.result.File, c.said = c.Name, "in force: "+c.Name
 	e, err := f.edit(act, policy.Role{})
 	if err != nil {
@@ -75,7 +75,7 @@ func (a *app) create(ctx context.Context, name string, f *fields) error {
 	if rolefile.Closed(e) {
 		c.said += "\nno skill is open to it yet: myc roles edit " + id + " --allowed-skills NAME,…"
 	}
-	if err := a.put(c); err != nil {
+	if err := a.put(ctx, c); err != nil {
 		return err
 	}
 	a.tellClosed(id, f.skills)
@@ -89,7 +89,7 @@ func (a *app) edit(ctx context.Context, role string, f *fields) error {
 	if err != nil {
 		return err
 	}
-	c := &update{File: change.File{Act: act, P: p}}
+	c := &update{File: change.Of(act, p, "")}
 	if c.Name, err = roles.FileOf(p, act, role); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (a *app) edit(ctx context.Context, role string, f *fields) error {
 		return fmt.Errorf("%s: %w", act, err)
 	}
 	c.result, c.said = result{Role: role, File: c.Name}, "in force: "+c.Name
-	if err := a.put(c); err != nil {
+	if err := a.put(ctx, c); err != nil {
 		return err
 	}
 	a.tellClosed(role, f.skills)

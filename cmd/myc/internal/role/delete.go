@@ -22,7 +22,8 @@ func (a *app) delete(ctx context.Context, role string, force bool) error {
 	if err != nil {
 		return err
 	}
-	c := &update{File: change.File{Act: act, P: p, Names: force}}
+	c := &update{File: change.Of(act, p, "")}
+	c.Names = force
 	if c.Name, err = roles.FileOf(p, act, role); err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func (a *app) delete(ctx context.Context, role string, force bool) error {
 		c.said += fmt.Sprintf("\n%s a role without a file now; a skill that names it still makes it exist, without a ceiling",
 			text.Count(n, "place")+text.Plural(n, " names", " name"))
 	}
-	if err := a.put(c); err != nil {
+	if err := a.put(ctx, c); err != nil {
 		return err
 	}
 	return a.done(ctx, c)

@@ -32,7 +32,7 @@ func (a *app) restore(ctx context.Context, role, number string) error {
 	case list[i].Sum == "":
 		return failure.Usagef("%s: version %d is that the file was deleted: myc roles delete %s", act, n, role)
 	}
-	c := &update{File: change.File{Act: act, P: p, Name: file}, result: result{Role: role, File: file},
+	c := &update{File: change.Of(act, p, file), result: result{Role: role, File: file},
 		said: "in force: " + file + ", as in version " + number}
 	if c.Data, err = p.Store().Content(list[i]); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -43,7 +43,7 @@ func (a *app) restore(ctx context.Context, role, number string) error {
 	if err := c.Read(); err != nil {
 		return err
 	}
-	if err := a.put(c); err != nil {
+	if err := a.put(ctx, c); err != nil {
 		return err
 	}
 	return a.done(ctx, c)

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mycelium/cmd/myc/internal/change"
 	"mycelium/internal/config"
+	"mycelium/internal/node/edit"
 	"mycelium/internal/op/failure"
 )
 
@@ -19,8 +19,8 @@ func TestChangedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, data := range [][]byte{[]byte("mine"), nil} {
-		c := &change.File{Act: "roles edit", P: p, Name: "roles/a.yaml", Was: []byte("before"), Data: data}
-		if err := c.Write([]string{p.Dir}); err == nil || failure.Of(err).Kind != failure.Conflict {
+		c := edit.Set{Act: "roles edit", P: p, Files: []*edit.File{{Name: "roles/a.yaml", Was: []byte("before"), Data: data}}}
+		if err := c.Write([]string{p.Dir}, func() error { return nil }); err == nil || failure.Of(err).Kind != failure.Conflict {
 			t.Errorf("%q: %v", data, err)
 		}
 		if got, err := os.ReadFile(at); err != nil || string(got) != "theirs" {

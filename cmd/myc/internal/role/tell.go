@@ -53,7 +53,9 @@ func (n *teller) step(is accept.Version) version {
 		data = nil
 	}
 	r.Kept = is.Sum != ""
-	c, err := (&change.File{P: n.p, Name: n.file, Data: data}).Candidate()
+	f := change.Of("", n.p, n.file)
+	f.Data = data
+	c, err := f.Candidate()
 	switch {
 	case err != nil:
 		r.Summary = err.Error()

@@ -121,14 +121,15 @@ func (a *app) set(ctx context.Context, s setting) error {
 	if err := s.elsewhere(p); err != nil {
 		return err
 	}
-	f := &change.File{Act: s.act, P: p, User: s.user, Name: source.MainFile}
+	f := change.Of(s.act, p, source.MainFile)
+	f.User = s.user
 	if err := f.Read(); err != nil {
 		return err
 	}
 	if f.Data, err = yamlfile.SetPath(f.Was, strings.Split(s.key, "."), s.value); err != nil {
 		return failure.New(failure.Config, fmt.Errorf("%s: %w", s.act, err), "myc config edit")
 	}
-	changes, err := f.Put(a.App)
+	changes, err := f.Put(ctx, a.App)
 	if err != nil {
 		return err
 	}
