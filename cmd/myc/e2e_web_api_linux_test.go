@@ -127,6 +127,9 @@ func TestWebAPI(t *testing.T) {
 		}
 	}
 	a.call("GET", "/api/tools/seen", "?role=nobody", "", 400)
+	if said := a.call("POST", "/api/tools/sync", "", "", 200); !strings.Contains(said, `"wrote":[`) {
+		t.Errorf("the index of tools: %s", said)
+	}
 	for path, has := range map[string]string{"/api/roles": `"id":"guest"`, "/api/tools": `"roles":["developer","guest"]`} {
 		if said := a.call("GET", path, "", "", 200); !strings.Contains(said, has) {
 			t.Errorf("%s does not say %q:\n%s", path, has, said)

@@ -236,6 +236,7 @@ func apiOfRoles(t *testing.T, p *project, b *signIn) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		r.Header.Set("Content-Type", "application/json")
 		reply, err := b.c.Do(r)
 		if said := b.read(reply, err, c.status); !strings.Contains(said, c.want) {
 			t.Errorf("%s %s %s: %s", c.method, c.path, c.body, said)

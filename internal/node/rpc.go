@@ -32,7 +32,7 @@ import (
 
 // methods are the operations that the socket answers.
 func (n *Node) methods() socket.Table {
-	to := socket.Table{Guard: fence.PersonOnly, Rows: map[string]func(context.Context, op.Caller, []byte) (any, *rpc.Error){}}
+	to := socket.Table{Guard: fence.PersonOnly, Rows: map[string]socket.Row{}}
 	socket.Handle(to, api.Status, func(ctx context.Context, _ op.Caller, _ op.None) (api.StatusReply, error) { return n.Status(ctx) })
 	socket.Handle(to, api.Stop, func(context.Context, op.Caller, op.None) (none op.None, _ error) {
 		n.stopped.Store(true)
@@ -128,20 +128,21 @@ func (n *Node) approvalMethods(to socket.Table) {
 		}
 		return n.keeping.Keep(ctx, acts.Of(c.UID, p.Device), p)
 	})
-	socket.Handle(to, api.ApprovalsMode, func(ctx context.Context, _ op.Caller, p api.ModeParams) (m approval.Mode, err error) {
+	socket.Handle(to, api.ApprovalsMode, func(ctx context.Context, _ op.Caller, p api.ModeParams) (r api.ModeReply, err error) {
 		if p.Mode != "" {
 			err = n.chats.SetMode(ctx, p.Mode)
 		}
-		return n.chats.Mode(), err
+		return api.ModeReply{Mode: n.chats.Mode()}, err
 	})
-	socket.Handle(to, api.ApprovalsReset, func(ctx context.Context, _ op.Caller, p api.ChangeParams) (op.None, error) {
-		return op.None{}, n.Approvals.queue.Reset(ctx, p.ID)
+	socket.Handle(to, api.ApprovalsReset, func(ctx context.Context, _ op.Caller, p api.ResetParams) (api.ResetReply, error) {
+		return api.ResetReply{Reset: p.Session}, n.Approvals.queue.Reset(ctx, p.Session)
 	})
-	socket.Handle(to, api.ApprovalsToken, func(_ context.Context, c op.Caller, p api.TokenParams) (string, error) {
+	socket.Handle(to, api.ApprovalsToken, func(_ context.Context, c op.Caller, p api.TokenParams) (api.TokenReply, error) {
 		if p.Revoke {
-			return "", n.Approvals.RevokeToken()
+			return api.TokenReply{}, n.Approvals.RevokeToken()
 		}
-		return n.Approvals.NewToken(acts.User(c.UID))
+		token, err := n.Approvals.NewToken(acts.User(c.UID))
+		return api.TokenReply{Token: token}, err
 	})
 }
 
@@ -155,7 +156,10 @@ func (n *Node) sessionMethods(to socket.Table) {
 	socket.Handle(to, api.SessionChange, func(ctx context.Context, _ op.Caller, p api.ChangeParams) (api.Session, error) {
 		return n.Sessions.Change(ctx, p)
 	})
-	socket.Handle(to, api.SessionEnd, func(ctx context.Context, _ op.Caller, p api.ChangeParams) (none op.None, _ error) {
+	socket.Handle(to, api.SessionRoles, func(ctx context.Context, _ op.Caller, p api.SessionRole) (api.Session, error) {
+		return n.Sessions.Change(ctx, api.ChangeParams{ID: p.ID, Role: p.Role})
+	})
+	socket.Handle(to, api.SessionEnd, func(ctx context.Context, _ op.Caller, p api.SessionRef) (none op.None, _ error) {
 		return none, n.Sessions.End(ctx, p.ID)
 	})
 	socket.Handle(to, api.SessionTold, func(ctx context.Context, _ op.Caller, p api.ToldParams) (bool, error) {

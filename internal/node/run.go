@@ -41,7 +41,7 @@ func (n *Node) Run(ctx context.Context) error {
 		idle = idleAfter
 	}
 	err := n.owner.Serve(ctx, daemon.Server{
-		Methods: n.methods().Rows, Streams: n.streams(), Guests: []string{api.BotWatch.Name}, Idle: idle, Busy: n.Runs.Busy, Memory: n.pool.Memory(), Logger: n.logger,
+		Methods: n.methods().Methods(), Streams: n.streams(), Guests: []string{api.BotWatch.Name}, Idle: idle, Busy: n.Runs.Busy, Memory: n.pool.Memory(), Logger: n.logger,
 	})
 	if n.left() {
 		n.gate.AwaitRunning(ctx) // for clients over HTTP

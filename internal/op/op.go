@@ -1,5 +1,6 @@
 // Package op is the shape of an operation. A row says how an operation is called, who may do it, what it takes and what it answers; one
-// function does it. The faces derive from the row: package socket serves it to commands and pages, package rest to programs.
+// function does it. The faces derive from the row: package cli makes its command, package socket serves it to commands and pages, and package
+// rest to programs.
 package op
 
 import (
@@ -9,8 +10,8 @@ import (
 )
 
 // Op is the row of an operation. P is the type of its parameters and R that of its result: structs whose fields have a JSON name, and a tag
-// about that says what a value is, a tag of that lists what it may be, separated by commas, a tag most with the largest number. A field with
-// the tag by is not sent by the caller: the face sets it to the device on which the person acts.
+// about that says what a value is, a tag of that lists what it may be, separated by commas, and tags least and most for a number. A field with
+// the tag by is not sent by the caller: the face sets it to the device on which the person acts. Package cli has tags of its own.
 type Op[P, R any] struct {
 	Name  string // on the socket
 	Act   string // the act of a person, for a refusal: agents may not do it; "": everybody may
@@ -37,7 +38,9 @@ type Caller struct {
 }
 
 // Tell sends the caller a notification while its call runs. It reports whether that was possible.
-func (c Caller) Tell(method string, params any) bool { return c.Notify != nil && c.Notify(method, params) }
+func (c Caller) Tell(method string, params any) bool {
+	return c.Notify != nil && c.Notify(method, params)
+}
 
 // Fields are the fields of a structure that others see. Those of an embedded one stand among them.
 func Fields(t reflect.Type) iter.Seq[reflect.StructField] {

@@ -146,6 +146,9 @@ func same(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, 
 // Read reads a file of a folder; nil if there is none. It opens nothing outside of the folder, and nothing that could block.
 func Read(folder, name string) ([]byte, error) {
 	root, err := os.OpenRoot(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -165,6 +168,9 @@ func Read(folder, name string) ([]byte, error) {
 
 // put writes a file of a folder with the permissions that it has, or removes it. It follows no link out of the folder.
 func put(folder, name string, data []byte) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil { // the user's own may not be there yet
+		return err
+	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return err

@@ -48,9 +48,12 @@ var (
 	ApprovalsKeep = op.Op[KeepParams, KeepReply]{Name: "approvals/keep", Act: "keep an approval",
 		About: "Keep an approval that was given once, as a rule",
 		Route: op.Route{Pattern: "POST /api/approvals/{project}/{id}/keep", ID: "keepApproval", Tag: "approvals"}}
-	ApprovalsMode   = op.Op[ModeParams, approval.Mode]{Name: "approvals/mode", Act: "look at or set who is asked"}
-	ApprovalsReset  = op.Op[ChangeParams, op.None]{Name: "approvals/reset", Act: "forget answers"} // for the rest of the session ID
-	ApprovalsToken  = op.Op[TokenParams, string]{Name: "approvals/token", Act: "make the operator's token"}
+	ApprovalsMode = op.Op[ModeParams, ModeReply]{Name: "approvals/mode", Act: "look at or set who is asked",
+		About: "Show or set who is asked about the calls of agents"}
+	ApprovalsReset = op.Op[ResetParams, ResetReply]{Name: "approvals/reset", Act: "forget answers",
+		About: "Forget the answers for the rest of a session"}
+	ApprovalsToken = op.Op[TokenParams, TokenReply]{Name: "approvals/token", Act: "make the operator's token",
+		About: "Make a token for the HTTP API; the token before it stops working"}
 
 	Waits       = op.Op[WaitsParams, WaitsReply]{Name: "waits", Act: "look at what waits"} // besides the calls of ApprovalsList
 	AcceptFiles = op.Op[AcceptFilesParams, op.None]{Name: "files/accept", Act: "trust a folder"}
@@ -59,7 +62,9 @@ var (
 	SessionNew    = op.Op[SessionParams, Session]{Name: "session/new", Act: "mint a session"}
 	SessionList   = op.Op[op.None, []session.Summary]{Name: "session/list", Act: "list sessions"}
 	SessionChange = op.Op[ChangeParams, Session]{Name: "session/change", Act: "change a session"}
-	SessionEnd    = op.Op[ChangeParams, op.None]{Name: "session/end", Act: "end a session"}
+	SessionEnd    = op.Op[SessionRef, op.None]{Name: "session/end", Act: "end a session",
+		About: "End a session; its token stops working at once"}
+	SessionRoles = op.Op[SessionRole, Session]{Name: "session/set-role", Act: "change a session", About: "Switch the role of a session"}
 
 	SessionTold = op.Op[ToldParams, bool]{Name: "session/told"} // whether a session may run a command that tells what governs agents
 

@@ -26,22 +26,22 @@ var (
 
 // RoleParams name a role; empty: one that is new.
 type RoleParams struct {
-	ID string `json:"id"`
+	ID string `json:"id" about:"id of the role"`
 }
 
 // RoleVersion names a role as its file was read.
 type RoleVersion struct {
-	ID     string `json:"id"`
+	ID     string `json:"id" about:"id of the role"`
 	Digest string `json:"digest,omitempty" about:"of the file as it was read; left out: whatever it says"`
 	Device string `json:"device,omitempty" by:""`
 }
 
 // RoleChange is a role as it shall be.
 type RoleChange struct {
-	Name        *string   `json:"name,omitempty"`
-	Description *string   `json:"description,omitempty"`
-	Inherits    *string   `json:"inherits,omitempty"`
-	Prompt      *string   `json:"prompt,omitempty"`
+	Name        *string   `json:"name,omitempty" about:"for people; the id of a new role comes from it"`
+	Description *string   `json:"description,omitempty" about:"what the role is for"`
+	Inherits    *string   `json:"inherits,omitempty" about:"the role whose skills and tools it has too"`
+	Prompt      *string   `json:"prompt,omitempty" about:"what an agent in this role is told"`
 	Skills      *[]string `json:"skills,omitempty" about:"the only ones that it may have"`
 	ToolIDs     *[]string `json:"toolIds,omitempty" about:"that it has in any case"`
 	Digest      string    `json:"digest,omitempty" about:"of the file as it was read; left out: whatever it says"`
@@ -50,7 +50,7 @@ type RoleChange struct {
 
 // RoleUpdate is a change of a role that exists.
 type RoleUpdate struct {
-	ID string `json:"id"`
+	ID string `json:"id" about:"id of the role"`
 	RoleChange
 }
 

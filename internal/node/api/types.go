@@ -87,7 +87,22 @@ type ToolsStatus struct {
 
 // ModeParams say who is asked from now on; empty: nothing changes.
 type ModeParams struct {
-	Mode approval.Mode `json:"mode,omitempty"`
+	Mode approval.Mode `json:"mode,omitempty" arg:"[MODE]" of:"auto,local,remote"`
+}
+
+// ModeReply says who is asked.
+type ModeReply struct {
+	Mode approval.Mode `json:"mode"`
+}
+
+// ResetParams name the session whose answers are forgotten.
+type ResetParams struct {
+	Session string `json:"session" arg:"SESSION" about:"id of the session"`
+}
+
+// ResetReply names the session whose answers are forgotten.
+type ResetReply struct {
+	Reset string `json:"reset"`
 }
 
 // SessionParams describe a session: of a stdio client, of a new credential, or of a single request.
@@ -168,12 +183,23 @@ type Attached struct {
 // Session is a live session. Only the reply to SessionNew has the token.
 type Session struct {
 	ID      string    `json:"id"`
-	Token   string    `json:"token"`
+	Token   string    `json:"token,omitempty"`
 	Role    string    `json:"role"`
 	Skills  []string  `json:"skills"`
 	Expires time.Time `json:"expires"`
 	Writes  string    `json:"writes,omitempty"` // the only file that it may change
 	Folder  string    `json:"folder,omitempty"` // the working tree to which it is bound
+}
+
+// SessionRef names a live session.
+type SessionRef struct {
+	ID string `json:"id" arg:"ID" about:"id of the session"`
+}
+
+// SessionRole names the role that a live session takes.
+type SessionRole struct {
+	ID   string `json:"id" arg:"ID"`
+	Role string `json:"role" arg:"ROLE"`
 }
 
 // ChangeParams change a live session.
@@ -334,17 +360,17 @@ type EnvironParams struct {
 
 // ApprovalParams name a request.
 type ApprovalParams struct {
-	ID string `json:"id" about:"id of the request"`
+	ID string `json:"id" arg:"ID" about:"id of the request"`
 }
 
 // KeepParams name an approval that was given once and that a person keeps: a rule is written for it.
 type KeepParams struct {
-	ID     string      `json:"id" about:"id of the request, or its first letters, three at least"`
-	As     approval.As `json:"as,omitempty" about:"which calls the rule allows; left out: this call, or of a tool that reaches hosts those hosts"`
+	ID     string      `json:"id" arg:"ID" about:"id of the request, or its first letters, three at least"`
+	As     approval.As `json:"as,omitempty" flag:"" of:"call,program,host,folder,tool" about:"which calls the rule allows; left out: this call, or of a tool that reaches hosts those hosts"`
 	Digest string      `json:"digest,omitempty" about:"of the request, as it was read; look needs none"`
-	Reason string      `json:"reason,omitempty" about:"it stands above the rule"`
-	Sure   bool        `json:"sure,omitzero" about:"a critical call is kept only with true: somebody has read what it would do"`
-	Look   bool        `json:"look,omitzero" about:"nothing is written: the reply says what the rule would have answered"`
+	Reason string      `json:"reason,omitempty" flag:"" about:"the reason, which stands above the rule"`
+	Sure   bool        `json:"sure,omitzero" flag:"" about:"you have read what the call would do; a critical call needs it"`
+	Look   bool        `json:"look,omitzero" flag:"" about:"write nothing: say what the rule would have answered"`
 	Device string      `json:"device,omitempty" by:""` // empty: a terminal
 }
 
@@ -413,5 +439,10 @@ func (a Answer) By(person string) approval.Answer {
 
 // TokenParams ask for a new operator's token, or take the present one away.
 type TokenParams struct {
-	Revoke bool `json:"revoke,omitzero"`
+	Revoke bool `json:"revoke,omitzero" flag:"" about:"make no new token: the present one stops working"`
+}
+
+// TokenReply has the operator's token; "": there is none now.
+type TokenReply struct {
+	Token string `json:"token,omitempty"`
 }

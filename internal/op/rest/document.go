@@ -58,7 +58,7 @@ func (o *Operation) place(f reflect.StructField) (at, name string) {
 
 // About is what a document says besides its operations.
 type About struct {
-	Version string                    // of the program
+	Version string                   // of the program
 	Written map[reflect.Type]Written // the types that write themselves
 }
 
@@ -198,7 +198,14 @@ func limit(schema object, f reflect.StructField) {
 	if of := f.Tag.Get("of"); of != "" {
 		schema["enum"] = strings.Split(of, ",")
 	}
-	if most, err := strconv.Atoi(f.Tag.Get("most")); err == nil {
-		schema["minimum"], schema["maximum"] = 0, most
+	if least, most, bounded := bounds(f); bounded {
+		schema["minimum"], schema["maximum"] = least, most
 	}
+}
+
+// bounds are the least and the largest number that a field may have, by its tags least and most.
+func bounds(f reflect.StructField) (least, most int, bounded bool) {
+	most, err := strconv.Atoi(f.Tag.Get("most"))
+	least, _ = strconv.Atoi(f.Tag.Get("least")) // 0 if it has none
+	return least, most, err == nil
 }

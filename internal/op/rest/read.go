@@ -133,7 +133,7 @@ func (o *Operation) Read(w http.ResponseWriter, r *http.Request, into ...any) er
 			if text == "" {
 				continue
 			}
-			if err := set(value.FieldByIndex(f.Index), text, f.Tag); err != nil {
+			if err := set(value.FieldByIndex(f.Index), text, f); err != nil {
 				_, name := o.place(f)
 				return failure.New(failure.Usage, fmt.Errorf("%s: %w", name, err), f.Tag.Get("about"))
 			}
@@ -176,8 +176,8 @@ func readBody(w http.ResponseWriter, r *http.Request, into any, known map[string
 }
 
 // set reads the text of a parameter.
-func set(into reflect.Value, value string, tag reflect.StructTag) error {
-	if of := tag.Get("of"); of != "" {
+func set(into reflect.Value, value string, f reflect.StructField) error {
+	if of := f.Tag.Get("of"); of != "" {
 		known := false
 		for one := range strings.SplitSeq(of, ",") {
 			known = known || one == value
@@ -205,9 +205,9 @@ func set(into reflect.Value, value string, tag reflect.StructTag) error {
 		*v = &b
 	case *int:
 		n, err := strconv.Atoi(value)
-		most, limited := strconv.Atoi(tag.Get("most"))
-		if err != nil || n < 0 || limited == nil && n > most {
-			return fmt.Errorf("%q is no number from 0 to %s", text.OneLine(value), tag.Get("most"))
+		least, most, bounded := bounds(f)
+		if err != nil || n < least || bounded && n > most {
+			return fmt.Errorf("%q is no number from %d to %d", text.OneLine(value), least, most)
 		}
 		*v = n
 	case *time.Time:

@@ -5,6 +5,7 @@ package socket
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/go-json-experiment/json"
 
@@ -23,12 +24,29 @@ type Guard func(c op.Caller, act string) error
 // Table is the operations that a socket serves.
 type Table struct {
 	Guard Guard
-	Rows  map[string]func(ctx context.Context, c op.Caller, params []byte) (any, *rpc.Error) // by name
+	Rows  map[string]Row // by name
+}
+
+// Row is an operation as the socket serves it.
+type Row struct {
+	Act, About string // as in [op.Op]
+	Route      op.Route
+	Params     reflect.Type
+	Do         func(ctx context.Context, c op.Caller, params []byte) (any, *rpc.Error)
+}
+
+// Methods are the functions of the rows, by name.
+func (t Table) Methods() map[string]func(ctx context.Context, c op.Caller, params []byte) (any, *rpc.Error) {
+	out := map[string]func(ctx context.Context, c op.Caller, params []byte) (any, *rpc.Error){}
+	for name, row := range t.Rows {
+		out[name] = row.Do
+	}
+	return out
 }
 
 // Handle has f do an operation.
 func Handle[P, R any](to Table, o op.Op[P, R], f Func[P, R]) {
-	to.Rows[o.Name] = func(ctx context.Context, c op.Caller, params []byte) (any, *rpc.Error) {
+	to.Rows[o.Name] = Row{o.Act, o.About, o.Route, reflect.TypeFor[P](), func(ctx context.Context, c op.Caller, params []byte) (any, *rpc.Error) {
 		p, err := Decode(to.Guard, c, o, params)
 		if err != nil {
 			return nil, failure.ToRPC(err)
@@ -38,7 +56,7 @@ func Handle[P, R any](to Table, o op.Op[P, R], f Func[P, R]) {
 			return nil, failure.ToRPC(err)
 		}
 		return r, nil
-	}
+	}}
 }
 
 // Decode reads the parameters of an operation for a caller that may do it. Both ends are this program, so that malformed parameters are a

@@ -194,7 +194,7 @@ type withStatus struct {
 
 type withLimit struct {
 	ofSession
-	Limit int `query:"limit" most:"1000"`
+	Limit int `query:"limit" least:"1" most:"1000" about:"at most this many; left out: 50"`
 }
 
 // apiRoutes are the routes for programs.

@@ -81,7 +81,7 @@ func (a *app) endFor(ctx context.Context, id string) {
 	c, err := a.Running(ctx)
 	if err == nil && c != nil {
 		defer c.Close()
-		_, err = base.Call(ctx, c, api.SessionEnd, api.ChangeParams{ID: id})
+		_, err = base.Call(ctx, c, api.SessionEnd, api.SessionRef{ID: id})
 	}
 	if failure.Of(err).Kind == failure.NotFound {
 		fmt.Fprintf(a.Err, "myc: the session ended before its agent did\nhint: myc audit denials may show why\n")

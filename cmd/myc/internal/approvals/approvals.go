@@ -36,9 +36,7 @@ func (a *app) approvalsCmd() *cobra.Command {
 	c.AddCommand(
 		&cobra.Command{Use: "list", Short: "List the calls that wait, oldest first", Example: "  myc approvals list --json", Args: base.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error { return a.approvalsList(c.Context()) }},
-		&cobra.Command{Use: "show ID", Short: "Show one request in full, also if it is settled", Example: "  myc approvals show k3m9",
-			Args: base.ArgRange(1, 1, "one request id"),
-			RunE: func(c *cobra.Command, args []string) error { return a.approvalsShow(c.Context(), args[0]) }},
+		a.showCmd(),
 		a.approvalsModeCmd(), a.approvalsResetCmd(), a.approvalsTokenCmd(), a.answerCmd(true), a.answerCmd(false), a.keepCmd(), a.approvalsWatchCmd())
 	return c
 }

@@ -10,29 +10,18 @@ import (
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/approval"
 	"mycelium/internal/node/api"
+	"mycelium/internal/op/cli"
 	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
 
 func (a *app) keepCmd() *cobra.Command {
-	var p api.KeepParams
-	var as string
-	c := &cobra.Command{
-		Use: "keep ID", Short: "Keep an approval that was given once: the call is not asked about again", Args: base.ArgRange(1, 1, "one request id"),
-		Long: "Write an allow rule for a call that a person has allowed once, also when it has run: so a question is ended where it was asked.\n" +
-			"The status line of an agent and myc approvals approve name the ID. The rule allows this very call, of a tool other than the shell\n" +
-			"that reaches hosts any call to those hosts, or what --as says. --look only says what it would have answered in the last 7 days.\n" +
-			"A call about which a rule of yours asks cannot be kept: change that rule (myc edit rules).",
-		Example: "  myc approvals keep k3m9\n  myc approvals keep k3m9 --as host --look",
-		RunE: func(c *cobra.Command, args []string) error {
-			p.ID, p.As = args[0], approval.As(as)
-			return a.approvalsKeep(c.Context(), p)
-		},
-	}
-	c.Flags().StringVar(&as, "as", "", "what is kept: call, program, host, folder or tool")
-	c.Flags().StringVar(&p.Reason, "reason", "", "the reason, which stands above the rule")
-	c.Flags().BoolVar(&p.Look, "look", false, "write nothing: say what the rule would allow")
-	c.Flags().BoolVar(&p.Sure, "sure", false, "you have read what the call would do; a critical call needs it")
+	c := cli.Command(api.ApprovalsKeep, func(c *cobra.Command, p api.KeepParams) error { return a.approvalsKeep(c.Context(), p) })
+	c.Long = "Write an allow rule for a call that a person has allowed once, also when it has run: so a question is ended where it was asked.\n" +
+		"The status line of an agent and myc approvals approve name the ID. The rule allows this very call, of a tool other than the shell\n" +
+		"that reaches hosts any call to those hosts, or what --as says. --look only says what it would have answered in the last 7 days.\n" +
+		"A call about which a rule of yours asks cannot be kept: change that rule (myc edit rules)."
+	c.Example = "  myc approvals keep k3m9\n  myc approvals keep k3m9 --as host --look"
 	return c
 }
 

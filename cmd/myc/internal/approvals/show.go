@@ -10,13 +10,21 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
 
 	"mycelium/cmd/myc/internal/base"
 	"mycelium/internal/approval"
 	"mycelium/internal/node/api"
+	"mycelium/internal/op/cli"
 	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
+
+func (a *app) showCmd() *cobra.Command {
+	c := cli.Command(api.ApprovalsShow, func(c *cobra.Command, p api.ApprovalParams) error { return a.approvalsShow(c.Context(), p.ID) })
+	c.Example = "  myc approvals show k3m9"
+	return c
+}
 
 func (a *app) approvalsShow(ctx context.Context, id string) error {
 	id, err := a.requestID(ctx, id)

@@ -34,21 +34,14 @@ func (a *app) sessionCmd() *cobra.Command {
 		&cobra.Command{Use: "show ID", Short: "Show a session", Example: "  myc session show s-1a2b",
 			Args: base.ArgRange(1, 1, "one session id"),
 			RunE: func(c *cobra.Command, args []string) error { return a.sessionShow(c.Context(), args[0]) }},
-		&cobra.Command{Use: "set-role ID ROLE", Short: "Switch the role of a session",
-			Example: "  myc session set-role s-1a2b developer", Args: base.ArgRange(2, 2, "a session id and a role"),
-			RunE: func(c *cobra.Command, args []string) error {
-				if args[1] == "" {
-					return failure.Usagef("session set-role: which role?")
-				}
-				return a.sessionChange(c.Context(), api.ChangeParams{ID: args[0], Role: args[1]})
-			}},
+		base.Row(a.App, api.SessionRoles, "", "  myc session set-role s-1a2b developer",
+			func(_ context.Context, _ api.SessionRole, r api.Session) error { return a.changed(r) }),
 		&cobra.Command{Use: "skills ID [+SKILL] [-SKILL]", Short: "Activate (+) and deactivate (-) skills of a session",
 			Example: "  myc session skills s-1a2b +editor -reader",
 			Args:    cobra.MinimumNArgs(1), DisableFlagParsing: true,
 			RunE: func(c *cobra.Command, args []string) error { return a.sessionSkills(c, args) }},
-		&cobra.Command{Use: "end ID", Short: "End a session; its token stops working at once", Example: "  myc session end s-1a2b",
-			Args: base.ArgRange(1, 1, "one session id"),
-			RunE: func(c *cobra.Command, args []string) error { return a.sessionEnd(c.Context(), args[0]) }})
+		base.Row(a.App, api.SessionEnd, "", "  myc session end s-1a2b",
+			func(context.Context, api.SessionRef, op.None) error { return nil }))
 	return c
 }
 
@@ -102,13 +95,10 @@ func (a *app) sessionShow(ctx context.Context, id string) error {
 	return failure.Hint(fmt.Errorf("session: no live session has the id %q", id), "myc session list shows them")
 }
 
-func (a *app) sessionChange(ctx context.Context, p api.ChangeParams) error {
-	r, err := base.Operate(ctx, a.App, api.SessionChange, p)
-	if err != nil {
-		return err
-	}
+// changed prints a session that was changed.
+func (a *app) changed(r api.Session) error {
 	if a.JSON {
-		return a.PrintJSON(map[string]any{"id": r.ID, "role": r.Role, "skills": r.Skills})
+		return a.PrintJSON(r)
 	}
 	fmt.Fprintf(a.Out, "%s: role %s, skills %s\n", r.ID, base.OrDash(r.Role), base.OrDash(strings.Join(r.Skills, ", ")))
 	return nil
@@ -145,10 +135,9 @@ func (a *app) sessionSkills(c *cobra.Command, args []string) error {
 	if err := a.Find(project.NeedsProject); err != nil {
 		return err
 	}
-	return a.sessionChange(c.Context(), p)
-}
-
-func (a *app) sessionEnd(ctx context.Context, id string) error {
-	_, err := base.Operate(ctx, a.App, api.SessionEnd, api.ChangeParams{ID: id})
-	return err
+	r, err := base.Operate(c.Context(), a.App, api.SessionChange, p)
+	if err != nil {
+		return err
+	}
+	return a.changed(r)
 }
