@@ -212,14 +212,14 @@ func failPanicMCP(t *testing.T) {
 			t.Setenv(name, value)
 		}
 	}
-	n, err := node.Open(t.Context(), node.Options{Loader: &loaded.Loader{Err: io.Discard, Environ: w.env, Dir: w.dir}})
+	n, err := node.Open(t.Context(), node.Options{Loader: &loaded.Loader{Err: io.Discard, Environ: w.env, Dir: w.dir,
+		Readable: func(policy.Scope, string) bool { panic("a bug on the way") }}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := n.Listen(t.Context(), "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	n.View().Files.Readable = func(policy.Scope, string) bool { panic("a bug on the way") }
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- n.Run(ctx) }()

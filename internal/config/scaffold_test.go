@@ -20,7 +20,7 @@ import (
 // builtin is the catalog of the built-in servers, as far as shipped skills name it.
 func builtin(t *testing.T, dir string) skill.Catalog {
 	t.Helper()
-	s, err := files.New(dir)
+	s, err := files.New(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // any other; a caller that is bound to none does not reach it. A folder that is gone has no files.
 func TestInAnotherFolder(t *testing.T) {
 	_, dir, out := outside(t)
-	s, err := New(out)
+	s, err := New(out, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestInAnotherFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	var asked string
-	s.Readable = func(scope policy.Scope, path string) bool { asked = scope.Folder + " " + path; return true }
+	s.readable = func(scope policy.Scope, path string) bool { asked = scope.Folder + " " + path; return true }
 	do := func(folder, tool string, args object) reply {
 		t.Helper()
 		b, err := json.Marshal(args)

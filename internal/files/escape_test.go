@@ -35,7 +35,7 @@ func outside(t *testing.T) (s *Server, dir, out string) {
 			t.Fatal(err)
 		}
 	}
-	s, err := New(dir)
+	s, err := New(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestRootByLink(t *testing.T) {
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(link)
+	s, err := New(link, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,10 +142,10 @@ func TestRootByLink(t *testing.T) {
 			t.Errorf("%s: %s", path, got)
 		}
 	}
-	if _, err := New(filepath.Join(dir, "nowhere")); err == nil || !strings.Contains(err.Error(), "nowhere") {
+	if _, err := New(filepath.Join(dir, "nowhere"), nil); err == nil || !strings.Contains(err.Error(), "nowhere") {
 		t.Errorf("a root that does not exist: %v", err)
 	}
-	if _, err := New(filepath.Join(dir, "in.txt")); err == nil {
+	if _, err := New(filepath.Join(dir, "in.txt"), nil); err == nil {
 		t.Error("a root that is a file")
 	}
 }
@@ -289,7 +289,7 @@ func FuzzArguments(f *testing.F) {
 	if err := os.WriteFile(base+"/x", []byte("OUT"), 0o444); err != nil {
 		f.Fatal(err)
 	}
-	s, err := New(dir)
+	s, err := New(dir, nil)
 	if err != nil {
 		f.Fatal(err)
 	}

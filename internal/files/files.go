@@ -31,10 +31,7 @@ const maxEdit = 4 * MaxWrite
 // Server serves the tools read_file, write_file, edit_file, list_directory, search_files, stat_file, move_file, delete_file.
 // It is safe for concurrent use.
 type Server struct {
-	// Readable reports whether search_files may read a file, so that a search shows nothing that the caller could not read by name. It gets
-	// the path with links resolved. Set it before the first call. If it is nil, a search reads every file that is not hidden and does not
-	// have the name of a secret.
-	Readable func(scope policy.Scope, path string) bool
+	readable Guard
 
 	dir   string // absolute path of the folder
 	real  string // dir with links resolved
@@ -44,8 +41,12 @@ type Server struct {
 	mu *sync.Mutex // held while a file is changed, so that no edit is lost
 }
 
+// Guard reports whether search_files may read a file, so that a search shows nothing that the caller could not read by name. It gets the path
+// with links resolved. Without one, a search reads every file that is not hidden and does not have the name of a secret.
+type Guard func(scope policy.Scope, path string) bool
+
 // New opens a folder.
-func New(root string) (*Server, error) {
+func New(root string, readable Guard) (*Server, error) {
 	dir, err := filepath.Abs(root)
 	if err != nil {
 		return nil, fmt.Errorf("open folder %s for the files server: %w", root, err)
@@ -58,7 +59,7 @@ func New(root string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open folder %s for the files server: %w", dir, err)
 	}
-	s := &Server{dir: dir, real: resolved, root: r, mu: new(sync.Mutex)}
+	s := &Server{readable: readable, dir: dir, real: resolved, root: r, mu: new(sync.Mutex)}
 	if s.tools, err = table(); err != nil {
 		_ = r.Close()
 		return nil, err
@@ -89,7 +90,7 @@ func (s *Server) in(folder string) (*Server, error) {
 	if err != nil {
 		return nil, errors.New("the folder in which this session works cannot be opened")
 	}
-	return &Server{Readable: s.Readable, dir: folder, real: folder, root: r, tools: s.tools, mu: s.mu}, nil
+	return &Server{readable: s.readable, dir: folder, real: folder, root: r, tools: s.tools, mu: s.mu}, nil
 }
 
 // Close closes the folder. Later calls fail.

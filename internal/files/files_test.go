@@ -30,7 +30,7 @@ func serve(t testing.TB, content map[string]string) (*Server, string) {
 			t.Fatal(err)
 		}
 	}
-	s, err := New(dir)
+	s, err := New(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -293,10 +293,10 @@ func shown(line []byte, re *regexp.Regexp) string {
 	return strings.ToValidUTF8(text.Prefix(string(line), maxLineShown), "�")
 }
 
-// readable reports whether the search may read a file. Without Readable it reads no file with secrets; read_file can if the policy allows it.
+// readable reports whether the search may read a file. Without a guard it reads no file with secrets; read_file can if the policy allows it.
 func (w *search) readable(name string) bool {
-	if w.s.Readable != nil {
-		return w.s.Readable(w.scope, filepath.Join(w.s.real, filepath.FromSlash(name)))
+	if w.s.readable != nil {
+		return w.s.readable(w.scope, filepath.Join(w.s.real, filepath.FromSlash(name)))
 	}
 	for part := range strings.SplitSeq(w.below(name), "/") {
 		if strings.HasPrefix(part, ".") {

@@ -58,7 +58,7 @@ func TestSearch(t *testing.T) {
 	}
 	bad(t, s, "search_files", object{"pattern": "*", "path": "nowhere"}, "no such file")
 
-	s.Readable = func(scope policy.Scope, path string) bool {
+	s.readable = func(scope policy.Scope, path string) bool {
 		return scope.Principal.Role == "admin" && path == filepath.Join(s.real, "server.pem")
 	}
 	params := []byte(`{"name":"search_files","arguments":{"text":"func main"}}`)

@@ -148,6 +148,9 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	n.onClose(n.place.Close)
+	if o.Readable == nil { // the gate is there before the first call
+		o.Readable = func(scope policy.Scope, path string) bool { return n.gate.MaySearch(scope, path) }
+	}
 	view, err := o.OpenView()
 	if err != nil {
 		return nil, err
@@ -201,7 +204,6 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 		return err
 	}
 	n.onClose(n.gate.Close)
-	view.Files.Readable = n.gate.MaySearch
 	mask := func(said string) string { return n.log.Secrets().Text(said) }
 	view.Talks.Open(talks.Book(n.db, mask, filepath.Join(view.Project.State.Folder(), state.Talks)), n.judge.summaries().Summarize)
 	inForce := func() *policy.Policy { return n.View().Policy }

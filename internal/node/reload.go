@@ -85,9 +85,7 @@ func (r *reloader) Reload(context.Context) error {
 	if err := r.pool.Reconfigure(p.Servers); err != nil {
 		return err
 	}
-	next.Sandbox.SetProfiles(p.File.Sandbox.All())
 	next.Compile()
-	next.Sandbox.SetClosed(next.Policy.Closed)
 	r.replace(next)
 	if waits := next.Waits(r.started); len(waits) > 0 && !slices.Equal(waits, old.Waits(r.started)) {
 		r.logger.Warn("keys of mycelium.yaml were accepted and wait for a restart", "keys", strings.Join(waits, " "), "hint",
@@ -110,7 +108,6 @@ func (r *reloader) Recompile() {
 	old := r.View()
 	next := old.With(old.Project)
 	next.Compile()
-	next.Sandbox.SetClosed(next.Policy.Closed)
 	r.replace(next)
 }
 
@@ -128,6 +125,7 @@ func (r *reloader) Latest() *project.View {
 
 // replace puts a view in force.
 func (r *reloader) replace(next *project.View) {
+	next.Enforce()
 	r.mu.Lock()
 	r.view, r.broken = next, next.Broken()
 	r.mu.Unlock()

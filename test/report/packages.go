@@ -28,12 +28,11 @@ var longest = []string{"cmd/myc", "test/chains", "internal/sandbox", "internal/g
 type pkg struct {
 	Dir, ImportPath                    string
 	GoFiles, TestGoFiles, XTestGoFiles []string
-	Imports, TestImports, XTestImports []string
 }
 
 // list returns the packages of the module.
 func list() ([]pkg, error) {
-	cmd := exec.Command("go", "list", "-json=Dir,ImportPath,GoFiles,TestGoFiles,XTestGoFiles,Imports,TestImports,XTestImports", "./...")
+	cmd := exec.Command("go", "list", "-json=Dir,ImportPath,GoFiles,TestGoFiles,XTestGoFiles", "./...")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -56,29 +55,18 @@ func list() ([]pkg, error) {
 }
 
 // divide returns the packages with tests in the order in which they should begin: those that run with the race detector, and the others. A
-// package needs it if its code, its tests, or a package of the module that they link begins something that runs at the same time. Otherwise
-// there is one goroutine, which races with nothing, and the detector finds nothing at several times the cost.
+// package needs it if its own code begins something that runs at the same time. `make soak` has it in every package: with it a program is
+// compiled and linked a second time, which took longer than the tests that found nothing.
 func divide(all []pkg) (raced, plain []string, err error) {
-	begins, imports := map[string]bool{}, map[string][]string{}
 	for _, p := range all {
-		imports[p.ImportPath] = p.Imports
-		if begins[p.ImportPath], err = concurrent(p.Dir, p.GoFiles); err != nil {
-			return nil, nil, err
-		}
-	}
-	for _, p := range all {
-		tests := slices.Concat(p.TestGoFiles, p.XTestGoFiles)
-		if len(tests) == 0 {
+		if len(p.TestGoFiles)+len(p.XTestGoFiles) == 0 {
 			continue
 		}
-		race, err := concurrent(p.Dir, tests)
+		begins, err := concurrent(p.Dir, p.GoFiles)
 		if err != nil {
 			return nil, nil, err
 		}
-		for name := range linked(slices.Concat([]string{p.ImportPath}, p.TestImports, p.XTestImports), imports) {
-			race = race || begins[name]
-		}
-		if race && !slices.Contains(asShipped, inModule(p.ImportPath)) {
+		if begins && !slices.Contains(asShipped, inModule(p.ImportPath)) {
 			raced = append(raced, p.ImportPath)
 		} else {
 			plain = append(plain, p.ImportPath)
@@ -105,20 +93,6 @@ func longestFirst(a, b string) int {
 	return cmp.Compare(rank(a), rank(b))
 }
 
-// linked returns the packages of the module that are linked with some of them.
-func linked(names []string, imports map[string][]string) map[string]bool {
-	out := map[string]bool{}
-	for len(names) > 0 {
-		name := names[0]
-		names = names[1:]
-		if next, ok := imports[name]; ok && !out[name] {
-			out[name] = true
-			names = slices.Concat(names, next)
-		}
-	}
-	return out
-}
-
 // concurrent reports whether some files of a folder begin something that runs at the same time.
 func concurrent(dir string, files []string) (bool, error) {
 	for _, name := range files {
@@ -138,15 +112,15 @@ func concurrent(dir string, files []string) (bool, error) {
 	return false, nil
 }
 
-// isConcurrent reports whether a piece of code is a go statement, or is called like what begins a goroutine: that of a group, of a timer,
-// of parallel tests, or of a server.
+// isConcurrent reports whether a piece of code is a go statement, or is called like what begins a goroutine: that of a group, of a timer, or
+// of a server.
 func isConcurrent(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.GoStmt:
 		return true
 	case *ast.SelectorExpr:
 		switch n.Sel.Name {
-		case "Go", "AfterFunc", "Parallel", "RunParallel", "Serve", "ServeTLS", "ListenAndServe", "NewServer", "NewTLSServer",
+		case "Go", "AfterFunc", "Serve", "ServeTLS", "ListenAndServe", "NewServer", "NewTLSServer",
 			"NewUnstartedServer":
 			return true
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestDivide: a package has the race detector if it, its tests or what they link begins a goroutine, and the longest packages begin first.
+// TestDivide: a package has the race detector if its own code begins a goroutine, and the longest packages begin first.
 func TestDivide(t *testing.T) {
 	const one = "package p\n\nfunc f(x interface{ Now() }) { x.Now() }\n"
 	sources := map[string]string{"one.go": one, "one_test.go": one,
@@ -26,11 +26,8 @@ func TestDivide(t *testing.T) {
 	raced, plain, err := divide([]pkg{
 		{Dir: dir, ImportPath: "m/starts", GoFiles: []string{"one.go", "go.go"}, TestGoFiles: tested},
 		{Dir: dir, ImportPath: "m/untested", GoFiles: []string{"go.go"}},
-		{Dir: dir, ImportPath: "m/still", GoFiles: []string{"one.go"}, TestGoFiles: tested, Imports: []string{"fmt"}},
+		{Dir: dir, ImportPath: "m/still", GoFiles: []string{"one.go"}, TestGoFiles: tested},
 		{Dir: dir, ImportPath: "m/parallel", GoFiles: []string{"one.go"}, XTestGoFiles: []string{"par_test.go"}},
-		{Dir: dir, ImportPath: "m/links", GoFiles: []string{"one.go"}, TestGoFiles: tested, Imports: []string{"m/still", "m/middle"}},
-		{Dir: dir, ImportPath: "m/middle", GoFiles: []string{"one.go"}, Imports: []string{"m/untested"}},
-		{Dir: dir, ImportPath: "m/testlinks", GoFiles: []string{"one.go"}, XTestGoFiles: tested, XTestImports: []string{"m/middle"}},
 		{Dir: dir, ImportPath: "m/internal/gate", GoFiles: []string{"go.go"}, TestGoFiles: tested},
 		{Dir: dir, ImportPath: "m/test/chains", TestGoFiles: []string{"par_test.go"}},
 		{Dir: dir, ImportPath: "m/cmd/myc", GoFiles: []string{"go.go"}, TestGoFiles: tested},
@@ -38,13 +35,13 @@ func TestDivide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(raced, " "); got != "m/internal/gate m/starts m/parallel m/links m/testlinks" {
+	if got := strings.Join(raced, " "); got != "m/internal/gate m/starts" {
 		t.Errorf("with the detector: %s", got)
 	}
-	if got := strings.Join(plain, " "); got != "m/cmd/myc m/test/chains m/still" {
+	if got := strings.Join(plain, " "); got != "m/cmd/myc m/test/chains m/still m/parallel" {
 		t.Errorf("without: %s", got)
 	}
-	if _, _, err := divide([]pkg{{Dir: dir, ImportPath: "m/gone", GoFiles: []string{"gone.go"}}}); err == nil {
+	if _, _, err := divide([]pkg{{Dir: dir, ImportPath: "m/gone", GoFiles: []string{"gone.go"}, TestGoFiles: tested}}); err == nil {
 		t.Error("a file that cannot be read is passed over")
 	}
 }

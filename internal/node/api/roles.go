@@ -38,12 +38,12 @@ type RoleVersion struct {
 
 // RoleChange is a role as it shall be.
 type RoleChange struct {
-	Name        *string   `json:"name,omitempty" about:"for people; the id of a new role comes from it"`
-	Description *string   `json:"description,omitempty" about:"what the role is for"`
-	Inherits    *string   `json:"inherits,omitempty" about:"the role whose skills and tools it has too"`
-	Prompt      *string   `json:"prompt,omitempty" about:"what an agent in this role is told"`
-	Skills      *[]string `json:"skills,omitempty" about:"the only ones that it may have"`
-	ToolIDs     *[]string `json:"toolIds,omitempty" about:"that it has in any case"`
+	Name        *string   `json:"name,omitzero" about:"for people; the id of a new role comes from it"`
+	Description *string   `json:"description,omitzero" about:"what the role is for"`
+	Inherits    *string   `json:"inherits,omitzero" about:"the role whose skills and tools it has too"`
+	Prompt      *string   `json:"prompt,omitzero" about:"what an agent in this role is told"`
+	Skills      *[]string `json:"skills,omitzero" about:"the only ones that it may have"`
+	ToolIDs     *[]string `json:"toolIds,omitzero" about:"that it has in any case"`
 	Digest      string    `json:"digest,omitempty" about:"of the file as it was read; left out: whatever it says"`
 	Device      string    `json:"device,omitempty" by:""`
 }

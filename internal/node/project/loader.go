@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"mycelium/internal/backend"
 	"mycelium/internal/config"
@@ -44,6 +45,7 @@ type Loader struct {
 	Verbose  bool
 	Err      io.Writer   // of the log
 	Version  string      // of this program
+	Readable files.Guard // for the built-in files server; nil: nobody calls it here
 	Snapshot bool        // take what the files say from a snapshot, as a hook does: problems have no lines then
 	moving   bool        // the state is being brought here
 	OnDisk   bool        // read the project's files as they are on disk, accepted or not: to check them, not to enforce them
@@ -167,11 +169,11 @@ func (l *Loader) OpenView() (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &View{Project: p, Root: FilesRoot(p)}
+	v := &View{Project: p, Root: FilesRoot(p), inForce: &atomic.Pointer[View]{}}
 	if l.Outside {
 		v.Root = p.Dir
 	}
-	if v.Files, err = files.New(v.Root); err != nil {
+	if v.Files, err = files.New(v.Root, l.Readable); err != nil {
 		return nil, failure.New(failure.Config, fmt.Errorf("built-in server files: %w", err), "correct its args in mycelium.yaml")
 	}
 	if v.Pool, err = l.newPool(v); err != nil {
@@ -185,7 +187,7 @@ func (l *Loader) OpenView() (*View, error) {
 		_ = v.Files.Close()
 	}
 	v.Compile()
-	v.Sandbox.SetClosed(v.Policy.Closed)
+	v.Enforce()
 	return v, nil
 }
 
@@ -224,13 +226,12 @@ func (l *Loader) newPool(v *View) (*backend.Pool, error) {
 		return nil, fmt.Errorf("find own program: %w", err)
 	}
 	p, paths := v.Project, v.Project.State
-	if v.Sandbox, err = sandboxed.Server(p.Dir, paths, p.Home, l.Environ); err != nil {
+	if v.Sandbox, err = sandboxed.Server(p.Dir, paths, p.Home, l.Environ, v.law); err != nil {
 		return nil, err
 	}
 	if v.Memory, err = memory.NewServer(Memories(p)); err != nil {
 		return nil, err
 	}
-	v.Sandbox.SetProfiles(p.File.Sandbox.All())
 	if v.Talks, err = transcript.NewServer(); err != nil {
 		return nil, err
 	}

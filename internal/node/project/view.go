@@ -4,6 +4,7 @@ package project
 import (
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"mycelium/internal/backend"
@@ -47,12 +48,26 @@ type View struct {
 	learning      map[string]time.Duration // see view.World
 	ahead         *policy.Policy           // see view.World
 	bareCollision string                   // a name for which the bare server keeps its prefix; empty: none
+
+	inForce *atomic.Pointer[View] // of all views on the same servers, the one in force; nil in it: none yet
+}
+
+// Enforce makes the view the one whose law the built-in servers keep. It has been compiled.
+func (v *View) Enforce() { v.inForce.Store(v) }
+
+// law is what the view in force says of the sandbox.
+func (v *View) law() (served.Law, bool) {
+	now := v.inForce.Load()
+	if now == nil {
+		return served.Law{}, false
+	}
+	return served.Law{Profiles: now.Project.File.Sandbox.All(), Closed: now.Policy.Closed}, true
 }
 
 // With returns a view of other files on the same servers. It has to be compiled.
 func (v *View) With(p *config.Project) *View {
 	return &View{Project: p, Pool: v.Pool, Files: v.Files, Root: v.Root, Sandbox: v.Sandbox, Talks: v.Talks, Memory: v.Memory, Swarm: v.Swarm,
-		Close: v.Close, RolePrompt: v.RolePrompt}
+		Close: v.Close, RolePrompt: v.RolePrompt, inForce: v.inForce}
 }
 
 // Compile validates the files and compiles their policy with the present catalog.

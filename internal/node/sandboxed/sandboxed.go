@@ -66,8 +66,8 @@ func Command(folder string, paths state.Paths, home string, environ []string) (s
 	return c, nil
 }
 
-// Server is the built-in server mycelium-sandbox of a project.
-func Server(folder string, paths state.Paths, home string, environ []string) (*served.Server, error) {
+// Server is the built-in server mycelium-sandbox of a project. law is as in [served.New].
+func Server(folder string, paths state.Paths, home string, environ []string, law func() (served.Law, bool)) (*served.Server, error) {
 	self, err := Self()
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func Server(folder string, paths state.Paths, home string, environ []string) (*s
 		c.GitConfig = paths.Sandbox("gitconfig")
 		Identify("git", c.GitConfig, environ) // who works there commits
 		return c, err
-	})
+	}, law)
 }
 
 // Wanted reports whether the files of a project want a sandbox: they have profiles of their own, or a rule that names one.

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -40,8 +39,7 @@ type Server struct {
 	self         jail.Self
 	interpreters map[string][]string
 	base         Base
-	profiles     atomic.Pointer[[]sandbox.Profile]
-	closed       atomic.Pointer[func(policy.Scope) (policy.Closed, error)]
+	law          func() (Law, bool)
 	tools        *builtin.Table[*Server]
 }
 
@@ -49,9 +47,15 @@ type Server struct {
 // the project of its commands; empty: the project's own folder.
 type Base func(folder string) (sandbox.Command, error)
 
-// New makes the server. self says how the sandbox's child is started; interpreters are the programs that run a script, by its ending.
-// There are the shipped profiles until SetProfiles says otherwise.
-func New(self jail.Self, interpreters map[string][]string, base Base) (*Server, error) {
+// Law is what the files in force say of the sandbox.
+type Law struct {
+	Profiles []sandbox.Profile                         // that there are
+	Closed   func(policy.Scope) (policy.Closed, error) // the names that the policy closes to a scope
+}
+
+// New makes the server. self says how the sandbox's child is started; interpreters are the programs that run a script, by its ending; law
+// returns what is in force now. Until it is known, nothing runs.
+func New(self jail.Self, interpreters map[string][]string, base Base, law func() (l Law, known bool)) (*Server, error) {
 	tools, err := builtin.Parse(Name, definitions, map[string]builtin.Func[*Server]{
 		"bash":                 builtin.With(bash),
 		"sandbox_capabilities": builtin.With(capabilities),
@@ -62,20 +66,20 @@ func New(self jail.Self, interpreters map[string][]string, base Base) (*Server, 
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{self: self, interpreters: interpreters, base: base, tools: tools}
-	s.SetProfiles(sandbox.Profiles())
-	return s, nil
+	return &Server{self: self, interpreters: interpreters, base: base, tools: tools, law: law}, nil
 }
 
-// SetProfiles sets the profiles that there are, for the calls that follow.
-func (s *Server) SetProfiles(all []sandbox.Profile) { s.profiles.Store(&all) }
-
-// SetClosed sets the function that returns the names which the policy closes to a scope. Until it is set, nothing runs.
-func (s *Server) SetClosed(of func(policy.Scope) (policy.Closed, error)) { s.closed.Store(&of) }
+// profiles are those that there are: the shipped ones, until the files are known.
+func (s *Server) profiles() []sandbox.Profile {
+	if law, known := s.law(); known {
+		return law.Profiles
+	}
+	return sandbox.Profiles()
+}
 
 // Find returns the profile of a name, as the files of now have it.
 func (s *Server) Find(name string) (sandbox.Profile, bool) {
-	all := *s.profiles.Load()
+	all := s.profiles()
 	if i := slices.IndexFunc(all, func(p sandbox.Profile) bool { return p.Name == name }); i >= 0 {
 		return all[i], true
 	}
@@ -153,11 +157,11 @@ func (s *Server) run(ctx context.Context, at policy.Scope, r request, argv []str
 	if err != nil {
 		return builtin.Answer{}, err
 	}
-	closed := s.closed.Load()
-	if closed == nil {
+	law, known := s.law()
+	if !known {
 		return builtin.Answer{}, errors.New("it is not known what the policy closes; nothing ran")
 	}
-	if c.Closed, err = (*closed)(at); err != nil {
+	if c.Closed, err = law.Closed(at); err != nil {
 		return builtin.Answer{}, err
 	}
 	var out, errs Output
@@ -264,12 +268,12 @@ func within(project, name string) (string, error) {
 }
 
 func capabilities(ctx context.Context, s *Server, _ policy.Scope, _ struct{}) (builtin.Answer, error) {
-	return structured(sandbox.Probe(ctx, s.self, (*s.profiles.Load())[0].Backend))
+	return structured(sandbox.Probe(ctx, s.self, s.profiles()[0].Backend))
 }
 
 func profiles(_ context.Context, s *Server, _ policy.Scope, r request) (builtin.Answer, error) {
 	if r.Profile == "" {
-		return structured(map[string]any{"profiles": *s.profiles.Load()})
+		return structured(map[string]any{"profiles": s.profiles()})
 	}
 	p, ok := s.Find(r.Profile)
 	if !ok {

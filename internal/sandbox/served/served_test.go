@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"mycelium/internal/policy"
@@ -19,7 +20,7 @@ func TestFolderOfTheCaller(t *testing.T) {
 	s, err := New(jail.Self{}, map[string][]string{".sh": {"sh"}}, func(folder string) (sandbox.Command, error) {
 		folders = append(folders, folder)
 		return sandbox.Command{}, errors.New("it is gone")
-	})
+	}, func() (Law, bool) { return Law{}, false })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,5 +37,21 @@ func TestFolderOfTheCaller(t *testing.T) {
 		if want := []string{folder, folder, folder}; !slices.Equal(folders, want) {
 			t.Errorf("commands of a caller in %q work in %q", folder, folders)
 		}
+	}
+}
+
+// TestUnknownLaw: before it is known what the policy closes, nothing runs, and there are the shipped profiles.
+func TestUnknownLaw(t *testing.T) {
+	s, err := New(jail.Self{Argv: []string{"/no/such/program"}}, nil, func(string) (sandbox.Command, error) { return sandbox.Command{}, nil },
+		func() (Law, bool) { return Law{}, false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, _, err := s.Do(t.Context(), policy.Scope{}, "tools/call", []byte(`{"name":"bash","arguments":{"command":"pwd"}}`), nil)
+	if err != nil || !strings.Contains(string(result), "it is not known what the policy closes; nothing ran") {
+		t.Errorf("%s %v", result, err)
+	}
+	if _, ok := s.Find(sandbox.Profiles()[0].Name); !ok {
+		t.Error("the shipped profiles are not there")
 	}
 }
