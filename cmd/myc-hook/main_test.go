@@ -14,7 +14,7 @@ import (
 // rooms are the rooms of this program: the hook and what the hook may import, the inside of the sandbox, and the program before the
 // shell of an agent.
 var rooms = []string{"hook", "harness", "harness/rewrite", "harness/shellwords", "daemon", "rpc", "rawjson", "text", "atomicfile", "state",
-	"worktree", "sandbox/jail", "node/agentshell/shim"}
+	"worktree", "op", "sandbox/jail", "node/agentshell/shim"}
 
 // libraries are all that it has besides the standard library.
 var libraries = []string{"github.com/go-json-experiment/json", "golang.org/x/sys", "golang.org/x/term",

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -35,7 +36,7 @@ func told(t *testing.T, b *webtest.PushBrowser) (p pushed) {
 		if err := json.Unmarshal(m.Text, &p, json.MatchCaseInsensitiveNames(true)); err != nil {
 			t.Fatal(err)
 		}
-	case <-t.Context().Done():
+	case <-time.After(patience):
 		t.Fatal("nothing was pushed")
 	}
 	return p

@@ -14,26 +14,26 @@ const DefaultBotServer = "https://api.telegram.org"
 
 // TelegramConfig is approval.telegram. Token and PIN may be ${VAR} or ${secret:NAME}.
 type TelegramConfig struct {
-	Token   string       `yaml:"token" json:"token,omitempty"`     // of the bot, from BotFather
-	Chat    int64        `yaml:"chat" json:"chat,omitempty"`       // where the bot asks; 0: the private chat with the first user
-	Users   []int64      `yaml:"users" json:"users,omitempty"`     // who may speak to the bot
-	PIN     string       `yaml:"pin" json:"pin,omitempty"`         // asked before something critical is approved; empty: no PIN
-	Notices []NoticeKind `yaml:"notices" json:"notices,omitempty"` // to send; empty: all
-	Server  string       `yaml:"server" json:"server,omitempty"`   // a Bot API server; empty: [DefaultBotServer]
+	Token   string       `yaml:"token" json:"token,omitempty" about:"of the bot, from BotFather"`
+	Chat    int64        `yaml:"chat" json:"chat,omitempty" about:"where the bot asks; 0: the private chat with the first user"`
+	Users   []int64      `yaml:"users" json:"users,omitempty" about:"who may speak to the bot"`
+	PIN     string       `yaml:"pin" json:"pin,omitempty" about:"asked before something critical is approved; empty: no PIN"`
+	Notices []NoticeKind `yaml:"notices" json:"notices,omitempty" about:"to send; empty: all"`
+	Server  string       `yaml:"server" json:"server,omitempty" about:"a Bot API server; empty: https://api.telegram.org"`
 }
 
 // NotifyConfig is approval.notify: where people are told that a request waits. They cannot answer there.
 type NotifyConfig struct {
-	Ntfy    *WebhookConfig `yaml:"ntfy" json:"ntfy,omitzero"`       // the address of a topic: https://ntfy.sh/TOPIC
-	Slack   *WebhookConfig `yaml:"slack" json:"slack,omitzero"`     // an incoming webhook
-	Desktop *bool          `yaml:"desktop" json:"desktop,omitzero"` // a notice on this machine's screen; absent: where a desktop is
-	Bell    *bool          `yaml:"bell" json:"bell,omitzero"`       // a bell before the name of the agent's tmux window; absent: yes
+	Ntfy    *WebhookConfig `yaml:"ntfy" json:"ntfy,omitzero" about:"the address of a topic: https://ntfy.sh/TOPIC"`
+	Slack   *WebhookConfig `yaml:"slack" json:"slack,omitzero" about:"an incoming webhook"`
+	Desktop *bool          `yaml:"desktop" json:"desktop,omitzero" about:"a notice on this machine's screen; absent: where a desktop is"`
+	Bell    *bool          `yaml:"bell" json:"bell,omitzero" about:"a bell before the name of the agent's tmux window; absent: yes"`
 }
 
 // WebhookConfig is an address to post to. Both fields may be ${VAR} or ${secret:NAME}.
 type WebhookConfig struct {
-	URL   string `yaml:"url" json:"url,omitempty"`
-	Token string `yaml:"token" json:"token,omitempty"` // of ntfy, if the topic needs one
+	URL   string `yaml:"url" json:"url,omitempty" about:"where notices are sent"`
+	Token string `yaml:"token" json:"token,omitempty" about:"of ntfy, if the topic needs one"`
 }
 
 // NoticeKinds returns the kinds of notices.

@@ -10,18 +10,14 @@ import (
 
 // Config is the approval: section of mycelium.yaml.
 type Config struct {
-	// how long a call waits; absent: [DefaultDeadline]; 0: as long as its caller
-	Deadline *Span `yaml:"deadline" json:"deadline,omitempty"`
-	// who answers for an agent's own tools: auto (default), local or remote
-	Mode Mode `yaml:"mode" json:"mode,omitempty"`
-	// in the mode auto with a chat: how long nobody has typed at this machine before the chat is asked; absent: [DefaultIdle]; 0: the chat
-	// is asked at once
-	Idle     *Span           `yaml:"idle" json:"idle,omitempty"`
-	AskVia   string          `yaml:"askVia" json:"askVia,omitempty"`    // client: ask the MCP client if it can ask; queue (default)
-	AskVia2  string          `yaml:"ask_via" json:"-"`                  // another spelling of askVia
-	Judge    JudgeConfig     `yaml:"judge" json:"judge,omitzero"`       // a model that is asked before people are
-	Telegram *TelegramConfig `yaml:"telegram" json:"telegram,omitzero"` // a bot that asks people
-	Notify   NotifyConfig    `yaml:"notify" json:"notify,omitzero"`     // where people are told that a request waits
+	Deadline *Span           `yaml:"deadline" json:"deadline,omitempty" about:"how long a call waits; absent: 5m; 0: as long as its caller"`
+	Mode     Mode            `yaml:"mode" json:"mode,omitempty" of:"auto,local,remote" about:"who answers for an agent's own tools; absent: auto"`
+	Idle     *Span           `yaml:"idle" json:"idle,omitempty" about:"in the mode auto with a chat: how long nobody has typed at this machine before the chat is asked; absent: 5m; 0: the chat is asked at once"`
+	AskVia   string          `yaml:"askVia" json:"askVia,omitempty" of:"client,queue" about:"client: the MCP client is asked first, if it can ask its person; absent: queue"`
+	AskVia2  string          `yaml:"ask_via" json:"-" about:"another spelling of askVia"`
+	Judge    JudgeConfig     `yaml:"judge" json:"judge,omitzero" about:"a model that is asked before people are"`
+	Telegram *TelegramConfig `yaml:"telegram" json:"telegram,omitzero" about:"a bot that asks people"`
+	Notify   NotifyConfig    `yaml:"notify" json:"notify,omitzero" about:"where people are told that a request waits"`
 }
 
 // The values of Config.AskVia.
@@ -35,6 +31,11 @@ const maxSpan = 24 * time.Hour
 
 // Span is a duration that the file writes as "300s" or as a number of seconds.
 type Span time.Duration
+
+// YAMLSchema is how people write a span.
+func (Span) YAMLSchema() map[string]any {
+	return map[string]any{"type": []string{"string", "number"}, "examples": []any{"5m"}}
+}
 
 // UnmarshalText reads a duration of up to a day.
 func (s *Span) UnmarshalText(b []byte) error {

@@ -16,14 +16,13 @@ const (
 
 // JudgeConfig is approval.judge: the model that is asked before people are, and what it may decide.
 type JudgeConfig struct {
-	Enabled    *bool    `yaml:"enabled" json:"enabled,omitzero"`       // absent: yes, if there is a key
-	Model      string   `yaml:"model" json:"model,omitempty"`          // absent: DefaultJudge
-	Confidence *float64 `yaml:"confidence" json:"confidence,omitzero"` // 0 to 1, above 0; absent: DefaultConfidence
-	MayDeny    bool     `yaml:"mayDeny" json:"mayDeny,omitzero"`       // a confident no denies the call
-	// of the Messages API; absent: Anthropic's. ${} is not expanded: the key goes there
-	BaseURL string `yaml:"baseURL" json:"baseURL,omitempty"`
-	Key     string `yaml:"key" json:"key,omitempty"`        // ${VAR} or ${secret:NAME}; absent: [JudgeKey]
-	Timeout *Span  `yaml:"timeout" json:"timeout,omitzero"` // of one question; absent: DefaultThinking
+	Enabled    *bool    `yaml:"enabled" json:"enabled,omitzero" about:"absent: yes, if there is a key"`
+	Model      string   `yaml:"model" json:"model,omitempty" about:"absent: claude-haiku-4-5"`
+	Confidence *float64 `yaml:"confidence" json:"confidence,omitzero" about:"0 to 1, above 0; absent: 0.8"`
+	MayDeny    bool     `yaml:"mayDeny" json:"mayDeny,omitzero" about:"a confident no denies the call"`
+	BaseURL    string   `yaml:"baseURL" json:"baseURL,omitempty" about:"of the Messages API; absent: Anthropic's. ${} is not expanded: the key goes there"`
+	Key        string   `yaml:"key" json:"key,omitempty" about:"${VAR} or ${secret:NAME}; absent: ${ANTHROPIC_API_KEY}"`
+	Timeout    *Span    `yaml:"timeout" json:"timeout,omitzero" about:"of one question; absent: 20s"`
 }
 
 // JudgeKey is the default key of the judge. It is looked up among the secrets and then in the environment.

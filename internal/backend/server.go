@@ -14,34 +14,32 @@ import (
 // Server is one entry of mcpServers.
 type Server struct {
 	Name     string            `yaml:"-" json:"name,omitempty"`
-	Type     string            `yaml:"type" json:"type,omitempty"` // stdio (default with command), http (default with url), sse
-	Command  string            `yaml:"command" json:"command,omitempty"`
-	Args     []string          `yaml:"args" json:"args,omitempty"`
-	Env      map[string]string `yaml:"env" json:"env,omitempty"`
-	Cwd      string            `yaml:"cwd" json:"cwd,omitempty"`
-	Data     []string          `yaml:"data" json:"data,omitempty"` // files and folders that the server writes, which govern nothing; paths as in Args
-	URL      string            `yaml:"url" json:"url,omitempty"`
-	Headers  map[string]string `yaml:"headers" json:"headers,omitempty"`
-	OAuth    *oauth.Config     `yaml:"oauth" json:"oauth,omitempty"` // of a server with a URL; nil: a person logs in if needed
-	Builtin  string            `yaml:"builtin" json:"builtin,omitempty"`
-	Timeout  Duration          `yaml:"timeout" json:"timeout,omitzero"`           // of a call; 0: 60 s
-	Start    Duration          `yaml:"startTimeout" json:"startTimeout,omitzero"` // 0: 30 s
-	Stop     Duration          `yaml:"stopTimeout" json:"stopTimeout,omitzero"`   // 0: 5 s
-	Ask      Duration          `yaml:"askTimeout" json:"askTimeout,omitzero"`     // for a client's answer to a question; 0: 10 min
-	Ping     Duration          `yaml:"ping" json:"ping,omitzero"`                 // silence after which the server is pinged; 0: 60 s
-	Legacy   bool              `yaml:"legacy" json:"legacy,omitempty"`            // begin with initialize, whatever else it knows
-	Trust    bool              `yaml:"trust" json:"trust,omitempty"`              // believe the server's annotations
-	Category string            `yaml:"category" json:"category,omitempty"`
-	Disabled bool              `yaml:"disabled" json:"disabled,omitempty"`
+	Type     string            `yaml:"type" json:"type,omitempty" about:"stdio (default with command), http (default with url), sse"`
+	Command  string            `yaml:"command" json:"command,omitempty" about:"the program that is started"`
+	Args     []string          `yaml:"args" json:"args,omitempty" about:"its arguments"`
+	Env      map[string]string `yaml:"env" json:"env,omitempty" about:"variables of its environment; ${VAR} and ${secret:NAME} are replaced"`
+	Cwd      string            `yaml:"cwd" json:"cwd,omitempty" about:"its working directory; absent: the project"`
+	Data     []string          `yaml:"data" json:"data,omitempty" about:"files and folders that the server writes, which govern nothing; paths as in args"`
+	URL      string            `yaml:"url" json:"url,omitempty" about:"its address, for a server over HTTP"`
+	Headers  map[string]string `yaml:"headers" json:"headers,omitempty" about:"sent with each request; ${VAR} and ${secret:NAME} are replaced"`
+	OAuth    *oauth.Config     `yaml:"oauth" json:"oauth,omitempty" about:"of a server with a URL; absent: a person logs in if needed"`
+	Builtin  string            `yaml:"builtin" json:"builtin,omitempty" about:"the server of the program that this is, as files"`
+	Timeout  Duration          `yaml:"timeout" json:"timeout,omitzero" about:"of a call; 0: 60 s"`
+	Start    Duration          `yaml:"startTimeout" json:"startTimeout,omitzero" about:"0: 30 s"`
+	Stop     Duration          `yaml:"stopTimeout" json:"stopTimeout,omitzero" about:"0: 5 s"`
+	Ask      Duration          `yaml:"askTimeout" json:"askTimeout,omitzero" about:"for a client's answer to a question; 0: 10 min"`
+	Ping     Duration          `yaml:"ping" json:"ping,omitzero" about:"silence after which the server is pinged; 0: 60 s"`
+	Legacy   bool              `yaml:"legacy" json:"legacy,omitempty" about:"begin with initialize, whatever else it knows"`
+	Trust    bool              `yaml:"trust" json:"trust,omitempty" about:"believe the server's annotations"`
+	Category string            `yaml:"category" json:"category,omitempty" about:"the group in which people find its tools"`
+	Disabled bool              `yaml:"disabled" json:"disabled,omitempty" about:"it is not started, and has no tools"`
 
-	Concurrency int `yaml:"concurrency" json:"concurrency,omitzero"` // calls at work at once; 0: 128
-	Queue       int `yaml:"queue" json:"queue,omitzero"`             // calls that wait; 0: 1024
-	// Sandbox is the profile with which the server runs; empty: it may do what its user may.
-	Sandbox string `yaml:"sandbox" json:"sandbox,omitempty"`
+	Concurrency int    `yaml:"concurrency" json:"concurrency,omitzero" about:"calls at work at once; 0: 128"`
+	Queue       int    `yaml:"queue" json:"queue,omitzero" about:"calls that wait; 0: 1024"`
+	Sandbox     string `yaml:"sandbox" json:"sandbox,omitempty" about:"the profile with which the server runs; empty: it may do what its user may"`
 	// Walls is that profile as the sandbox reads it: where it changes, the server is started anew. Empty: the shipped profile of that name.
-	Walls string `yaml:"-" json:"-"`
-	// Additions says how to treat items that a server did not have at first use: "trust" (the default; as at first use) or "quarantine".
-	Additions string `yaml:"additions" json:"additions,omitempty"`
+	Walls     string `yaml:"-" json:"-"`
+	Additions string `yaml:"additions" json:"additions,omitempty" about:"what becomes of tools that the server did not have at first use; absent: trust"`
 	Shared    bool   `yaml:"-" json:"-"` // it stands in the user's own files: its tokens are valid in all projects of the user
 }
 

@@ -54,9 +54,9 @@ type File struct {
 	MCPServers map[string]backend.Server `yaml:"mcpServers" json:"mcpServers,omitempty"`
 	Session    Session                   `yaml:"session" json:"session,omitzero"`
 	Policy     Policy                    `yaml:"policy" json:"policy,omitzero"`
-	Limits     map[string]policy.Limit   `yaml:"limits" json:"limits,omitempty"` // by role
+	Limits     map[string]policy.Limit   `yaml:"limits" json:"limits,omitempty" about:"by role"`
 	Audit      Audit                     `yaml:"audit" json:"audit,omitzero"`
-	Store      string                    `yaml:"store" json:"store,omitempty"` // a relative sqlite path is made absolute
+	Store      string                    `yaml:"store" json:"store,omitempty" about:"a relative sqlite path is made absolute"`
 	Server     Server                    `yaml:"server" json:"server,omitzero"`
 	Secrets    Secrets                   `yaml:"secrets" json:"secrets,omitzero"`
 	Telemetry  observe.Telemetry         `yaml:"telemetry" json:"telemetry,omitzero"`
@@ -67,22 +67,21 @@ type File struct {
 	Sandbox    profiles.Section          `yaml:"sandbox" json:"sandbox,omitzero"`
 	Identity   *identities.Section       `yaml:"identity" json:"identity,omitempty"`
 	Memory     memories.Section          `yaml:"memory" json:"memory,omitzero"`
-	Web        pages.Section             `yaml:"web" json:"web,omitzero"` // of the user's file only
-	// variables that an attaching `myc mcp` hands to the daemon for ${VAR}
-	Env   []string `yaml:"env" json:"env,omitempty"`
-	Trust string   `yaml:"trust" json:"trust,omitempty"` // of the user's file only: content, narrowing or folder
-	State string   `yaml:"state" json:"state,omitempty"` // of the user's file only: the folder of the state, of all projects
+	Web        pages.Section             `yaml:"web" json:"web,omitzero" about:"of the user's file only"`
+	Env        []string                  `yaml:"env" json:"env,omitempty" about:"variables that an attaching myc mcp hands to the daemon for ${VAR}"`
+	Trust      string                    `yaml:"trust" json:"trust,omitempty" of:"content,narrowing,folder" about:"of the user's file only: what of the files of a project counts before a person has accepted it"`
+	State      string                    `yaml:"state" json:"state,omitempty" about:"of the user's file only: the folder of the state, of all projects"`
 }
 
 // Session is the session: section.
 type Session struct {
-	DefaultRole     string   `yaml:"defaultRole" json:"defaultRole,omitempty"`
-	AgentRole       string   `yaml:"agentRole" json:"agentRole,omitempty"` // of an agent without a credential; see RoleOfAgent
-	Roles           []string `yaml:"roles" json:"roles,omitempty"`         // roles that a bare stdio client may take
-	DefaultSkills   []string `yaml:"defaultSkills" json:"defaultSkills,omitempty"`
-	Promotion       string   `yaml:"promotion" json:"promotion,omitempty"`             // auto, confirm or manual
-	ToolSearch      string   `yaml:"toolSearch" json:"toolSearch,omitempty"`           // auto, on, off, or a number of tools
-	RequireApproval *bool    `yaml:"requireApproval" json:"requireApproval,omitempty"` // true is read as promotion: confirm
+	DefaultRole     string   `yaml:"defaultRole" json:"defaultRole,omitempty" about:"the role of a client that brings no credential"`
+	AgentRole       string   `yaml:"agentRole" json:"agentRole,omitempty" about:"the first role of a coding agent without a credential; absent: defaultRole"`
+	Roles           []string `yaml:"roles" json:"roles,omitempty" about:"roles that a bare stdio client may take"`
+	DefaultSkills   []string `yaml:"defaultSkills" json:"defaultSkills,omitempty" about:"skills that are active when a session begins; absent: every skill that is open to the role"`
+	Promotion       string   `yaml:"promotion" json:"promotion,omitempty" of:"auto,confirm,manual" about:"how a session gets a further skill"`
+	ToolSearch      string   `yaml:"toolSearch" json:"toolSearch,omitempty" about:"auto, on, off, or a number of tools"`
+	RequireApproval *bool    `yaml:"requireApproval" json:"requireApproval,omitempty" about:"true is read as promotion: confirm"`
 }
 
 // RoleOfAgent is the first role of a coding agent that brings no credential: agentRole, or else defaultRole, which is that of any client.
@@ -90,37 +89,35 @@ func (s *Session) RoleOfAgent() string { return cmp.Or(s.AgentRole, s.DefaultRol
 
 // Policy is the policy: section.
 type Policy struct {
-	Strict   bool            `yaml:"strict" json:"strict,omitempty"`
-	Fallback policy.Fallback `yaml:"fallback" json:"fallback,omitzero"`
-	Rules    []string        `yaml:"rules" json:"rules,omitempty"` // files; default rules.yaml if it exists
-	// Wall is the profile of the sandbox in which the commands of coding agents run by default. Empty or [policy.NoWall]: they run outside.
-	// Unless it is empty, the rules of the program count behind those of the project.
-	Wall string `yaml:"wall" json:"wall,omitempty"`
+	Strict   bool            `yaml:"strict" json:"strict,omitempty" about:"refuses inherits and wildcards"`
+	Fallback policy.Fallback `yaml:"fallback" json:"fallback,omitzero" about:"what happens where no rule decides"`
+	Rules    []string        `yaml:"rules" json:"rules,omitempty" about:"files; default rules.yaml if it exists"`
+	Wall     string          `yaml:"wall" json:"wall,omitempty" about:"the profile of the sandbox in which the commands of coding agents run by default. Empty or none: they run outside. Unless it is empty, the rules of the program count behind those of the project"`
 }
 
 // Audit is the audit: section.
 type Audit struct {
-	Dir    string   `yaml:"dir" json:"dir,omitempty"`
-	Redact []string `yaml:"redact" json:"redact,omitempty"`
-	Sync   string   `yaml:"sync" json:"sync,omitempty"` // interval or call
+	Dir    string   `yaml:"dir" json:"dir,omitempty" about:"the folder of the log; absent: in the state of the project"`
+	Redact []string `yaml:"redact" json:"redact,omitempty" about:"further names of arguments whose values are not recorded"`
+	Sync   string   `yaml:"sync" json:"sync,omitempty" of:"interval,call" about:"when the log is forced to the disk"`
 }
 
 // Server is the server: section.
 type Server struct {
-	Addr      string          `yaml:"addr" json:"addr,omitempty"`           // default 127.0.0.1:8420
-	Anonymous string          `yaml:"anonymous" json:"anonymous,omitempty"` // role of loopback callers without a token
-	MaxBody   int             `yaml:"maxBody" json:"maxBody,omitempty"`     // bytes of one message; 0: 4 MiB
-	Idle      source.Duration `yaml:"idle" json:"idle,omitzero"`            // of a link: how long it may be unused; 0: 30 min
+	Addr      string          `yaml:"addr" json:"addr,omitempty" about:"default 127.0.0.1:8420"`
+	Anonymous string          `yaml:"anonymous" json:"anonymous,omitempty" about:"role of loopback callers without a token"`
+	MaxBody   int             `yaml:"maxBody" json:"maxBody,omitempty" about:"bytes of one message; 0: 4 MiB"`
+	Idle      source.Duration `yaml:"idle" json:"idle,omitzero" about:"of a link: how long it may be unused; 0: 30 min"`
 
-	Hosts []string `yaml:"hosts" json:"hosts,omitempty"` // names by which clients may reach this server, besides the names of this machine
-	OAuth *OAuth   `yaml:"oauth" json:"oauth,omitzero"`
+	Hosts []string `yaml:"hosts" json:"hosts,omitempty" about:"names by which clients may reach this server, besides the names of this machine"`
+	OAuth *OAuth   `yaml:"oauth" json:"oauth,omitzero" about:"access tokens of an identity provider that are let in"`
 }
 
 // Secrets is the secrets: section, which names the sources of ${secret:NAME}.
 type Secrets struct {
-	File     string `yaml:"file" json:"file,omitempty"`         // age file; default secrets.age in the user's folder, if it exists
-	Identity string `yaml:"identity" json:"identity,omitempty"` // opens File; default age.key in the user's folder
-	Keyring  string `yaml:"keyring" json:"keyring,omitempty"`   // service name of our secrets in the keyring, or off; default mycelium
+	File     string `yaml:"file" json:"file,omitempty" about:"age file; default secrets.age in the user's folder, if it exists"`
+	Identity string `yaml:"identity" json:"identity,omitempty" about:"opens the file; default age.key in the user's folder"`
+	Keyring  string `yaml:"keyring" json:"keyring,omitempty" about:"service name of our secrets in the keyring, or off; default mycelium"`
 }
 
 // The defaults of the secrets section, and the word that turns the keyring off.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 
 	"mycelium/internal/approval"
 	"mycelium/internal/approval/judge"
@@ -72,28 +73,31 @@ type place struct {
 
 // document is one mycelium.yaml. A nil pointer is an absent section.
 type document struct {
-	MCPServers map[string]*servers.Entry `yaml:"mcpServers"`
-	Session    *Session                  `yaml:"session"`
-	Policy     *Policy                   `yaml:"policy"`
-	Limits     map[string]policy.Limit   `yaml:"limits"`
-	Audit      *Audit                    `yaml:"audit"`
-	Store      string                    `yaml:"store"`
-	Server     *Server                   `yaml:"server"`
-	Env        []string                  `yaml:"env"`
-	Secrets    *Secrets                  `yaml:"secrets"`
-	Telemetry  *observe.Telemetry        `yaml:"telemetry"`
-	Log        *observe.Log              `yaml:"log"`
-	Approval   *approval.Config          `yaml:"approval"`
-	Spawn      *agents.Spawn             `yaml:"spawn"`
-	Agents     *agents.Section           `yaml:"agents"`
-	Sandbox    *profiles.Section         `yaml:"sandbox"`
-	Identity   *identities.Section       `yaml:"identity"`
-	Memory     *memories.Section         `yaml:"memory"`
-	Web        *pages.Section            `yaml:"web"`
-	Trust      string                    `yaml:"trust"`
-	Shipped    bool                      `yaml:"shipped"`
-	State      string                    `yaml:"state"`
+	MCPServers map[string]*servers.Entry `yaml:"mcpServers" about:"the MCP servers behind the gateway, by name"`
+	Session    *Session                  `yaml:"session" about:"which roles and skills a client begins with"`
+	Policy     *Policy                   `yaml:"policy" about:"where the rules are, and what happens where none decides"`
+	Limits     map[string]policy.Limit   `yaml:"limits" about:"how many calls a role may make, by role"`
+	Audit      *Audit                    `yaml:"audit" about:"the log of calls"`
+	Store      string                    `yaml:"store" about:"the database of the project, as sqlite://PATH; absent: mycelium.db in the state of the project"`
+	Server     *Server                   `yaml:"server" about:"the address of myc serve, and who is let in"`
+	Env        []string                  `yaml:"env" about:"variables that an attaching myc mcp hands to the daemon for ${VAR}"`
+	Secrets    *Secrets                  `yaml:"secrets" about:"where ${secret:NAME} is looked up"`
+	Telemetry  *observe.Telemetry        `yaml:"telemetry" about:"traces and metrics; absent: nothing is sent"`
+	Log        *observe.Log              `yaml:"log" about:"the lines that the program logs about itself"`
+	Approval   *approval.Config          `yaml:"approval" about:"who is asked about calls that wait, and how"`
+	Spawn      *agents.Spawn             `yaml:"spawn" about:"agents that a chat may start"`
+	Agents     *agents.Section           `yaml:"agents" about:"what coding agents may cost, and when they are ended"`
+	Sandbox    *profiles.Section         `yaml:"sandbox" about:"profiles of the sandbox, and registries of packages"`
+	Identity   *identities.Section       `yaml:"identity" about:"roles of agents that come with an agent card"`
+	Memory     *memories.Section         `yaml:"memory" about:"where memories are kept"`
+	Web        *pages.Section            `yaml:"web" about:"of the user's file only: the pages for a browser"`
+	Trust      string                    `yaml:"trust" about:"of the user's file only: what of the files of a project counts before a person has accepted it"`
+	Shipped    bool                      `yaml:"shipped" about:"the skills and roles of the program count as if they were files of the project"`
+	State      string                    `yaml:"state" about:"of the user's file only: the folder of the state, of all projects"`
 }
+
+// Document is the type of what a mycelium.yaml says.
+func Document() reflect.Type { return reflect.TypeFor[document]() }
 
 // clientDocument is a config.json or .mcp.json.
 type clientDocument struct {

@@ -17,15 +17,15 @@ import (
 
 // OAuth is the server.oauth section: whose access tokens clients may bring, and what roles they allow.
 type OAuth struct {
-	Resource   string            `yaml:"resource" json:"resource"` // the URL of this gateway for clients, and the audience of their tokens
-	Issuers    []string          `yaml:"issuers" json:"issuers"`
-	JWKS       map[string]string `yaml:"jwks" json:"jwks,omitempty"` // issuer → URL of its keys, if its metadata does not name them
-	Audience   []string          `yaml:"audience" json:"audience,omitempty"`
-	Scopes     []string          `yaml:"scopes" json:"scopes,omitempty"`
-	Algorithms []string          `yaml:"algorithms" json:"algorithms,omitempty"`
-	Claims     OAuthClaims       `yaml:"claims" json:"claims,omitzero"`
-	Roles      map[string]string `yaml:"roles" json:"roles,omitempty"` // value of a claim → role; absent: the values are roles
-	Skew       source.Duration   `yaml:"skew" json:"skew,omitzero"`    // 0: 30 s
+	Resource   string            `yaml:"resource" json:"resource" about:"the URL of this gateway for clients, and the audience of their tokens"`
+	Issuers    []string          `yaml:"issuers" json:"issuers" about:"the identity providers whose tokens count"`
+	JWKS       map[string]string `yaml:"jwks" json:"jwks,omitempty" about:"issuer → URL of its keys, if its metadata does not name them"`
+	Audience   []string          `yaml:"audience" json:"audience,omitempty" about:"further audiences that mean this gateway"`
+	Scopes     []string          `yaml:"scopes" json:"scopes,omitempty" about:"that a token must have"`
+	Algorithms []string          `yaml:"algorithms" json:"algorithms,omitempty" about:"some of RS, PS and ES 256/384/512 and EdDSA; absent: all of these"`
+	Claims     OAuthClaims       `yaml:"claims" json:"claims,omitzero" about:"which claims of a token name the person and the roles"`
+	Roles      map[string]string `yaml:"roles" json:"roles,omitempty" about:"value of a claim → role; absent: the values are roles"`
+	Skew       source.Duration   `yaml:"skew" json:"skew,omitzero" about:"0: 30 s"`
 
 	// Bound are the roles that tokens may give in a project, from the user's session section; nil: any.
 	Bound []string `yaml:"-" json:"-"`
@@ -33,9 +33,9 @@ type OAuth struct {
 
 // OAuthClaims names the claims with the principal and its roles. A dot leads into an object: realm_access.roles.
 type OAuthClaims struct {
-	Principal string `yaml:"principal" json:"principal,omitempty"` // default sub
-	Role      string `yaml:"role" json:"role,omitempty"`           // default role
-	May       string `yaml:"may" json:"may,omitempty"`
+	Principal string `yaml:"principal" json:"principal,omitempty" about:"default sub"`
+	Role      string `yaml:"role" json:"role,omitempty" about:"default role"`
+	May       string `yaml:"may" json:"may,omitempty" about:"the claim with further roles that the person may take"`
 }
 
 // The defaults of server.oauth.

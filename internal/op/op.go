@@ -55,7 +55,7 @@ func fields(t reflect.Type, at []int, yield func(reflect.StructField) bool) bool
 	for i := range t.NumField() {
 		f := t.Field(i)
 		f.Index = append(at[:len(at):len(at)], i)
-		if f.Anonymous && f.Tag.Get("json") == "" && f.Type.Kind() == reflect.Struct {
+		if f.Anonymous && f.Type.Kind() == reflect.Struct && !named(f) {
 			if !fields(f.Type, f.Index, yield) {
 				return false
 			}
@@ -66,14 +66,22 @@ func fields(t reflect.Type, at []int, yield func(reflect.StructField) bool) bool
 	return true
 }
 
-// Member is the name of a field in JSON, "" if it is not written, and whether it may be left out.
-func Member(f reflect.StructField) (name string, optional bool) {
-	tag := f.Tag.Get("json")
-	if tag == "-" {
-		return "", false
-	}
+// named reports whether an embedded structure is a member of its own.
+func named(f reflect.StructField) bool {
+	name, _ := Member(f, "json")
+	in, _ := Member(f, "yaml")
+	return f.Tag.Get("json") != "" && name != "" || f.Tag.Get("yaml") != "" && in != ""
+}
+
+// Member is the name of a field in a format, by its tag: json or yaml; "" if it is not written there. optional reports whether it may be left
+// out.
+func Member(f reflect.StructField, format string) (name string, optional bool) {
+	tag := f.Tag.Get(format)
 	name, options, _ := strings.Cut(tag, ",")
-	if name == "" {
+	switch {
+	case name == "-", strings.Contains(options, "inline"):
+		return "", false
+	case name == "":
 		name = f.Name
 	}
 	return name, strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")

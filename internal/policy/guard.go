@@ -11,9 +11,9 @@ import (
 
 // Guard says what is done to the results of a call before the caller reads them. The zero value does nothing.
 type Guard struct {
-	Redact    bool `yaml:"redact" json:"redact,omitzero"`       // texts that look like secrets are replaced
-	Spotlight bool `yaml:"spotlight" json:"spotlight,omitzero"` // texts are marked as data that are not instructions
-	MaxBytes  int  `yaml:"maxBytes" json:"maxBytes,omitzero"`   // longer results are cut; 0 is no bound
+	Redact    bool `yaml:"redact" json:"redact,omitzero" about:"texts that look like secrets are replaced"`
+	Spotlight bool `yaml:"spotlight" json:"spotlight,omitzero" about:"texts are marked as data that are not instructions"`
+	MaxBytes  int  `yaml:"maxBytes" json:"maxBytes,omitzero" about:"longer results are cut; 0 is no bound"`
 }
 
 // And is a guard that does what both guards do, with the smaller of their bounds.

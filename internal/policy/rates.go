@@ -11,23 +11,23 @@ import (
 // matches.
 type Limit struct {
 	Rates   `yaml:",inline"`
-	Tools   map[string]Rates `yaml:"tools" json:"tools,omitempty"` // by pattern, server__tool or server__*
-	Session SessionLimit     `yaml:"session" json:"session,omitzero"`
+	Tools   map[string]Rates `yaml:"tools" json:"tools,omitempty" about:"by pattern, server__tool or server__*"`
+	Session SessionLimit     `yaml:"session" json:"session,omitzero" about:"the same for one session"`
 }
 
 // SessionLimit is what a limit says of each session.
 type SessionLimit struct {
 	Rates `yaml:",inline"`
-	Tools map[string]Rates `yaml:"tools" json:"tools,omitempty"`
+	Tools map[string]Rates `yaml:"tools" json:"tools,omitempty" about:"by pattern, server__tool or server__*"`
 }
 
 // Rates are the figures of one limit. No period of a minute, an hour or a day has more calls than its figure, and at most Concurrent calls
 // are in progress at any time.
 type Rates struct {
-	PerMinute  Count `yaml:"perMinute" json:"perMinute,omitzero"`
-	PerHour    Count `yaml:"perHour" json:"perHour,omitzero"`
-	PerDay     Count `yaml:"perDay" json:"perDay,omitzero"`
-	Concurrent Count `yaml:"concurrent" json:"concurrent,omitzero"`
+	PerMinute  Count `yaml:"perMinute" json:"perMinute,omitzero" about:"calls in a minute"`
+	PerHour    Count `yaml:"perHour" json:"perHour,omitzero" about:"calls in an hour"`
+	PerDay     Count `yaml:"perDay" json:"perDay,omitzero" about:"calls in a day"`
+	Concurrent Count `yaml:"concurrent" json:"concurrent,omitzero" about:"calls at the same time"`
 }
 
 // Count is a number of calls, from 1 to MaxCount. 0 is no limit.
@@ -35,6 +35,11 @@ type Count int
 
 // MaxCount is the largest figure of a limit. No machine reaches more.
 const MaxCount = 1_000_000_000
+
+// YAMLSchema is how people write a number of calls.
+func (Count) YAMLSchema() map[string]any {
+	return map[string]any{"type": "integer", "minimum": 1, "maximum": MaxCount}
+}
 
 // UnmarshalYAML reads a number. 0 is an error, because it could mean "no call" or "no limit".
 func (n *Count) UnmarshalYAML(decode func(any) error) error {

@@ -18,46 +18,51 @@ import (
 // cleaned and the resolved form of each path. A deny rule hides its tools if its condition uses only tool, server, role, skills,
 // principal, parent, stage and annotations.
 type Rule struct {
-	Name        string            `yaml:"name" json:"name"`
-	Action      string            `yaml:"action" json:"action"`                     // deny, ask or allow; escalate means ask
-	Tool        Names             `yaml:"tool" json:"tool,omitempty"`               // patterns; a bare Write is agent__Write
-	Role        Names             `yaml:"role" json:"role,omitempty"`               // patterns; inherited roles count too
-	Skill       Names             `yaml:"skill" json:"skill,omitempty"`             // one of these skills is active
-	Stage       Names             `yaml:"stage" json:"stage,omitempty"`             // workflow stages
-	Annotations map[string]bool   `yaml:"annotations" json:"annotations,omitempty"` // hints of the tool; a missing hint has the default of MCP
-	Match       Fields            `yaml:"match" json:"match,omitempty"`             // what the call would do: effect, path, host, program
-	Args        map[string]Values `yaml:"args" json:"args,omitempty"`               // arguments by dotted path
-	Named       bool              `yaml:"named" json:"named,omitempty"`             // only the paths that a call names; of deny and ask rules
-	When        string            `yaml:"when" json:"when,omitempty"`               // a CEL condition
-	Checked     [][]byte          `yaml:"-" json:"-"`                               // When as [when.Compiler.Check] has it; or nil
-	Reason      string            `yaml:"reason" json:"reason,omitempty"`           // for people
-	Result      Guard             `yaml:"result" json:"result,omitzero"`            // what is done to results; of allow and ask rules only
-	Sandbox     box.Box           `yaml:"sandbox" json:"sandbox,omitzero"`          // the sandbox that the call must run in
-	Place       string            `yaml:"place" json:"place,omitempty"`             // of allow and ask rules: [PlaceOutside] or [PlaceNoWall]; "": they decide calls inside of the wall, too
-	Fault       string            `yaml:"-" json:"-"`                               // what is wrong with it beyond this package; or ""
-	Examples    Examples          `yaml:"examples" json:"examples,omitzero"`        // checked by package policytest
-	File        string            `yaml:"-" json:"-"`                               // where the rule stands, for problems
-	Line        int               `yaml:"-" json:"-"`                               // likewise; 0 is unknown
+	Name        string            `yaml:"name" json:"name" about:"of the rule, as the log and explanations have it"`
+	Action      string            `yaml:"action" json:"action" about:"deny, ask or allow; escalate means ask"`
+	Tool        Names             `yaml:"tool" json:"tool,omitempty" about:"patterns; a bare Write is agent__Write"`
+	Role        Names             `yaml:"role" json:"role,omitempty" about:"patterns; inherited roles count too"`
+	Skill       Names             `yaml:"skill" json:"skill,omitempty" about:"one of these skills is active"`
+	Stage       Names             `yaml:"stage" json:"stage,omitempty" about:"workflow stages"`
+	Annotations map[string]bool   `yaml:"annotations" json:"annotations,omitempty" about:"hints of the tool; a missing hint has the default of MCP"`
+	Match       Fields            `yaml:"match" json:"match,omitempty" about:"what the call would do: effect, path, host, program"`
+	Args        map[string]Values `yaml:"args" json:"args,omitempty" about:"arguments by dotted path"`
+	Named       bool              `yaml:"named" json:"named,omitempty" about:"only the paths that a call names; of deny and ask rules"`
+	When        string            `yaml:"when" json:"when,omitempty" about:"a CEL condition"`
+	Checked     [][]byte          `yaml:"-" json:"-"` // When as [when.Compiler.Check] has it; or nil
+	Reason      string            `yaml:"reason" json:"reason,omitempty" about:"for people"`
+	Result      Guard             `yaml:"result" json:"result,omitzero" about:"what is done to results; of allow and ask rules only"`
+	Sandbox     box.Box           `yaml:"sandbox" json:"sandbox,omitzero" about:"the sandbox that the call must run in"`
+	Place       string            `yaml:"place" json:"place,omitempty" of:"outside,no-wall" about:"of allow and ask rules: where the command then runs; absent: in the sandbox"`
+	Fault       string            `yaml:"-" json:"-"` // what is wrong with it beyond this package; or ""
+	Examples    Examples          `yaml:"examples" json:"examples,omitzero" about:"what myc policy test checks"`
+	File        string            `yaml:"-" json:"-"` // where the rule stands, for problems
+	Line        int               `yaml:"-" json:"-"` // likewise; 0 is unknown
 }
 
 // Examples are the tests that a rule carries.
 type Examples struct {
-	Match    []Example `yaml:"match" json:"match,omitempty"`         // calls that the rule must match
-	NotMatch []Example `yaml:"not_match" json:"not_match,omitempty"` // calls that it must not match
+	Match    []Example `yaml:"match" json:"match,omitempty" about:"calls that the rule must match"`
+	NotMatch []Example `yaml:"not_match" json:"not_match,omitempty" about:"calls that it must not match"`
 }
 
 // Example is one call. Role, skills and stage are taken from the rule if the example leaves them out.
 type Example struct {
-	Tool   string         `yaml:"tool" json:"tool"`
-	Args   map[string]any `yaml:"args" json:"args,omitempty"`
-	Role   string         `yaml:"role" json:"role,omitempty"`
-	Skills []string       `yaml:"skills" json:"skills,omitempty"`
-	Stage  string         `yaml:"stage" json:"stage,omitempty"`
-	Cwd    string         `yaml:"cwd" json:"cwd,omitempty"` // default: the project folder
+	Tool   string         `yaml:"tool" json:"tool" about:"the tool that is called"`
+	Args   map[string]any `yaml:"args" json:"args,omitempty" about:"its arguments"`
+	Role   string         `yaml:"role" json:"role,omitempty" about:"of the caller"`
+	Skills []string       `yaml:"skills" json:"skills,omitempty" about:"that are active"`
+	Stage  string         `yaml:"stage" json:"stage,omitempty" about:"of the workflow"`
+	Cwd    string         `yaml:"cwd" json:"cwd,omitempty" about:"default: the project folder"`
 }
 
 // Names is a list of names or patterns, written as a list or as one string with "|" between them.
 type Names []string
+
+// YAMLSchema is how people write names.
+func (Names) YAMLSchema() map[string]any {
+	return map[string]any{"type": []string{"string", "array"}, "items": map[string]any{"type": "string"}}
+}
 
 // UnmarshalYAML reads either form.
 func (n *Names) UnmarshalYAML(decode func(any) error) error {
@@ -86,11 +91,11 @@ func (n *Names) UnmarshalYAML(decode func(any) error) error {
 
 // Value is one pattern over a value. Exactly one of Literal, Glob and Regex is set.
 type Value struct {
-	Literal *string `yaml:"literal,omitempty" json:"literal,omitempty"` // the value equals it
-	Glob    *string `yaml:"glob,omitempty" json:"glob,omitempty"`       // doublestar: "*" stops at "/", "**" does not
-	Regex   *string `yaml:"regex,omitempty" json:"regex,omitempty"`     // RE2; it matches the whole value
-	Legacy  bool    `yaml:"-" json:"legacy,omitempty"`                  // written as {pattern, type}: one field of the rule must match
-	Plain   bool    `yaml:"-" json:"-"`                                 // Literal was written as a plain string, not as {literal: …}
+	Literal *string `yaml:"literal,omitempty" json:"literal,omitempty" about:"the value equals it"`
+	Glob    *string `yaml:"glob,omitempty" json:"glob,omitempty" about:"doublestar: \"*\" stops at \"/\", \"**\" does not"`
+	Regex   *string `yaml:"regex,omitempty" json:"regex,omitempty" about:"RE2; it matches the whole value"`
+	Legacy  bool    `yaml:"-" json:"legacy,omitempty"` // written as {pattern, type}: one field of the rule must match
+	Plain   bool    `yaml:"-" json:"-"`                // Literal was written as a plain string, not as {literal: …}
 }
 
 // Fields are the conditions of a rule by field. Where they are written as any, or as {any: {…}}, one condition of match and args is
@@ -104,6 +109,11 @@ const anyField = "any"
 func (f Fields) Any() bool {
 	vs, written := f[anyField]
 	return written && len(vs) == 0
+}
+
+// YAMLSchema is how people write conditions.
+func (Fields) YAMLSchema() map[string]any {
+	return map[string]any{"anyOf": []any{map[string]any{"const": anyField}, map[string]any{"type": "object"}}}
 }
 
 // UnmarshalYAML reads a map of fields, {any: map}, or any.
@@ -132,6 +142,9 @@ func (f *Fields) UnmarshalYAML(decode func(any) error) error {
 
 // Values are patterns of which one must match, written as one pattern or as a list.
 type Values []Value
+
+// YAMLSchema is how people write patterns.
+func (Values) YAMLSchema() map[string]any { return map[string]any{} }
 
 // UnmarshalYAML reads one pattern or a list of patterns. A pattern is a scalar, which is a literal, or {literal:}, {glob:}, {regex:}, or
 // the older {pattern:, type:}.

@@ -33,8 +33,8 @@ type Source struct {
 // Fallback is the answer to a visible call that no rule decides. The zero value of a field is the default: allow for MCP tools, because the
 // skill that declares the tool grants it, and ask for an agent's own tools.
 type Fallback struct {
-	MCP   string `yaml:"mcp" json:"mcp,omitempty"`     // "allow", "ask" or "deny"
-	Agent string `yaml:"agent" json:"agent,omitempty"` // likewise
+	MCP   string `yaml:"mcp" json:"mcp,omitempty" of:"allow,ask,deny" about:"of tools of MCP servers"`
+	Agent string `yaml:"agent" json:"agent,omitempty" of:"allow,ask,deny" about:"of an agent's own tools"`
 }
 
 // Broken names files that could not be loaded. The calls that they could have restricted are denied, so a broken file widens nothing.
@@ -53,51 +53,51 @@ type Definition struct {
 // Grant is what a skill declares: which roles may use it, and which items it makes visible. Without AllowedRoles, the roles whose file
 // lists the skill may use it. A tool may have limits, as in agent__Bash(git *).
 type Grant struct {
-	Name             string   `yaml:"name" json:"name"`
-	AllowedRoles     []string `yaml:"allowedRoles" json:"allowedRoles,omitempty"`         // "*" is every role; nil is explained above
-	AllowedTools     []string `yaml:"allowedTools" json:"allowedTools,omitempty"`         // patterns; "?x" is optional
-	AllowedResources []string `yaml:"allowedResources" json:"allowedResources,omitempty"` // server__uri-glob (doublestar)
-	AllowedPrompts   []string `yaml:"allowedPrompts" json:"allowedPrompts,omitempty"`     // patterns
-	Grants           Grants   `yaml:"grants" json:"grants,omitzero"`
+	Name             string   `yaml:"name" json:"name" about:"of the skill"`
+	AllowedRoles     []string `yaml:"allowedRoles" json:"allowedRoles,omitempty" about:"\"*\" is every role"`
+	AllowedTools     []string `yaml:"allowedTools" json:"allowedTools,omitempty" about:"patterns; \"?x\" is optional"`
+	AllowedResources []string `yaml:"allowedResources" json:"allowedResources,omitempty" about:"server__uri-glob (doublestar)"`
+	AllowedPrompts   []string `yaml:"allowedPrompts" json:"allowedPrompts,omitempty" about:"patterns"`
+	Grants           Grants   `yaml:"grants" json:"grants,omitzero" about:"what else it opens"`
 }
 
 // Grants are the capabilities of a skill other than items.
 type Grants struct {
-	Memory          string   `yaml:"memory" json:"memory,omitempty"` // none, isolated, team or all; empty is none
-	MemoryTeamRoles []string `yaml:"memoryTeamRoles" json:"memoryTeamRoles,omitempty"`
+	Memory          string   `yaml:"memory" json:"memory,omitempty" about:"none, isolated, team or all; empty is none"`
+	MemoryTeamRoles []string `yaml:"memoryTeamRoles" json:"memoryTeamRoles,omitempty" about:"with memory: team, the roles whose memories are read"`
 }
 
 // Role is a ceiling over skills, with a prompt and a model. With ToolIDs it is also a skill of its own.
 type Role struct {
-	ID            string   `yaml:"id" json:"id"`
-	Name          string   `yaml:"name" json:"name,omitempty"`
-	Description   string   `yaml:"description" json:"description,omitempty"`
-	AllowedSkills []string `yaml:"allowedSkills" json:"allowedSkills,omitempty"` // "*" is all; nil is no ceiling
-	ToolIDs       []string `yaml:"toolIds" json:"toolIds,omitempty"`
-	Deny          []string `yaml:"deny" json:"deny,omitempty"`           // patterns of items that it hides
-	OnlyTools     []string `yaml:"onlyTools" json:"onlyTools,omitempty"` // it sees no other tools, control tools neither; nil: no ceiling
-	Ask           []string `yaml:"ask" json:"ask,omitempty"`             // effects: a call that has one waits for a person
-	MayStart      []string `yaml:"mayStart" json:"mayStart,omitempty"`   // roles of the sub-agents that it may start, besides its own
-	Inherits      string   `yaml:"inherits" json:"inherits,omitempty"`
-	Prompt        string   `yaml:"prompt" json:"prompt,omitempty"`
+	ID            string   `yaml:"id" json:"id" about:"of the role; it is the name of its file"`
+	Name          string   `yaml:"name" json:"name,omitempty" about:"for people"`
+	Description   string   `yaml:"description" json:"description,omitempty" about:"what the role is for"`
+	AllowedSkills []string `yaml:"allowedSkills" json:"allowedSkills,omitempty" about:"the only ones that it may have; \"*\" is all; absent: no ceiling"`
+	ToolIDs       []string `yaml:"toolIds" json:"toolIds,omitempty" about:"tools that it has in any case"`
+	Deny          []string `yaml:"deny" json:"deny,omitempty" about:"patterns of items that it hides"`
+	OnlyTools     []string `yaml:"onlyTools" json:"onlyTools,omitempty" about:"it sees no other tools, control tools neither; absent: no ceiling"`
+	Ask           []string `yaml:"ask" json:"ask,omitempty" about:"effects: a call that has one waits for a person"`
+	MayStart      []string `yaml:"mayStart" json:"mayStart,omitempty" about:"roles of the sub-agents that it may start, besides its own"`
+	Inherits      string   `yaml:"inherits" json:"inherits,omitempty" about:"a role whose skills and tools it has too"`
+	Prompt        string   `yaml:"prompt" json:"prompt,omitempty" about:"what an agent in this role is told"`
 
-	Promotion  string `yaml:"promotion" json:"promotion,omitempty"`   // one of [Promotions]; it only narrows session.promotion
-	ToolSearch string `yaml:"toolSearch" json:"toolSearch,omitempty"` // on, off, auto or a number: what lists leave out
+	Promotion  string `yaml:"promotion" json:"promotion,omitempty" about:"auto, confirm or manual; it only narrows session.promotion"`
+	ToolSearch string `yaml:"toolSearch" json:"toolSearch,omitempty" about:"on, off, auto or a number: what lists leave out"`
 
-	Remote *remote.Instruction `yaml:"remoteInstruction" json:"remoteInstruction,omitempty"` // used in place of Prompt
+	Remote *remote.Instruction `yaml:"remoteInstruction" json:"remoteInstruction,omitempty" about:"a prompt of a server, used in place of prompt"`
 
-	Model     *Model     `yaml:"model" json:"model,omitempty"`
-	CreatedAt *time.Time `yaml:"createdAt" json:"createdAt,omitempty"`
-	UpdatedAt *time.Time `yaml:"updatedAt" json:"updatedAt,omitempty"`
+	Model     *Model     `yaml:"model" json:"model,omitempty" about:"that it prefers"`
+	CreatedAt *time.Time `yaml:"createdAt" json:"createdAt,omitempty" about:"a date"`
+	UpdatedAt *time.Time `yaml:"updatedAt" json:"updatedAt,omitempty" about:"a date"`
 }
 
 // Model is the language model that a role prefers.
 type Model struct {
-	Provider    string         `yaml:"provider" json:"provider,omitempty"` // anthropic, openai, gemini or ollama
-	Model       string         `yaml:"model" json:"model,omitempty"`
-	Temperature *float64       `yaml:"temperature" json:"temperature,omitempty"` // 0 to 1
-	MaxTokens   int            `yaml:"maxTokens" json:"maxTokens,omitempty"`
-	Options     map[string]any `yaml:"options" json:"options,omitempty"`
+	Provider    string         `yaml:"provider" json:"provider,omitempty" about:"anthropic, openai, gemini or ollama"`
+	Model       string         `yaml:"model" json:"model,omitempty" about:"its name at the provider"`
+	Temperature *float64       `yaml:"temperature" json:"temperature,omitempty" about:"0 to 1"`
+	MaxTokens   int            `yaml:"maxTokens" json:"maxTokens,omitempty" about:"of one answer"`
+	Options     map[string]any `yaml:"options" json:"options,omitempty" about:"further ones, for the provider"`
 }
 
 // Problem is a fault in the declarations. It is for the operator; an agent never sees it.

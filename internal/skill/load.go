@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -42,31 +43,36 @@ func aliases() map[string]string {
 // declared has the keys of a skill's files: ours, and those of Agent Skills and Claude Code, so that a skill for these is not an error
 // here.
 type declared struct {
-	ID           string   `yaml:"id"`      // same as name
-	Version      string   `yaml:"version"` // same as metadata.version
-	AllowedTools toolList `yaml:"allowedTools"`
-	Disallowed   toolList `yaml:"disallowed-tools"` // removed from allowedTools
+	ID           string   `yaml:"id" about:"same as name"`
+	Version      string   `yaml:"version" about:"same as metadata.version"`
+	AllowedTools toolList `yaml:"allowedTools" about:"tools that it grants; \"?x\" is optional"`
+	Disallowed   toolList `yaml:"disallowed-tools" about:"removed from allowedTools"`
 	Skill        `yaml:",inline"`
 	elsewhere    `yaml:",inline"`
 }
 
+// Document is the type of what the files of a skill say, with the other names of its keys.
+func Document() (t reflect.Type, names map[string]string) {
+	return reflect.TypeFor[declared](), aliases()
+}
+
 // elsewhere are keys of other programs, which are ignored here.
 type elsewhere struct {
-	License       any `yaml:"license"`
-	Compatibility any `yaml:"compatibility"`
-	WhenToUse     any `yaml:"when_to_use"`
-	ArgumentHint  any `yaml:"argument-hint"`
-	Arguments     any `yaml:"arguments"`
-	NoModelCall   any `yaml:"disable-model-invocation"`
-	UserInvocable any `yaml:"user-invocable"`
-	Model         any `yaml:"model"`
-	Effort        any `yaml:"effort"`
-	Context       any `yaml:"context"`
-	Agent         any `yaml:"agent"`
-	Background    any `yaml:"background"`
-	Hooks         any `yaml:"hooks"`
-	Paths         any `yaml:"paths"`
-	Shell         any `yaml:"shell"`
+	License       any `yaml:"license" about:"of other programs; it has no effect here"`
+	Compatibility any `yaml:"compatibility" about:"of other programs; it has no effect here"`
+	WhenToUse     any `yaml:"when_to_use" about:"of other programs; it has no effect here"`
+	ArgumentHint  any `yaml:"argument-hint" about:"of other programs; it has no effect here"`
+	Arguments     any `yaml:"arguments" about:"of other programs; it has no effect here"`
+	NoModelCall   any `yaml:"disable-model-invocation" about:"of other programs; it has no effect here"`
+	UserInvocable any `yaml:"user-invocable" about:"of other programs; it has no effect here"`
+	Model         any `yaml:"model" about:"of other programs; it has no effect here"`
+	Effort        any `yaml:"effort" about:"of other programs; it has no effect here"`
+	Context       any `yaml:"context" about:"of other programs; it has no effect here"`
+	Agent         any `yaml:"agent" about:"of other programs; it has no effect here"`
+	Background    any `yaml:"background" about:"of other programs; it has no effect here"`
+	Hooks         any `yaml:"hooks" about:"of other programs; it has no effect here"`
+	Paths         any `yaml:"paths" about:"of other programs; it has no effect here"`
+	Shell         any `yaml:"shell" about:"of other programs; it has no effect here"`
 }
 
 // Load reads every skill folder of fsys. A broken folder has problems and no skill; the other skills are not affected. Two folders that

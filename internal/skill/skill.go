@@ -16,16 +16,15 @@ import (
 // Skill is a skill as its files declare it. The policy compiles the grant; the rest is for people and models.
 type Skill struct {
 	policy.Grant `yaml:",inline"`
-	DisplayName  string    `yaml:"displayName" json:"displayName,omitempty"`
-	Description  string    `yaml:"description" json:"description"`
-	Triggers     []string  `yaml:"triggers" json:"triggers,omitempty"`
-	Commands     []Command `yaml:"commands" json:"commands,omitempty"`
-	Metadata     Metadata  `yaml:"metadata" json:"metadata,omitzero"`
-	Sandbox      string    `yaml:"sandbox" json:"sandbox,omitempty"` // the profile that its scripts run with; empty: standard
-	Requires     Requires  `yaml:"requires" json:"requires,omitzero"`
+	DisplayName  string    `yaml:"displayName" json:"displayName,omitempty" about:"for people"`
+	Description  string    `yaml:"description" json:"description" about:"what it does, and when it is used"`
+	Triggers     []string  `yaml:"triggers" json:"triggers,omitempty" about:"words of a person that suggest it"`
+	Commands     []Command `yaml:"commands" json:"commands,omitempty" about:"that people type"`
+	Metadata     Metadata  `yaml:"metadata" json:"metadata,omitzero" about:"version, category, author and tags"`
+	Sandbox      string    `yaml:"sandbox" json:"sandbox,omitempty" about:"the profile that its scripts run with; empty: standard"`
+	Requires     Requires  `yaml:"requires" json:"requires,omitzero" about:"what must be on the machine"`
 
-	// Identity gives roles to agents by the skills that their agent cards list.
-	Identity *identity.Declared `yaml:"identity" json:"identity,omitempty"`
+	Identity *identity.Declared `yaml:"identity" json:"identity,omitempty" about:"gives roles to agents by the skills that their agent cards list"`
 
 	Instructions string `yaml:"-" json:"-"` // the body of SKILL.md, or README.md
 	Source       Source `yaml:"-" json:"source"`
@@ -49,28 +48,28 @@ type Source string
 
 // Command is a slash command of a skill.
 type Command struct {
-	Name        string     `yaml:"name" json:"name"`
-	Description string     `yaml:"description" json:"description,omitempty"`
-	HandlerType string     `yaml:"handlerType" json:"handlerType"` // tool or script
-	ToolName    string     `yaml:"toolName" json:"toolName,omitempty"`
-	ScriptPath  string     `yaml:"scriptPath" json:"scriptPath,omitempty"`
-	Arguments   []Argument `yaml:"arguments" json:"arguments,omitempty"`
-	Usage       string     `yaml:"usage" json:"usage,omitempty"`
+	Name        string     `yaml:"name" json:"name" about:"as people type it"`
+	Description string     `yaml:"description" json:"description,omitempty" about:"what it does"`
+	HandlerType string     `yaml:"handlerType" json:"handlerType" about:"tool or script"`
+	ToolName    string     `yaml:"toolName" json:"toolName,omitempty" about:"the tool that is called"`
+	ScriptPath  string     `yaml:"scriptPath" json:"scriptPath,omitempty" about:"the script that is run, in the folder of the skill"`
+	Arguments   []Argument `yaml:"arguments" json:"arguments,omitempty" about:"of the command"`
+	Usage       string     `yaml:"usage" json:"usage,omitempty" about:"an example"`
 }
 
 // Argument is one argument of a command.
 type Argument struct {
-	Name        string `yaml:"name" json:"name"`
-	Description string `yaml:"description" json:"description,omitempty"`
-	Required    bool   `yaml:"required" json:"required,omitempty"`
-	Default     any    `yaml:"default" json:"default,omitempty"`
+	Name        string `yaml:"name" json:"name" about:"of the argument"`
+	Description string `yaml:"description" json:"description,omitempty" about:"what it is"`
+	Required    bool   `yaml:"required" json:"required,omitempty" about:"it must be given"`
+	Default     any    `yaml:"default" json:"default,omitempty" about:"its value if it is not given"`
 }
 
 // Requires are what the instructions and scripts of a skill use on the machine. They grant nothing, and a skill takes effect without them:
 // package need looks for them, for people. An entry may name several, with | between them, of which one is enough.
 type Requires struct {
-	Programs []string `yaml:"programs" json:"programs,omitempty"` // found in PATH
-	Python   []string `yaml:"python" json:"python,omitempty"`     // modules of python3, by the name that import takes
+	Programs []string `yaml:"programs" json:"programs,omitempty" about:"found in PATH"`
+	Python   []string `yaml:"python" json:"python,omitempty" about:"modules of python3, by the name that import takes"`
 }
 
 // Metadata is for people.
@@ -80,6 +79,9 @@ type Metadata struct {
 	Author   string   `yaml:"author" json:"author,omitempty"`
 	Tags     []string `yaml:"tags" json:"tags,omitempty"`
 }
+
+// YAMLSchema is how people write metadata: keys of other programs are ignored.
+func (Metadata) YAMLSchema() map[string]any { return map[string]any{"type": "object"} }
 
 // UnmarshalYAML reads our four keys and ignores all others. In Agent Skills, metadata is a free map of texts, and its tags are a text with
 // commas.

@@ -80,6 +80,11 @@ func splitTools(s string) []string {
 // toolList is a list of tools, or one text with spaces between them (Agent Skills).
 type toolList []string
 
+// YAMLSchema is how people write a list of tools.
+func (toolList) YAMLSchema() map[string]any {
+	return map[string]any{"type": []string{"string", "array"}, "items": map[string]any{"type": "string"}}
+}
+
 // UnmarshalYAML reads both forms.
 func (t *toolList) UnmarshalYAML(decode func(any) error) error {
 	var text string

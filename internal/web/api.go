@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/op"
 	"mycelium/internal/op/failure"
 	"mycelium/internal/op/rest"
+	"mycelium/internal/op/schema"
 	"mycelium/internal/policy/box"
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
@@ -35,7 +36,7 @@ func (s *Server) routes() (out []site.Route) {
 }
 
 // written are the types of answers that write themselves.
-var written = map[reflect.Type]rest.Written{
+var written = map[reflect.Type]schema.Written{
 	reflect.TypeFor[backend.Duration](): {Is: map[string]any{"type": "string"}},
 	reflect.TypeFor[box.Box]():          {Or: map[string]any{"type": "string", "description": "the name of a profile"}},
 	reflect.TypeFor[index.Entry](): {With: map[string]any{"args": map[string]any{

@@ -11,9 +11,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"mycelium/internal/op/rest"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
-	"mycelium/internal/op/rest"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/signature"
 	"mycelium/internal/web/site"

@@ -20,15 +20,15 @@ const (
 // Config says how we get tokens for a server (`oauth:` in its entry). Every field is optional. Without a Config we register ourselves,
 // and a person authorizes us with `myc mcp login`.
 type Config struct {
-	Grant        string   `yaml:"grant" json:"grant,omitempty"`
-	ClientID     string   `yaml:"clientId" json:"clientId,omitempty"`         // of a registered client, or the https URL of its metadata
-	ClientSecret string   `yaml:"clientSecret" json:"clientSecret,omitempty"` // needs Issuer
-	PrivateKey   string   `yaml:"privateKey" json:"privateKey,omitempty"`     // PEM; instead of a secret (private_key_jwt); needs Issuer
-	KeyID        string   `yaml:"keyId" json:"keyId,omitempty"`               // of PrivateKey at the authorization server
-	Scopes       []string `yaml:"scopes" json:"scopes,omitempty"`             // asked for instead of the server's, and no others
-	Issuer       string   `yaml:"issuer" json:"issuer,omitempty"`             // the only authorization server that is used
-	Hosts        []string `yaml:"hosts" json:"hosts,omitempty"`               // "host" or "host:port" that need not be public
-	Redirect     string   `yaml:"redirect" json:"redirect,omitempty"`         // http://127.0.0.1:PORT/PATH as registered; empty: any port
+	Grant        string   `yaml:"grant" json:"grant,omitempty" about:"authorization_code: a person agrees in a browser; client_credentials: without a person; absent: authorization_code"`
+	ClientID     string   `yaml:"clientId" json:"clientId,omitempty" about:"of a registered client, or the https URL of its metadata"`
+	ClientSecret string   `yaml:"clientSecret" json:"clientSecret,omitempty" about:"needs issuer"`
+	PrivateKey   string   `yaml:"privateKey" json:"privateKey,omitempty" about:"PEM; instead of a secret (private_key_jwt); needs issuer"`
+	KeyID        string   `yaml:"keyId" json:"keyId,omitempty" about:"of privateKey at the authorization server"`
+	Scopes       []string `yaml:"scopes" json:"scopes,omitempty" about:"asked for instead of the server's, and no others"`
+	Issuer       string   `yaml:"issuer" json:"issuer,omitempty" about:"the only authorization server that is used"`
+	Hosts        []string `yaml:"hosts" json:"hosts,omitempty" about:"\"host\" or \"host:port\" that need not be public"`
+	Redirect     string   `yaml:"redirect" json:"redirect,omitempty" about:"http://127.0.0.1:PORT/PATH as registered; empty: any port"`
 }
 
 // Check checks the texts of a configuration. ${VAR} may stand anywhere but in grant.

@@ -11,22 +11,22 @@ import (
 
 // Section is the agents: section. In every part of it, absent and 0 mean no bound unless it says otherwise.
 type Section struct {
-	Budget  Budget  `yaml:"budget" json:"budget,omitzero"`
-	Denials Denials `yaml:"denials" json:"denials,omitzero"`
-	Turns   *int    `yaml:"turns" json:"turns,omitzero"` // answers of the model in one session, without those of its subagents
+	Budget  Budget  `yaml:"budget" json:"budget,omitzero" about:"US dollars"`
+	Denials Denials `yaml:"denials" json:"denials,omitzero" about:"how many calls in a row may be refused"`
+	Turns   *int    `yaml:"turns" json:"turns,omitzero" about:"answers of the model in one session, without those of its subagents"`
 }
 
 // Budget bounds the cost of agents' models in US dollars, as far as their transcripts report it.
 type Budget struct {
-	Session *float64 `yaml:"session" json:"session,omitzero"` // of one session over its life
-	Total   *float64 `yaml:"total" json:"total,omitzero"`     // of all sessions of a day
-	Warn    *float64 `yaml:"warn" json:"warn,omitzero"`       // share of either at which people are told; absent: 0.8
+	Session *float64 `yaml:"session" json:"session,omitzero" about:"of one session over its life"`
+	Total   *float64 `yaml:"total" json:"total,omitzero" about:"of all sessions of a day"`
+	Warn    *float64 `yaml:"warn" json:"warn,omitzero" about:"share of either at which people are told; absent: 0.8"`
 }
 
 // Denials says what happens after many refusals in a row.
 type Denials struct {
-	Alert *int `yaml:"alert" json:"alert,omitzero"` // after so many, the agent and people are told; absent: 5; 0: never
-	End   *int `yaml:"end" json:"end,omitzero"`     // after so many the session ends; absent: 10; 0: never
+	Alert *int `yaml:"alert" json:"alert,omitzero" about:"after so many, the agent and people are told; absent: 5; 0: never"`
+	End   *int `yaml:"end" json:"end,omitzero" about:"after so many the session ends; absent: 10; 0: never"`
 }
 
 // mostDenials is the largest number of refusals in a row. Larger values are mistakes.

@@ -10,9 +10,8 @@ import (
 
 // Spawn is the spawn: section: where a chat may start agents.
 type Spawn struct {
-	// folders below which a chat may start agents; ~ is the home folder; empty: nowhere
-	SearchPaths []string `yaml:"searchPaths" json:"searchPaths,omitempty"`
-	Command     []string `yaml:"command" json:"command,omitempty"` // program and arguments that start an agent; absent: myc claude
+	SearchPaths []string `yaml:"searchPaths" json:"searchPaths,omitempty" about:"folders below which a chat may start agents; ~ is the home folder; empty: nowhere"`
+	Command     []string `yaml:"command" json:"command,omitempty" about:"program and arguments that start an agent; absent: myc claude"`
 }
 
 // Check reports what is wrong with it.

@@ -14,12 +14,11 @@ import (
 
 // Section is the identity: section. Where it stands, a role follows from a card or from the operator, and no agent switches its role.
 type Section struct {
-	RejectUnknown    *bool    `yaml:"rejectUnknown" json:"rejectUnknown,omitzero"`        // absent: true
-	DefaultRole      string   `yaml:"defaultRole" json:"defaultRole,omitempty"`           // of an agent that no rule matches
-	StrictValidation bool     `yaml:"strictValidation" json:"strictValidation,omitempty"` // a card must have all that A2A demands
-	TrustedPrefixes  []string `yaml:"trustedPrefixes" json:"trustedPrefixes,omitempty"`   // beginnings of agents' names
-	// Keys are files and URLs of key sets (RFC 7517). If there are any, a card needs a signature by one of the keys.
-	Keys []string `yaml:"keys" json:"keys,omitempty"`
+	RejectUnknown    *bool    `yaml:"rejectUnknown" json:"rejectUnknown,omitzero" about:"absent: true"`
+	DefaultRole      string   `yaml:"defaultRole" json:"defaultRole,omitempty" about:"of an agent that no rule matches"`
+	StrictValidation bool     `yaml:"strictValidation" json:"strictValidation,omitempty" about:"a card must have all that A2A demands"`
+	TrustedPrefixes  []string `yaml:"trustedPrefixes" json:"trustedPrefixes,omitempty" about:"beginnings of agents' names"`
+	Keys             []string `yaml:"keys" json:"keys,omitempty" about:"files and URLs of key sets (RFC 7517). If there are any, a card needs a signature by one of the keys"`
 
 	// Bound are the only roles that rules of a project may give, from the user's session section; nil: any.
 	Bound []string `yaml:"-" json:"-"`

@@ -11,8 +11,7 @@ import (
 
 // Section is the memory: section.
 type Section struct {
-	// a folder of the project, for a team that keeps the memories in its repository; absent: the state of the project
-	Dir string `yaml:"dir" json:"dir,omitempty"`
+	Dir string `yaml:"dir" json:"dir,omitempty" about:"a folder of the project, for a team that keeps the memories in its repository; absent: the state of the project"`
 }
 
 // Check reports a folder that is not in the project. The folder is closed to agents, so it must be one of its own.

@@ -13,17 +13,16 @@ import (
 
 // Telemetry is the telemetry: section.
 type Telemetry struct {
-	Endpoint string            `yaml:"endpoint" json:"endpoint,omitempty"` // base URL of an OTLP receiver (HTTP); empty: nothing is sent
-	Headers  map[string]string `yaml:"headers" json:"headers,omitempty"`   // sent with each message; ${secret:NAME} is replaced
-	Sample   *float64          `yaml:"sample" json:"sample,omitzero"`      // share of the traces that begin here, 0 to 1; absent: all
-	// a client with it may read /metrics with names, from anywhere; ${secret:NAME} is replaced
-	Token string `yaml:"token" json:"token,omitempty"`
+	Endpoint string            `yaml:"endpoint" json:"endpoint,omitempty" about:"base URL of an OTLP receiver (HTTP); empty: nothing is sent"`
+	Headers  map[string]string `yaml:"headers" json:"headers,omitempty" about:"sent with each message; ${secret:NAME} is replaced"`
+	Sample   *float64          `yaml:"sample" json:"sample,omitzero" about:"share of the traces that begin here, 0 to 1; absent: all"`
+	Token    string            `yaml:"token" json:"token,omitempty" about:"a client with it may read /metrics with names, from anywhere; ${secret:NAME} is replaced"`
 }
 
 // Log is the log: section.
 type Log struct {
-	Format string `yaml:"format" json:"format,omitempty"` // text (default) or json
-	Level  string `yaml:"level" json:"level,omitempty"`   // debug, info, warn (default) or error
+	Format string `yaml:"format" json:"format,omitempty" of:"text,json" about:"absent: text"`
+	Level  string `yaml:"level" json:"level,omitempty" about:"debug, info, warn (default) or error"`
 }
 
 var (

@@ -16,13 +16,12 @@ const OwnCertificate = "own"
 
 // Section is the web: section. Only the user's own file has one: the pages are those of all projects.
 type Section struct {
-	Addr string `yaml:"addr" json:"addr,omitempty"` // HOST:PORT; default 127.0.0.1:3456
-	Cert string `yaml:"cert" json:"cert,omitempty"` // a file with a certificate and those between it and its root (PEM), or OwnCertificate
-	Key  string `yaml:"key" json:"key,omitempty"`   // the file with its private key (PEM)
-	// Addresses and networks from which a proxy brings the requests of browsers. What it says of them (X-Forwarded-…) is believed.
-	TrustedProxies []string `yaml:"trustedProxies" json:"trustedProxies,omitempty"`
-	Hosts          []string `yaml:"hosts" json:"hosts,omitempty"` // names by which browsers reach the pages, besides those of this machine
-	Push           *bool    `yaml:"push" json:"push,omitzero"`    // whether a browser may ask to be told of questions; nil: it may
+	Addr           string   `yaml:"addr" json:"addr,omitempty" about:"HOST:PORT; default 127.0.0.1:3456"`
+	Cert           string   `yaml:"cert" json:"cert,omitempty" about:"a file with a certificate and those between it and its root (PEM), or own"`
+	Key            string   `yaml:"key" json:"key,omitempty" about:"the file with its private key (PEM)"`
+	TrustedProxies []string `yaml:"trustedProxies" json:"trustedProxies,omitempty" about:"addresses and networks from which a proxy brings the requests of browsers. What it says of them (X-Forwarded-…) is believed"`
+	Hosts          []string `yaml:"hosts" json:"hosts,omitempty" about:"names by which browsers reach the pages, besides those of this machine"`
+	Push           *bool    `yaml:"push" json:"push,omitzero" about:"whether a browser may ask to be told of questions; absent: it may"`
 }
 
 // Pushes reports whether a browser may ask to be told of questions by Web Push.

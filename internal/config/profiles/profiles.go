@@ -19,28 +19,28 @@ import (
 
 // Section is the sandbox: section.
 type Section struct {
-	Profiles map[string]Profile `yaml:"profiles" json:"profiles,omitempty"`
-	Backend  jail.Backend       `yaml:"backend" json:"backend,omitempty"` // of the user's file only
+	Profiles map[string]Profile `yaml:"profiles" json:"profiles,omitempty" about:"by name"`
+	Backend  jail.Backend       `yaml:"backend" json:"backend,omitempty" about:"of the user's file only"`
 
-	Registries map[string]Registry `yaml:"registries" json:"registries,omitempty"` // besides the shipped ones
+	Registries map[string]Registry `yaml:"registries" json:"registries,omitempty" about:"besides the shipped ones"`
 }
 
 // Profile is a profile as it stands in a file. What it does not say is as in its base.
 type Profile struct {
-	Base      string           `yaml:"base" json:"base,omitempty"` // a shipped profile; absent: standard, and for a shipped name that profile
-	Network   *bool            `yaml:"network" json:"network,omitzero"`
-	Processes *int             `yaml:"processes" json:"processes,omitzero"` // 0: no limit
-	Files     *int             `yaml:"files" json:"files,omitzero"`         // open files of one process; 0: no limit
-	Memory    *Size            `yaml:"memory" json:"memory,omitzero"`       // data of one process; 0: no limit
-	Timeout   *source.Duration `yaml:"timeout" json:"timeout,omitzero"`     // 0: never
-	Read      []string         `yaml:"read" json:"read,omitempty"`          // further files and folders: absolute, in ~, or in the project
-	Write     []string         `yaml:"write" json:"write,omitempty"`
+	Base      string           `yaml:"base" json:"base,omitempty" about:"a shipped profile; absent: standard, and for a shipped name that profile"`
+	Network   *bool            `yaml:"network" json:"network,omitzero" about:"true: the network of the machine"`
+	Processes *int             `yaml:"processes" json:"processes,omitzero" about:"0: no limit"`
+	Files     *int             `yaml:"files" json:"files,omitzero" about:"open files of one process; 0: no limit"`
+	Memory    *Size            `yaml:"memory" json:"memory,omitzero" about:"data of one process; 0: no limit"`
+	Timeout   *source.Duration `yaml:"timeout" json:"timeout,omitzero" about:"0: never"`
+	Read      []string         `yaml:"read" json:"read,omitempty" about:"further files and folders: absolute, in ~, or in the project"`
+	Write     []string         `yaml:"write" json:"write,omitempty" about:"further files and folders that it may change"`
 
-	Hosts []string            `yaml:"hosts" json:"hosts,omitempty"` // what it may reach by the proxy
-	Masks map[string][]string `yaml:"masks" json:"masks,omitempty"` // by the name of a secret, the hosts for which it may be used
+	Hosts []string            `yaml:"hosts" json:"hosts,omitempty" about:"what it may reach by the proxy"`
+	Masks map[string][]string `yaml:"masks" json:"masks,omitempty" about:"by the name of a secret, the hosts for which it may be used"`
 
-	Registries []string `yaml:"registries" json:"registries,omitempty"` // from which it may fetch the packages of the lock files
-	Packages   []string `yaml:"packages" json:"packages,omitempty"`     // further packages of them, as npm:left-pad
+	Registries []string `yaml:"registries" json:"registries,omitempty" about:"from which it may fetch the packages of the lock files"`
+	Packages   []string `yaml:"packages" json:"packages,omitempty" about:"further packages of them, as npm:left-pad"`
 }
 
 // DefaultBase is the base of a profile that names none.

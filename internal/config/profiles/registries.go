@@ -15,8 +15,8 @@ import (
 
 // Registry is a registry of packages as it stands in a file: which shipped one it is like, and where it is.
 type Registry struct {
-	Like  registry.Kind `yaml:"like" json:"like"`
-	Hosts []string      `yaml:"hosts" json:"hosts"`
+	Like  registry.Kind `yaml:"like" json:"like" about:"the shipped registry that it is like, as npm"`
+	Hosts []string      `yaml:"hosts" json:"hosts" about:"at which it is"`
 }
 
 // The hints for what registries and packages cannot be.

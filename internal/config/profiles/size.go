@@ -20,6 +20,11 @@ var units = []struct {
 // mostSize is the largest size, which shows a mistaken unit.
 const mostSize = 1 << 50
 
+// YAMLSchema is how people write a size.
+func (Size) YAMLSchema() map[string]any {
+	return map[string]any{"type": []string{"string", "integer"}, "examples": []any{"512MiB", "2GiB", 0}}
+}
+
 // UnmarshalYAML reads a size.
 func (s *Size) UnmarshalYAML(unmarshal func(any) error) error {
 	var word string

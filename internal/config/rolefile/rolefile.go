@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -90,8 +91,11 @@ func Without(file, role string, data []byte) ([]byte, error) {
 // document is a role as a file has it: prompt has an older name too.
 type document struct {
 	policy.Role  `yaml:",inline"`
-	SystemPrompt string `yaml:"systemPrompt"`
+	SystemPrompt string `yaml:"systemPrompt" about:"another name of prompt"`
 }
+
+// Document is the type of what the file of a role says.
+func Document() reflect.Type { return reflect.TypeFor[document]() }
 
 func (d document) role() policy.Role {
 	if d.Prompt == "" {

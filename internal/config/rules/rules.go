@@ -4,6 +4,7 @@ package rules
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -14,14 +15,17 @@ import (
 
 // document is a rules file. The defaults section is ClaudeCube's.
 type document struct {
-	Version  any           `yaml:"version"` // 1; ClaudeCube writes "1"
-	Rules    []policy.Rule `yaml:"rules"`
+	Version  any           `yaml:"version" about:"1; ClaudeCube writes \"1\""`
+	Rules    []policy.Rule `yaml:"rules" about:"in the order in which they are tried"`
 	Defaults *struct {
 		Unmatched string   `yaml:"unmatched"`
 		MaxBudget *float64 `yaml:"max_budget_per_agent"`
 		MaxTurns  *int     `yaml:"max_turns_per_agent"`
-	} `yaml:"defaults"`
+	} `yaml:"defaults" about:"what happens where no rule decides"`
 }
+
+// Document is the type of what a rules file says.
+func Document() reflect.Type { return reflect.TypeFor[document]() }
 
 // File is a rules file. What its defaults say may only narrow.
 type File struct {

@@ -12,6 +12,11 @@ import (
 // mistaken unit.
 type Duration time.Duration
 
+// YAMLSchema is how people write a duration.
+func (Duration) YAMLSchema() map[string]any {
+	return map[string]any{"type": []string{"string", "number"}, "examples": []any{"30s", "5m"}}
+}
+
 // UnmarshalYAML reads a duration.
 func (d *Duration) UnmarshalYAML(unmarshal func(any) error) error {
 	var word string

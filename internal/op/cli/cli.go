@@ -37,7 +37,7 @@ func Command[P, R any](o op.Op[P, R], do func(c *cobra.Command, p P) error) *cob
 		}
 		if name, is := f.Tag.Lookup("flag"); is {
 			if name == "" {
-				name, _ = op.Member(f)
+				name, _ = op.Member(f, "json")
 			}
 			addFlag(c.Flags(), name, f, v.FieldByIndex(f.Index))
 		}

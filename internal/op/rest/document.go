@@ -9,13 +9,13 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"mycelium/internal/op"
+	"mycelium/internal/op/schema"
 )
 
 // Operation is an operation of the API.
@@ -39,7 +39,7 @@ func Get(path, id, tag, summary string) Operation {
 
 // place says where the value of a field is: path, query or body, and under which name; "": the face sets it.
 func (o *Operation) place(f reflect.StructField) (at, name string) {
-	name, _ = op.Member(f)
+	name, _ = op.Member(f, "json")
 	query, inQuery := f.Tag.Lookup("query")
 	if inQuery {
 		name = query
@@ -58,19 +58,15 @@ func (o *Operation) place(f reflect.StructField) (at, name string) {
 
 // About is what a document says besides its operations.
 type About struct {
-	Version string                   // of the program
-	Written map[reflect.Type]Written // the types that write themselves
-}
-
-// Written says how a type that writes its JSON itself is written. The zero value: as its fields are.
-type Written struct {
-	Is   map[string]any // the whole schema
-	Or   map[string]any // or this, in place of a structure
-	With map[string]any // the structure has these properties too
+	Version string                          // of the program
+	Written map[reflect.Type]schema.Written // the types that write themselves
 }
 
 // object is a part of the document.
-type object = map[string]any
+type object = schema.Object
+
+// writer writes the document.
+type writer struct{ schema.Writer }
 
 // problemType is the media type of an error (RFC 9457).
 const problemType = "application/problem+json"
@@ -89,7 +85,7 @@ type Problem struct {
 
 // Document writes the document of operations, as JSON.
 func Document(a About, operations []Operation) ([]byte, error) {
-	s := schemas{parts: map[string]any{}, types: map[string]reflect.Type{}, written: a.Written}
+	s := writer{schema.Writer{Format: "json", Refs: "#/components/schemas/", Written: a.Written}}
 	paths := object{}
 	for _, o := range operations {
 		described, err := s.operation(o)
@@ -104,7 +100,7 @@ func Document(a About, operations []Operation) ([]byte, error) {
 		}
 		at[strings.ToLower(method)] = described
 	}
-	problem, err := s.of(reflect.TypeFor[Problem]())
+	problem, err := s.Of(reflect.TypeFor[Problem]())
 	if err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
@@ -116,7 +112,7 @@ func Document(a About, operations []Operation) ([]byte, error) {
 		"security": []any{object{"device": []string{}}},
 		"tags":     tagsOf(operations),
 		"paths":    paths,
-		"components": object{"schemas": s.parts,
+		"components": object{"schemas": s.Parts,
 			"securitySchemes": object{"device": object{"type": "apiKey", "in": "header", "name": "Signature",
 				"description": "Each request is signed with the key of a device, by HTTP Message Signatures (RFC 9421): docs/pages.md says " +
 					"how. myc web devices add makes a key for a program, and myc web request signs with it."}},
@@ -138,8 +134,8 @@ func tagsOf(operations []Operation) (out []any) {
 }
 
 // operation describes one operation.
-func (s *schemas) operation(o Operation) (object, error) {
-	reply, err := s.of(o.Reply)
+func (s *writer) operation(o Operation) (object, error) {
+	reply, err := s.Of(o.Reply)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +161,7 @@ func (s *schemas) operation(o Operation) (object, error) {
 				sent = append(sent, f)
 				continue
 			}
-			schema, err := s.field(f)
+			schema, err := s.Field(f)
 			if err != nil {
 				return nil, err
 			}
@@ -184,28 +180,11 @@ func (s *schemas) operation(o Operation) (object, error) {
 		out["parameters"] = params
 	}
 	if sent != nil {
-		schema, err := s.members(sent)
+		schema, err := s.Members(sent)
 		if err != nil {
 			return nil, err
 		}
 		out["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": schema}}}
 	}
 	return out, nil
-}
-
-// limit adds what the tags of a field say of its values.
-func limit(schema object, f reflect.StructField) {
-	if of := f.Tag.Get("of"); of != "" {
-		schema["enum"] = strings.Split(of, ",")
-	}
-	if least, most, bounded := bounds(f); bounded {
-		schema["minimum"], schema["maximum"] = least, most
-	}
-}
-
-// bounds are the least and the largest number that a field may have, by its tags least and most.
-func bounds(f reflect.StructField) (least, most int, bounded bool) {
-	most, err := strconv.Atoi(f.Tag.Get("most"))
-	least, _ = strconv.Atoi(f.Tag.Get("least")) // 0 if it has none
-	return least, most, err == nil
 }

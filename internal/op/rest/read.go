@@ -17,6 +17,7 @@ import (
 
 	"mycelium/internal/op"
 	"mycelium/internal/op/failure"
+	"mycelium/internal/op/schema"
 	"mycelium/internal/policy/sign"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
@@ -205,7 +206,7 @@ func set(into reflect.Value, value string, f reflect.StructField) error {
 		*v = &b
 	case *int:
 		n, err := strconv.Atoi(value)
-		least, most, bounded := bounds(f)
+		least, most, bounded := schema.Bounds(f)
 		if err != nil || n < least || bounded && n > most {
 			return fmt.Errorf("%q is no number from %d to %d", text.OneLine(value), least, most)
 		}

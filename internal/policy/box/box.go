@@ -107,6 +107,9 @@ func (b Box) Granted() string {
 	return strings.Join(out, "; ")
 }
 
+// YAMLSchema is how people write a sandbox: the name of a profile, or a profile with what is granted beyond it.
+func (Box) YAMLSchema() map[string]any { return map[string]any{"type": []string{"string", "object"}} }
+
 // UnmarshalYAML reads the name of a profile, or a map.
 func (b *Box) UnmarshalYAML(decode func(any) error) error {
 	var name string

@@ -29,28 +29,28 @@ type Skill struct {
 
 // Rule gives a role to the agents that it matches.
 type Rule struct {
-	Role            string   `yaml:"role" json:"role"`
-	RequiredSkills  []string `yaml:"requiredSkills" json:"requiredSkills,omitempty"`   // the card has all of them
-	AnySkills       []string `yaml:"anySkills" json:"anySkills,omitempty"`             // the card has MinSkillMatch of them
-	MinSkillMatch   *int     `yaml:"minSkillMatch" json:"minSkillMatch,omitempty"`     // default 1
-	ForbiddenSkills []string `yaml:"forbiddenSkills" json:"forbiddenSkills,omitempty"` // the card has none of them
-	Context         *Context `yaml:"context" json:"context,omitempty"`
-	Priority        int      `yaml:"priority" json:"priority,omitempty"` // the highest first; default 0
-	Description     string   `yaml:"description" json:"description,omitempty"`
+	Role            string   `yaml:"role" json:"role" about:"that an agent gets"`
+	RequiredSkills  []string `yaml:"requiredSkills" json:"requiredSkills,omitempty" about:"that its card lists, all of them"`
+	AnySkills       []string `yaml:"anySkills" json:"anySkills,omitempty" about:"of which its card lists some"`
+	MinSkillMatch   *int     `yaml:"minSkillMatch" json:"minSkillMatch,omitempty" about:"how many of anySkills the card has to list; absent: 1"`
+	ForbiddenSkills []string `yaml:"forbiddenSkills" json:"forbiddenSkills,omitempty" about:"that its card does not list"`
+	Context         *Context `yaml:"context" json:"context,omitempty" about:"when the rule counts"`
+	Priority        int      `yaml:"priority" json:"priority,omitempty" about:"the highest first; absent: 0"`
+	Description     string   `yaml:"description" json:"description,omitempty" about:"for people"`
 }
 
 // Context says when a rule applies.
 type Context struct {
-	AllowedTime string `yaml:"allowedTime" json:"allowedTime,omitempty"` // HH:MM-HH:MM, the end excluded; 22:00-06:00 runs over midnight
-	AllowedDays []int  `yaml:"allowedDays" json:"allowedDays,omitempty"` // 0 is Sunday; a window belongs to the day on which it begins
-	Timezone    string `yaml:"timezone" json:"timezone,omitempty"`       // a name such as Europe/Berlin; default UTC
+	AllowedTime string `yaml:"allowedTime" json:"allowedTime,omitempty" about:"HH:MM-HH:MM, the end excluded; 22:00-06:00 runs over midnight"`
+	AllowedDays []int  `yaml:"allowedDays" json:"allowedDays,omitempty" about:"0 is Sunday; a window belongs to the day on which it begins"`
+	Timezone    string `yaml:"timezone" json:"timezone,omitempty" about:"a name such as Europe/Berlin; absent: UTC"`
 }
 
 // Declared is the key identity of a skill.
 type Declared struct {
-	SkillMatching []Rule `yaml:"skillMatching" json:"skillMatching,omitempty"`
+	SkillMatching []Rule `yaml:"skillMatching" json:"skillMatching,omitempty" about:"rules, of which the best one decides"`
 	// TrustedPrefixes are beginnings of names. The rules apply only to agents whose name has one of them; absent: to every agent.
-	TrustedPrefixes []string `yaml:"trustedPrefixes" json:"trustedPrefixes,omitempty"`
+	TrustedPrefixes []string `yaml:"trustedPrefixes" json:"trustedPrefixes,omitempty" about:"beginnings of agents' names that count as known"`
 }
 
 // Zone finds a time zone by its name. It is [time.LoadLocation], which reads files.

@@ -10,11 +10,11 @@ import (
 
 // Instruction names a prompt of a server whose text is the prompt of a role.
 type Instruction struct {
-	Backend    string            `yaml:"backend" json:"backend"` // the server
-	PromptName string            `yaml:"promptName" json:"promptName"`
-	Arguments  map[string]string `yaml:"arguments" json:"arguments,omitempty"`
-	CacheTTL   *TTL              `yaml:"cacheTtl" json:"cacheTtl,omitempty"` // of an answer; absent: 300 s; 0: it is asked for each time
-	Fallback   string            `yaml:"fallback" json:"fallback,omitempty"` // where there is no answer; empty: the prompt of the role
+	Backend    string            `yaml:"backend" json:"backend" about:"the server that has the prompt"`
+	PromptName string            `yaml:"promptName" json:"promptName" about:"its name there"`
+	Arguments  map[string]string `yaml:"arguments" json:"arguments,omitempty" about:"of the prompt"`
+	CacheTTL   *TTL              `yaml:"cacheTtl" json:"cacheTtl,omitempty" about:"how long an answer is used again: seconds, or a text such as 5m; absent: 300; 0: it is asked for each time"`
+	Fallback   string            `yaml:"fallback" json:"fallback,omitempty" about:"what is used where there is no answer; empty: the prompt of the role"`
 }
 
 // defaultTTL is the cacheTtl of a file that says none (requirements, A50).
@@ -45,6 +45,11 @@ func (i *Instruction) Check(bad func(key, message, hint string)) {
 
 // TTL is a length of time. In files it is a number of seconds, or a text such as 5m.
 type TTL time.Duration
+
+// YAMLSchema is how people write a TTL.
+func (TTL) YAMLSchema() map[string]any {
+	return map[string]any{"type": []string{"string", "integer"}, "examples": []any{300, "5m"}}
+}
 
 // UnmarshalYAML reads either form.
 func (t *TTL) UnmarshalYAML(decode func(any) error) error {

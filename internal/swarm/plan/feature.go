@@ -15,27 +15,27 @@ import (
 
 // Feature is one unit of work, as it is written in a plan.
 type Feature struct {
-	ID          string      `json:"id" yaml:"id"` // [A-Za-z0-9_-]{1,64}; feature-N if the plan names none
-	Description string      `json:"description" yaml:"description"`
-	Details     string      `json:"details,omitempty" yaml:"details"` // what stands below the description, as Markdown
-	DependsOn   []string    `json:"dependsOn,omitempty" yaml:"dependsOn"`
-	Role        string      `json:"role,omitempty" yaml:"role"`
-	Skills      []string    `json:"skills,omitempty" yaml:"skills"`
-	Files       []string    `json:"files,omitempty" yaml:"files"` // what it will touch: paths in the project; a folder ends in a slash
-	Validation  *Validation `json:"validation,omitempty" yaml:"validation"`
-	Budget      Budget      `json:"budget,omitzero" yaml:"budget"`
-	Estimate    Minutes     `json:"estimate,omitempty" yaml:"estimate"` // 0 is unknown
-	Route       Route       `json:"route,omitzero" yaml:"route"`
+	ID          string      `json:"id" yaml:"id" about:"[A-Za-z0-9_-]{1,64}; feature-N if the plan names none"`
+	Description string      `json:"description" yaml:"description" about:"what is to be done"`
+	Details     string      `json:"details,omitempty" yaml:"details" about:"what stands below the description, as Markdown"`
+	DependsOn   []string    `json:"dependsOn,omitempty" yaml:"dependsOn" about:"ids of features that land before"`
+	Role        string      `json:"role,omitempty" yaml:"role" about:"of its worker"`
+	Skills      []string    `json:"skills,omitempty" yaml:"skills" about:"that are active for its worker"`
+	Files       []string    `json:"files,omitempty" yaml:"files" about:"what it will touch: paths in the project; a folder ends in a slash"`
+	Validation  *Validation `json:"validation,omitempty" yaml:"validation" about:"what must hold before it lands"`
+	Budget      Budget      `json:"budget,omitzero" yaml:"budget" about:"what it may use"`
+	Estimate    Minutes     `json:"estimate,omitempty" yaml:"estimate" about:"0 is unknown"`
+	Route       Route       `json:"route,omitzero" yaml:"route" about:"which worker takes it"`
 }
 
 // Validation is what must hold before a feature is complete (row C90 of the requirements).
 type Validation struct {
-	Enabled          bool     `json:"enabled" yaml:"enabled"`                         // true, unless the plan says otherwise
-	CoverageTarget   float64  `json:"coverageTarget,omitempty" yaml:"coverageTarget"` // percent
-	TestPassRequired bool     `json:"testPassRequired" yaml:"testPassRequired"`       // true, unless the plan says otherwise
-	EnforceBlocking  bool     `json:"enforceBlocking" yaml:"enforceBlocking"`         // true, unless the plan says otherwise
-	VerifyCommand    Command  `json:"verifyCommand,omitempty" yaml:"verifyCommand"`   // a program and its arguments; no shell
-	ExpectedPackages []string `json:"expectedPackages,omitempty" yaml:"expectedPackages"`
+	Enabled          bool     `json:"enabled" yaml:"enabled" about:"true, unless the plan says otherwise"`
+	CoverageTarget   float64  `json:"coverageTarget,omitempty" yaml:"coverageTarget" about:"percent"`
+	TestPassRequired bool     `json:"testPassRequired" yaml:"testPassRequired" about:"true, unless the plan says otherwise"`
+	EnforceBlocking  bool     `json:"enforceBlocking" yaml:"enforceBlocking" about:"true, unless the plan says otherwise"`
+	VerifyCommand    Command  `json:"verifyCommand,omitempty" yaml:"verifyCommand" about:"a program and its arguments; no shell"`
+	ExpectedPackages []string `json:"expectedPackages,omitempty" yaml:"expectedPackages" about:"packages that may be added"`
 }
 
 // newValidation is a validation for which the plan says nothing.
@@ -44,6 +44,9 @@ func newValidation() Validation {
 }
 
 type plainValidation Validation
+
+// YAMLSchema is how people write a validation: with the keys of the type.
+func (Validation) YAMLSchema() map[string]any { return nil }
 
 // UnmarshalYAML decodes a validation and keeps the defaults of what is absent.
 func (v *Validation) UnmarshalYAML(unmarshal func(any) error) error {
@@ -59,9 +62,9 @@ func (v *Validation) UnmarshalJSON(data []byte) error {
 
 // Budget is what a feature may use. Zero is no limit of its own.
 type Budget struct {
-	USD     float64 `json:"usd,omitempty" yaml:"usd"`
-	Tokens  int64   `json:"tokens,omitempty" yaml:"tokens"`
-	Minutes Minutes `json:"minutes,omitempty" yaml:"minutes"`
+	USD     float64 `json:"usd,omitempty" yaml:"usd" about:"US dollars"`
+	Tokens  int64   `json:"tokens,omitempty" yaml:"tokens" about:"of the model"`
+	Minutes Minutes `json:"minutes,omitempty" yaml:"minutes" about:"of work"`
 }
 
 // Minutes is a length of time. In a plan it is a number of minutes or a duration such as 1h30m.
@@ -69,6 +72,11 @@ type Minutes float64
 
 // Duration is m as a time.Duration.
 func (m Minutes) Duration() time.Duration { return time.Duration(float64(m) * float64(time.Minute)) }
+
+// YAMLSchema is how people write a length of time in a plan.
+func (Minutes) YAMLSchema() map[string]any {
+	return map[string]any{"type": []string{"string", "number"}, "examples": []any{30, "1h30m"}}
+}
 
 // UnmarshalText reads a number of minutes or a duration.
 func (m *Minutes) UnmarshalText(b []byte) error {
@@ -105,6 +113,11 @@ func (m *Minutes) UnmarshalJSON(b []byte) error {
 
 // Command is a program and its arguments. In a plan it is a list, or one text that is split at spaces and quotes.
 type Command []string
+
+// YAMLSchema is how people write a command in a plan.
+func (Command) YAMLSchema() map[string]any {
+	return map[string]any{"type": []string{"string", "array"}, "items": map[string]any{"type": "string"}}
+}
 
 // UnmarshalYAML reads a list or a text.
 func (c *Command) UnmarshalYAML(unmarshal func(any) error) error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -156,8 +157,8 @@ func isVerbLed(line string) bool {
 // entry is a feature in a file of features, with the keys that are refused.
 type entry struct {
 	Feature          `yaml:",inline"`
-	ProtocolBindings any `yaml:"protocolBindings"`
-	IncludeProtocols any `yaml:"includeProtocols"`
+	ProtocolBindings any `yaml:"protocolBindings" about:"is refused: there are no protocols yet"`
+	IncludeProtocols any `yaml:"includeProtocols" about:"is refused: there are no protocols yet"`
 }
 
 // document is a file of features: a list, or a list under the key features.
@@ -165,6 +166,16 @@ type document struct {
 	Features         []entry `yaml:"features"`
 	IncludeProtocols any     `yaml:"includeProtocols"`
 	bare             bool
+}
+
+// Document is the type of a feature in a file of features, with the other names of its keys.
+func Document() (t reflect.Type, names map[string]string) {
+	return reflect.TypeFor[entry](), aliases()
+}
+
+// aliases are the other names of keys.
+func aliases() map[string]string {
+	return map[string]string{"depends_on": "dependsOn", "depends-on": "dependsOn", "dependencies": "dependsOn"}
 }
 
 type plainDocument document
@@ -181,10 +192,9 @@ func (d *document) UnmarshalYAML(unmarshal func(any) error) error {
 
 func readData(file string, data []byte, programs []string) (Plan, []policy.Problem) {
 	var d document
-	aliases := map[string]string{"depends_on": "dependsOn", "depends-on": "dependsOn", "dependencies": "dependsOn"}
 	parsed, problems := yamlfile.Read(file, data)
 	if len(problems) == 0 {
-		problems = parsed.Decode(aliases, &d)
+		problems = parsed.Decode(aliases(), &d)
 	}
 	if len(problems) > 0 {
 		return Plan{}, problems

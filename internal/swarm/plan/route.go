@@ -8,15 +8,12 @@ import (
 // Route says who may work on a feature, and beside whom (row C35 of the requirements). Each of its fields is obeyed; what could not be is
 // refused by [New].
 type Route struct {
-	Worker  string   `json:"preferredWorkerType,omitempty" yaml:"preferredWorkerType"`   // its runner; empty: that of the session
-	Require []string `json:"requiredCapabilities,omitempty" yaml:"requiredCapabilities"` // skills that its worker has besides
-	Exclude []string `json:"excludeCapabilities,omitempty" yaml:"excludeCapabilities"`   // skills that its worker has not
-	// MaxParallel is how many workers run at once while it is worked on, 1 to 10; 0: any number.
-	MaxParallel int `json:"maxParallelism,omitempty" yaml:"maxParallelism"`
-	// Affinity is a group of features that are worked on one after another.
-	Affinity string `json:"affinityGroup,omitempty" yaml:"affinityGroup"`
-	// Isolation is none, session or process, which each worker has anyway.
-	Isolation string `json:"isolationLevel,omitempty" yaml:"isolationLevel"`
+	Worker      string   `json:"preferredWorkerType,omitempty" yaml:"preferredWorkerType" about:"its runner; empty: that of the session"`
+	Require     []string `json:"requiredCapabilities,omitempty" yaml:"requiredCapabilities" about:"skills that its worker has besides"`
+	Exclude     []string `json:"excludeCapabilities,omitempty" yaml:"excludeCapabilities" about:"skills that its worker has not"`
+	MaxParallel int      `json:"maxParallelism,omitempty" yaml:"maxParallelism" about:"how many workers run at once while it is worked on, 1 to 10; 0: any number"`
+	Affinity    string   `json:"affinityGroup,omitempty" yaml:"affinityGroup" about:"a group of features that are worked on one after another"`
+	Isolation   string   `json:"isolationLevel,omitempty" yaml:"isolationLevel" about:"none, session or process, which each worker has anyway"`
 }
 
 // MaxParallel is the most workers that run at once (row C58 of the requirements).

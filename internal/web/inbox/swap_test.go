@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"mycelium/internal/approval"
-	"mycelium/internal/policy"
 	"mycelium/internal/op/rest"
+	"mycelium/internal/policy"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/site"
 	"mycelium/internal/web/webtest"

@@ -21,9 +21,9 @@ import (
 	"mycelium/internal/backend/httpclient"
 	"mycelium/internal/node/api"
 	"mycelium/internal/op/failure"
+	"mycelium/internal/op/rest"
 	"mycelium/internal/rawjson"
 	"mycelium/internal/text"
-	"mycelium/internal/op/rest"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/site"
 )
@@ -213,6 +213,7 @@ func (p *room) answer(w http.ResponseWriter, r *http.Request, d device.Device) {
 		refuse(w, failure.Of(err).Kind.HTTP(), text.OneLine(text.Describe(err)))
 		return
 	}
+	p.tickets.settle(t.key()) // the others are void now, and not only when the node tells of the answer
 	p.Tell("answered by " + d.ID + " in a notification: " + text.OneLine(t.id) + " of " + site.Name(project))
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-
 	"mycelium/internal/text"
 	"mycelium/internal/web/device"
 )

@@ -12,10 +12,10 @@ import (
 	"mycelium/internal/audit/index"
 	"mycelium/internal/config"
 	"mycelium/internal/node/api"
+	"mycelium/internal/op/rest"
 	"mycelium/internal/state"
 	"mycelium/internal/web/device"
 	"mycelium/internal/web/feed"
-	"mycelium/internal/op/rest"
 )
 
 // Options say whose projects are shown.
@@ -63,7 +63,7 @@ type Handler func(w http.ResponseWriter, r *http.Request, d device.Device)
 type Route struct {
 	Pattern string
 	Serve   Handler
-	Open    bool               // for everybody: it shows nothing of a person, and the device is the zero value
+	Open    bool            // for everybody: it shows nothing of a person, and the device is the zero value
 	API     *rest.Operation // of an operation of the API, see [Operation]; nil: a page
 }
 
