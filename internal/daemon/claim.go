@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -51,13 +52,26 @@ type note struct {
 	Leaving bool   `json:"leaving,omitempty"` // it takes no connection any more, and ends when its last calls are done
 }
 
-// write writes the file in place and never replaces it, because the lock is on it.
+// write writes the file in place and never replaces it, because the lock is on it. A reader finds the one note or the other: what is left of a
+// longer one is blank until it is cut off.
 func (n note) write(path string) error {
 	raw, err := json.Marshal(n)
-	if err == nil {
-		err = os.WriteFile(path, append(raw, '\n'), 0o600)
+	if err != nil {
+		return err
 	}
-	return err
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	st, err := f.Stat()
+	if err == nil {
+		blank := max(int(st.Size())-len(raw), 0) // a lock file is small
+		_, err = f.Write(append(raw, bytes.Repeat([]byte{'\n'}, blank+1)...))
+	}
+	if err == nil {
+		err = f.Truncate(int64(len(raw)) + 1)
+	}
+	return errors.Join(err, f.Close())
 }
 
 // readNote returns the note of a lock file; the zero note if there is none.

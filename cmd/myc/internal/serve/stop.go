@@ -138,6 +138,9 @@ const settlePoll = 20 * time.Millisecond
 
 // kill kills a daemon that does not answer. The keeper then ends its servers.
 func (a *app) kill(ctx context.Context, paths daemon.Paths) error {
+	if !daemon.Owned(paths) {
+		return nil // it has ended meanwhile
+	}
 	pid, _, _ := daemon.Owning(paths)
 	if pid <= 1 || !daemon.Holds(pid, paths.Lock) {
 		return failure.Hint(fmt.Errorf("stop: %s does not name the process that holds it", paths.Lock),
