@@ -56,21 +56,21 @@ type File struct {
 	Policy     Policy                    `yaml:"policy" json:"policy,omitzero"`
 	Limits     map[string]policy.Limit   `yaml:"limits" json:"limits,omitempty" about:"by role"`
 	Audit      Audit                     `yaml:"audit" json:"audit,omitzero"`
-	Store      string                    `yaml:"store" json:"store,omitempty" about:"a relative sqlite path is made absolute"`
+	Store      string                    `yaml:"store" json:"store,omitempty" about:"a relative sqlite path is made absolute" restart:""`
 	Server     Server                    `yaml:"server" json:"server,omitzero"`
 	Secrets    Secrets                   `yaml:"secrets" json:"secrets,omitzero"`
-	Telemetry  observe.Telemetry         `yaml:"telemetry" json:"telemetry,omitzero"`
-	Log        observe.Log               `yaml:"log" json:"log,omitzero"`
+	Telemetry  observe.Telemetry         `yaml:"telemetry" json:"telemetry,omitzero" restart:""`
+	Log        observe.Log               `yaml:"log" json:"log,omitzero" restart:""`
 	Approval   approval.Config           `yaml:"approval" json:"approval,omitzero"`
 	Spawn      agents.Spawn              `yaml:"spawn" json:"spawn,omitzero"`
 	Agents     agents.Section            `yaml:"agents" json:"agents,omitzero"`
 	Sandbox    profiles.Section          `yaml:"sandbox" json:"sandbox,omitzero"`
 	Identity   *identities.Section       `yaml:"identity" json:"identity,omitempty"`
-	Memory     memories.Section          `yaml:"memory" json:"memory,omitzero"`
+	Memory     memories.Section          `yaml:"memory" json:"memory,omitzero" restart:""`
 	Web        pages.Section             `yaml:"web" json:"web,omitzero" about:"of the user's file only"`
 	Env        []string                  `yaml:"env" json:"env,omitempty" about:"variables that an attaching myc mcp hands to the daemon for ${VAR}"`
 	Trust      string                    `yaml:"trust" json:"trust,omitempty" of:"content,narrowing,folder" about:"of the user's file only: what of the files of a project counts before a person has accepted it"`
-	State      string                    `yaml:"state" json:"state,omitempty" about:"of the user's file only: the folder of the state, of all projects"`
+	State      string                    `yaml:"state" json:"state,omitempty" about:"of the user's file only: the folder of the state, of all projects" restart:""`
 }
 
 // Session is the session: section.
@@ -97,20 +97,20 @@ type Policy struct {
 
 // Audit is the audit: section.
 type Audit struct {
-	Dir    string   `yaml:"dir" json:"dir,omitempty" about:"the folder of the log; absent: in the state of the project"`
+	Dir    string   `yaml:"dir" json:"dir,omitempty" about:"the folder of the log; absent: in the state of the project" restart:""`
 	Redact []string `yaml:"redact" json:"redact,omitempty" about:"further names of arguments whose values are not recorded"`
 	Sync   string   `yaml:"sync" json:"sync,omitempty" of:"interval,call" about:"when the log is forced to the disk"`
 }
 
 // Server is the server: section.
 type Server struct {
-	Addr      string          `yaml:"addr" json:"addr,omitempty" about:"default 127.0.0.1:8420"`
+	Addr      string          `yaml:"addr" json:"addr,omitempty" about:"default 127.0.0.1:8420" restart:""`
 	Anonymous string          `yaml:"anonymous" json:"anonymous,omitempty" about:"role of loopback callers without a token"`
-	MaxBody   int             `yaml:"maxBody" json:"maxBody,omitempty" about:"bytes of one message; 0: 4 MiB"`
-	Idle      source.Duration `yaml:"idle" json:"idle,omitzero" about:"of a link: how long it may be unused; 0: 30 min"`
+	MaxBody   int             `yaml:"maxBody" json:"maxBody,omitempty" about:"bytes of one message; 0: 4 MiB" restart:""`
+	Idle      source.Duration `yaml:"idle" json:"idle,omitzero" about:"of a link: how long it may be unused; 0: 30 min" restart:""`
 
-	Hosts []string `yaml:"hosts" json:"hosts,omitempty" about:"names by which clients may reach this server, besides the names of this machine"`
-	OAuth *OAuth   `yaml:"oauth" json:"oauth,omitzero" about:"access tokens of an identity provider that are let in"`
+	Hosts []string `yaml:"hosts" json:"hosts,omitempty" about:"names by which clients may reach this server, besides the names of this machine" restart:""`
+	OAuth *OAuth   `yaml:"oauth" json:"oauth,omitzero" about:"access tokens of an identity provider that are let in" restart:""`
 }
 
 // Secrets is the secrets: section, which names the sources of ${secret:NAME}.

@@ -8,25 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"mycelium/internal/config/keys"
 	"mycelium/internal/config/source"
 )
-
-// keys collects the keys below a type of mycelium.yaml by their path: approval.judge.model.
-func keys(t reflect.Type, at string, into map[string]bool) {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct || t.PkgPath() == "time" {
-		into[at] = true
-		return
-	}
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
-		if name != "" && name != "-" {
-			keys(t.Field(i).Type, strings.TrimPrefix(at+"."+name, "."), into)
-		}
-	}
-}
 
 // TestReferenceNamesEveryKey: the page that lists the keys of mycelium.yaml has each of them; of the sections with a table of their own,
 // each under its section's heading.
@@ -36,7 +20,11 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := map[string]bool{}
-	keys(reflect.TypeFor[File](), "", all)
+	for _, k := range keys.Of(reflect.TypeFor[File]()) {
+		if !strings.Contains(k.Path, "NAME") { // of a section with a table of its own
+			all[k.Path] = true
+		}
+	}
 	if !all["approval.judge.model"] || !all["session.defaultRole"] || len(all) < 40 {
 		t.Fatalf("the keys are not found any more: %v", all)
 	}

@@ -331,8 +331,9 @@ func TestReloadTakesUpEveryKey(t *testing.T) {
 		}
 		shown[c.key] = true
 	}
-	for key, need := range restart.Keys() {
-		if need == restart.Restart || shown[key] {
+	for _, k := range restart.Keys() {
+		key := k.Path
+		if k.Restart || shown[key] {
 			continue
 		}
 		covered := false

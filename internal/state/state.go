@@ -21,6 +21,7 @@ const FolderName = ".mycelium"
 const (
 	ToolIndex  = FolderName + "/tools/index.yaml"      // the generated index of tools
 	Categories = FolderName + "/tools/categories.yaml" // the categories of tools, which people may edit
+	Schemas    = FolderName + "/schema"                // JSON Schemas of the files that people write, for editors
 	Contexts   = FolderName + "/context"               // what is known of scripts that failed in a workflow
 )
 

@@ -1,7 +1,6 @@
 package restart
 
 import (
-	"encoding"
 	"os"
 	"reflect"
 	"regexp"
@@ -12,68 +11,38 @@ import (
 	"mycelium/internal/config"
 )
 
-// inFiles calls f with each key of a type, by its path in the file. A map from names to sections has NAME for its names.
-func inFiles(t reflect.Type, at string, f func(key string)) {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
+// TestKeys: the keys are found, and those that need a restart by the tags of their fields and of their sections.
+func TestKeys(t *testing.T) {
+	need := map[string]bool{}
+	for _, k := range Keys() {
+		if _, twice := need[k.Path]; twice {
+			t.Errorf("%s is listed twice", k.Path)
+		}
+		need[k.Path] = k.Restart
 	}
-	switch {
-	case t.Kind() == reflect.Map && isSection(t.Elem()):
-		inFiles(t.Elem(), at+".NAME", f)
-	case !isSection(t):
-		f(strings.TrimPrefix(at, "."))
-	default:
-		for i := range t.NumField() {
-			name, rest, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
-			switch {
-			case rest == "inline":
-				inFiles(t.Field(i).Type, at, f)
-			case name != "" && name != "-":
-				inFiles(t.Field(i).Type, at+"."+name, f)
-			}
+	for key, restart := range map[string]bool{"server.addr": true, "server.anonymous": false, "server.oauth.claims.role": true, "log.level": true,
+		"mcpServers.NAME.oauth.scopes": false, "limits.NAME.session.tools.NAME.perDay": false, "sandbox.profiles.NAME.memory": false,
+		"audit.dir": true, "audit.sync": false, "state": true} {
+		if is, known := need[key]; !known || is != restart {
+			t.Errorf("%s: known %v, needs a restart %v, want %v", key, known, is, restart)
 		}
 	}
-}
-
-// isSection reports whether values of a type have keys of their own in the file.
-func isSection(t reflect.Type) bool {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t.Kind() == reflect.Struct && !reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
-}
-
-// TestEveryKeyHasARow: the table has each key of the configuration, and no other.
-func TestEveryKeyHasARow(t *testing.T) {
-	var keys []string
-	inFiles(reflect.TypeFor[config.File](), "", func(key string) { keys = append(keys, key) })
-	keys = append(keys, "mcpServers.NAME.bare") // the file has it, and Project.Bare is what it says
-	table := Keys()
-	for _, key := range keys {
-		if _, ok := table[key]; !ok {
-			t.Errorf("%s has no row: is it in force after a reload, or does it need a restart?", key)
-		}
-	}
-	for key := range table {
-		if !slices.Contains(keys, key) {
-			t.Errorf("%s has a row and is no key", key)
-		}
-	}
-	if len(keys) < 100 {
-		t.Errorf("only %d keys were found", len(keys))
+	if len(need) < 100 {
+		t.Errorf("only %d keys were found", len(need))
 	}
 }
 
 // TestWaits: whichever key that needs a restart differs is named, and no other.
 func TestWaits(t *testing.T) {
-	for key, need := range Keys() {
+	for _, k := range Keys() {
+		key := k.Path
 		if strings.Contains(key, "NAME") {
-			continue // no such key needs a restart by the table
+			continue // no such key needs a restart
 		}
 		var now config.File
 		change(reflect.ValueOf(&now).Elem(), key)
 		var want []string
-		if need == Restart {
+		if k.Restart {
 			want = []string{key}
 		}
 		if got := Waits(config.File{}, now); !slices.Equal(got, want) {
@@ -130,8 +99,9 @@ func TestReferenceNamesWhatNeedsARestart(t *testing.T) {
 		t.Fatal("docs/reference/files.md has no list of the keys that need a restart")
 	}
 	named := []string{"args", "files", "server.oauth"} // the built-in server, and a section
-	for key, need := range Keys() {
-		if need != Restart || strings.HasPrefix(key, "server.oauth.") {
+	for _, k := range Keys() {
+		key := k.Path
+		if !k.Restart || strings.HasPrefix(key, "server.oauth.") {
 			continue
 		}
 		named = append(named, key)

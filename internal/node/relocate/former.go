@@ -18,7 +18,7 @@ import (
 
 // stays reports whether a name in a project's folder is that of views, which are no state.
 func stays(name string) bool {
-	return name == filepath.Base(filepath.Dir(state.ToolIndex)) || name == ".gitignore"
+	return name == filepath.Base(filepath.Dir(state.ToolIndex)) || name == filepath.Base(state.Schemas) || name == ".gitignore"
 }
 
 // leftovers are the files in a project's folder that are no views: what an earlier version kept there, or somebody else's.

@@ -5,16 +5,20 @@ package schemas
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"mycelium/internal/atomicfile"
 	"mycelium/internal/config"
 	"mycelium/internal/config/rolefile"
 	"mycelium/internal/config/rules"
 	"mycelium/internal/op/schema"
 	"mycelium/internal/skill"
+	"mycelium/internal/state"
 	"mycelium/internal/swarm/plan"
 )
 
@@ -53,6 +57,27 @@ func Of(name string) ([]byte, error) {
 		}
 	}
 	return nil, fmt.Errorf("no kind of file is called %q", name)
+}
+
+// Write writes the schemas into a project, where the first lines of its files name them, and returns their folder.
+func Write(project string) (folder string, err error) {
+	folder = filepath.Join(project, filepath.FromSlash(state.Schemas))
+	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // views, which everybody may read
+		return folder, fmt.Errorf("write the schemas: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, ".gitignore"), []byte("*\n"), 0o644); err != nil { //nolint:gosec // as above
+		return folder, fmt.Errorf("write the schemas: %w", err)
+	}
+	for _, f := range files {
+		b, err := f.schema()
+		if err == nil {
+			err = atomicfile.Note(filepath.Join(folder, f.name+".json"), append(b, '\n'), 0o644)
+		}
+		if err != nil {
+			return folder, fmt.Errorf("write the schemas: %w", err)
+		}
+	}
+	return folder, nil
 }
 
 func (f file) schema() ([]byte, error) {

@@ -79,6 +79,9 @@ func (s *Writer) Of(t reflect.Type) (Object, error) {
 	case reflect.Bool:
 		return Object{"type": "boolean"}, nil
 	case reflect.String:
+		if s.Closed {
+			return Object{"type": []string{"string", "number", "boolean"}}, nil // in a file each scalar is a text, too
+		}
 		return Object{"type": "string"}, nil
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32,
 		reflect.Uint64:
@@ -192,6 +195,12 @@ func (s *Writer) Field(f reflect.StructField) (Object, error) {
 	}
 	if of := f.Tag.Get("of"); of != "" {
 		out["enum"] = strings.Split(of, ",")
+		if s.Closed {
+			out = Object{"enum": append(out["enum"].([]string), "")} // "" is what an absent key is
+		}
+	}
+	if s.Closed {
+		out = Object{"anyOf": []any{out, Object{"type": "null"}}} // a key without a value is absent
 	}
 	if least, most, bounded := Bounds(f); bounded {
 		out["minimum"], out["maximum"] = least, most

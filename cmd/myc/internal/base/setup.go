@@ -14,6 +14,7 @@ import (
 	"mycelium/internal/config/scaffold"
 	"mycelium/internal/config/shipped"
 	"mycelium/internal/config/source"
+	"mycelium/internal/node/schemas"
 	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
 )
@@ -132,6 +133,9 @@ func (a *App) scaffold(p *config.Project, o scaffold.Options) (done *scaffold.Wr
 		}
 		return nil
 	})
+	if err == nil {
+		_, err = schemas.Write(p.Dir)
+	}
 	return done, err
 }
 

@@ -94,7 +94,7 @@ func needOf(c *cobra.Command, args []string) project.Need {
 			return project.NeedsFolder
 		}
 		return project.MayHave
-	case "", "help", "demo", "init", "version", "completion", "man", "keeper", "audit", "policy", "config", "config mcp",
+	case "", "help", "demo", "init", "version", "completion", "man", "keeper", "audit", "policy", "config", "config mcp", "config schema",
 		"web", "web devices", "web devices revoke", "web devices add", "web request":
 		return project.NeedsFolder
 	case "sandbox", "sandbox exec", "sandbox profiles", "sandbox capabilities",

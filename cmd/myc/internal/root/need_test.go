@@ -20,7 +20,7 @@ import (
 var forAgents = []string{"", "call", "claude", "completion", "demo", "help", "hook", "hook status", "keeper", "man", "mcp", "mcp start",
 	"sandbox", "sandbox capabilities", "sandbox profiles",
 	"skill templates", "skill validate", "sub-agent", "swarm", "swarm mcp", "tools", "tools list", "version", "audit", "policy", "config",
-	"config mcp", "config validate", "serve"}
+	"config mcp", "config schema", "config validate", "serve"}
 
 // TestCommandsForAgents classes every command of the tree: what is not for agents refuses one, whatever it would do, with the exit code of
 // a denial.

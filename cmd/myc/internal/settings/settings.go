@@ -23,7 +23,7 @@ func Command(b *base.App) *cobra.Command {
 		Example: "  myc config show --sources\n  myc config set session.promotion confirm",
 		Args:    elsewhere(map[string]string{"init": "myc init sets up a project"}),
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() }}
-	c.AddCommand(a.showCmd(), a.getCmd(), a.setCmd(), a.editCmd(), a.exportCmd(), a.mcpCmd(), a.migrateCmd(),
+	c.AddCommand(a.showCmd(), a.getCmd(), a.setCmd(), a.editCmd(), a.exportCmd(), a.mcpCmd(), a.migrateCmd(), a.schemaCmd(),
 		&cobra.Command{Use: "validate", Short: "Check every file; exit with 4 if one is wrong",
 			Example: "  myc config validate --json", Args: base.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return a.validate() }})
