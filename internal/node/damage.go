@@ -10,7 +10,6 @@ import (
 	"mycelium/internal/audit"
 	"mycelium/internal/node/acts"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/place"
 	"mycelium/internal/op"
 	"mycelium/internal/op/failure"
 	"mycelium/internal/text"
@@ -23,7 +22,7 @@ func (n *Node) damage() []string {
 		out = append(out, text.Describe(err))
 	}
 	if why := n.place.Gone(); why != "" {
-		out = append(out, text.Describe(text.Hinted(fmt.Errorf("%s: %s", n.dir, why), place.Hint)))
+		out = append(out, text.Describe(text.Hinted(fmt.Errorf("%s: %s", n.dir, why), goneHint)))
 	}
 	return out
 }
@@ -60,7 +59,7 @@ func (n *Node) watchPlace(ctx context.Context) error {
 		case "":
 			n.logger.Warn("the project folder is back", "dir", n.dir)
 		default:
-			n.logger.Error("no call runs: "+why, "dir", n.dir, "hint", place.Hint)
+			n.logger.Error("no call runs: "+why, "dir", n.dir, "hint", goneHint)
 			n.chats.Post(approval.Notice{Kind: approval.GuardAlert, Label: "project folder", Time: time.Now(), Text: "no call runs: " + why})
 		}
 		said = why

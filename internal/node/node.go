@@ -26,9 +26,7 @@ import (
 	"mycelium/internal/gateway/resource"
 	"mycelium/internal/node/acts"
 	"mycelium/internal/node/chat"
-	"mycelium/internal/node/keeping"
 	"mycelium/internal/node/noted"
-	"mycelium/internal/node/place"
 	"mycelium/internal/node/project"
 	"mycelium/internal/node/roleprompt"
 	"mycelium/internal/node/sandboxed"
@@ -68,7 +66,7 @@ type Node struct {
 
 	options  Options
 	dir      string
-	place    *place.Folder
+	place    *heldFolder
 	state    state.Paths
 	paths    daemon.Paths
 	owner    *daemon.Owner
@@ -87,7 +85,7 @@ type Node struct {
 	agents   *spawned.Agents
 	metrics  *metrics
 	waits    *waits.Desk
-	keeping  *keeping.Desk
+	keeping  *Keeping
 	logger   *slog.Logger
 	since    time.Time
 
@@ -144,7 +142,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	n.onClose(func() { _ = n.owner.Close() })
-	if n.place, err = place.Open(n.dir); err != nil {
+	if n.place, err = holdFolder(n.dir); err != nil {
 		return nil, err
 	}
 	n.onClose(n.place.Close)
@@ -229,7 +227,7 @@ func (n *Node) openServices(ctx context.Context, view *project.View) (err error)
 	n.Tools = &Tools{gate: n.gate, pool: n.pool, sessions: n.Sessions, files: n.files, acts: acts, prompts: n.prompts, stopped: n.stopped.Load}
 	n.Skills = &Skills{pool: n.pool, files: n.files, acts: acts}
 	n.Servers = &Servers{pool: n.pool, files: n.files, environ: n.options.Environ, renew: n.chats.Renew}
-	n.keeping = &keeping.Desk{Queue: queue, Index: n.index, Policy: inForce, Acts: acts, Logger: n.logger}
+	n.keeping = &Keeping{Queue: queue, Index: n.index, Policy: inForce, Acts: acts, Logger: n.logger}
 	n.Runs = newRuns(n)
 	n.chats.Runs = n.Runs.Registry
 	n.waits = &waits.Desk{View: n.View, Held: n.Tools.Held, Agents: n.Runs.Sessions, Reload: n.files.Reload, Queue: queue, Acts: acts,

@@ -19,9 +19,7 @@ import (
 	"mycelium/internal/node/catalog"
 	"mycelium/internal/node/edit"
 	"mycelium/internal/node/fence"
-	"mycelium/internal/node/granted"
 	"mycelium/internal/node/roles"
-	"mycelium/internal/node/said"
 	"mycelium/internal/node/why"
 	"mycelium/internal/op"
 	"mycelium/internal/op/failure"
@@ -164,14 +162,14 @@ func (n *Node) sessionMethods(to socket.Table) {
 	})
 	socket.Handle(to, api.SessionTold, func(ctx context.Context, _ op.Caller, p api.ToldParams) (bool, error) {
 		live, err := n.Sessions.authenticate(ctx, p.Token)
-		return err == nil && granted.Command(live.Snapshot(), p.Command), err
+		return err == nil && commandGranted(live.Snapshot(), p.Command), err
 	})
 	socket.Handle(to, api.SessionSaid, func(ctx context.Context, _ op.Caller, p api.SaidParams) (api.SaidReply, error) {
 		live, err := n.Sessions.authenticate(ctx, p.Token)
 		if err != nil {
 			return api.SaidReply{}, err
 		}
-		return said.Hear(ctx, n.gate, live, p.Text)
+		return hear(ctx, n.gate, live, p.Text)
 	})
 	socket.Handle(to, api.Notify, n.chats.Notify)
 	n.chats.Methods(to)

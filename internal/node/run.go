@@ -10,7 +10,6 @@ import (
 	"mycelium/internal/node/api"
 	"mycelium/internal/node/heap"
 	"mycelium/internal/node/port"
-	"mycelium/internal/node/taught"
 	"mycelium/internal/op/failure"
 )
 
@@ -99,7 +98,7 @@ const (
 
 // learn reads from the log what find_tool learnt before this node.
 func (n *Node) learn(ctx context.Context) {
-	if uses, err := taught.Read(ctx, n.index, time.Now()); err == nil {
+	if uses, err := taught(ctx, n.index, time.Now()); err == nil {
 		n.gate.Sessions.Taught.Add(uses)
 	} else if ctx.Err() == nil {
 		// No warning: if the log is damaged, everybody is told so elsewhere.

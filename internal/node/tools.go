@@ -12,7 +12,6 @@ import (
 	"mycelium/internal/gate"
 	"mycelium/internal/node/acts"
 	"mycelium/internal/node/api"
-	"mycelium/internal/node/defdiff"
 	"mycelium/internal/node/fence"
 	"mycelium/internal/node/roleprompt"
 	"mycelium/internal/op"
@@ -123,12 +122,12 @@ func (t *Tools) Held(name string) []api.HeldItem {
 	for _, h := range held {
 		items = append(items, api.HeldItem{
 			Name: h.Name(), Cause: h.Cause, Reason: h.Reason, Former: h.Former, Digest: h.Digest,
-			Accepted: string(h.Old), Offered: string(h.New), Diff: defdiff.Lines(h.Old, h.New), Findings: h.Findings, KeptOut: h.KeptOut,
+			Accepted: string(h.Old), Offered: string(h.New), Diff: definitionDiff(h.Old, h.New), Findings: h.Findings, KeptOut: h.KeptOut,
 		})
 	}
 	for _, h := range t.prompts.Held(name) {
 		items = append(items, api.HeldItem{Name: h.Name, Cause: h.Cause, Reason: h.Reason, Digest: h.Digest, Accepted: string(h.Old),
-			Offered: string(h.New), Diff: defdiff.Lines(h.Old, h.New), Findings: h.Findings, KeptOut: h.KeptOut})
+			Offered: string(h.New), Diff: definitionDiff(h.Old, h.New), Findings: h.Findings, KeptOut: h.KeptOut})
 	}
 	return items
 }

@@ -1,6 +1,4 @@
-// Package taught reads from the log of a project which tools were called after which searches, so that what find_tool learnt outlasts a
-// restart.
-package taught
+package node
 
 import (
 	"context"
@@ -17,14 +15,14 @@ import (
 )
 
 const (
-	back        = 90 * 24 * time.Hour // three half-lives: what is older counts an eighth at most
+	taughtBack        = 90 * 24 * time.Hour // three half-lives: what is older counts an eighth at most
 	maxSearches = 500                 // the newest ones
-	maxCalls    = 500                 // of one session
+	maxTaughtCalls    = 500                 // of one session
 )
 
-// Read returns the calls of tools that followed a search of their session, oldest first. The arguments are those of the log: redacted.
-func Read(ctx context.Context, x *index.Index, now time.Time) ([]find.Use, error) {
-	searches, err := x.Query(ctx, index.Query{Tool: view.FindTool().String(), Effect: "allow", Since: now.Add(-back), Limit: maxSearches})
+// taught returns the calls of tools that followed a search of their session, oldest first. The arguments are those of the log: redacted.
+func taught(ctx context.Context, x *index.Index, now time.Time) ([]find.Use, error) {
+	searches, err := x.Query(ctx, index.Query{Tool: view.FindTool().String(), Effect: "allow", Since: now.Add(-taughtBack), Limit: maxSearches})
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +36,7 @@ func Read(ctx context.Context, x *index.Index, now time.Time) ([]find.Use, error
 	}
 	var out []find.Use
 	for _, id := range sessions {
-		calls, err := x.Query(ctx, index.Query{Session: id, Effect: "allow", Since: first[id], Limit: maxCalls})
+		calls, err := x.Query(ctx, index.Query{Session: id, Effect: "allow", Since: first[id], Limit: maxTaughtCalls})
 		if err != nil {
 			return nil, err
 		}

@@ -1,5 +1,4 @@
-// Package defdiff compares two definitions of a tool, for the person who accepts the new one.
-package defdiff
+package node
 
 import (
 	"errors"
@@ -14,54 +13,54 @@ import (
 	"mycelium/internal/text"
 )
 
-// Lines compares two definitions. was nil: every line is new.
-func Lines(was, is []byte) []string {
+// definitionDiff compares two definitions. was nil: every line is new.
+func definitionDiff(was, is []byte) []string {
 	before := ""
 	if was != nil {
-		before = lines(was)
+		before = definitionLines(was)
 	}
-	d := text.Diff(before, lines(is))
+	d := text.Diff(before, definitionLines(is))
 	if d == "" {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(d, "\n"), "\n")
 }
 
-// lines is a definition as lines: each member with its path, sorted; a text of several lines on several lines.
-func lines(raw []byte) string {
+// definitionLines is a definition as lines: each member with its path, sorted; a text of several lines on several lines.
+func definitionLines(raw []byte) string {
 	var v any
 	keepNumbers := json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Decoder, into *any) error {
 		if d.PeekKind() != '0' {
 			return errors.ErrUnsupported
 		}
 		n, err := d.ReadValue()
-		*into = number(n)
+		*into = jsonNumber(n)
 		return err
 	}))
 	if err := json.Unmarshal(raw, &v, keepNumbers); err != nil {
 		return string(raw)
 	}
-	return strings.Join(flatten("", v, nil), "\n")
+	return strings.Join(flattenJSON("", v, nil), "\n")
 }
 
-// number is a JSON number as it is written.
-type number string
+// jsonNumber is a JSON number as it is written.
+type jsonNumber string
 
-func flatten(path string, v any, out []string) []string {
+func flattenJSON(path string, v any, out []string) []string {
 	switch v := v.(type) {
 	case map[string]any:
 		if len(v) == 0 {
 			return append(out, path+": {}")
 		}
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			out = flatten(strings.TrimPrefix(path+"."+strings.ReplaceAll(k, "\n", `\n`), "."), v[k], out)
+			out = flattenJSON(strings.TrimPrefix(path+"."+strings.ReplaceAll(k, "\n", `\n`), "."), v[k], out)
 		}
 	case []any:
 		if len(v) == 0 {
 			return append(out, path+": []")
 		}
 		for i, e := range v {
-			out = flatten(fmt.Sprintf("%s[%d]", path, i), e, out)
+			out = flattenJSON(fmt.Sprintf("%s[%d]", path, i), e, out)
 		}
 	case string:
 		for line := range strings.SplitSeq(v, "\n") {

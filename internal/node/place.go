@@ -1,5 +1,4 @@
-// Package place knows whether the project folder that a node serves is still where it was.
-package place
+package node
 
 import (
 	"errors"
@@ -8,15 +7,15 @@ import (
 	"os"
 )
 
-// Folder is a project folder. It is held open, so that no other folder gets its inode meanwhile.
-type Folder struct {
+// heldFolder is a project folder. It is held open, so that no other folder gets its inode meanwhile.
+type heldFolder struct {
 	dir  string
 	held *os.File
 	was  fs.FileInfo
 }
 
-// Open holds a folder.
-func Open(dir string) (*Folder, error) {
+// holdFolder holds a folder.
+func holdFolder(dir string) (*heldFolder, error) {
 	held, err := os.Open(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the project folder: %w", err)
@@ -25,14 +24,14 @@ func Open(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("look at the project folder: %w", err), held.Close())
 	}
-	return &Folder{dir, held, was}, nil
+	return &heldFolder{dir, held, was}, nil
 }
 
 // Close lets the folder go.
-func (f *Folder) Close() { _ = f.held.Close() }
+func (f *heldFolder) Close() { _ = f.held.Close() }
 
 // Gone says why the folder with the name is not the one that is held; "" if it is. It costs one stat(2).
-func (f *Folder) Gone() string {
+func (f *heldFolder) Gone() string {
 	switch now, err := os.Stat(f.dir); {
 	case errors.Is(err, fs.ErrNotExist):
 		return "the project folder was renamed or removed while its daemon runs"
@@ -44,6 +43,6 @@ func (f *Folder) Gone() string {
 	return ""
 }
 
-// Hint says what a person does about a folder that is gone.
-const Hint = "move the folder back, or end the daemon (myc stop -f); where a folder was moved to, myc trust --moved takes its " +
+// goneHint says what a person does about a folder that is gone.
+const goneHint = "move the folder back, or end the daemon (myc stop -f); where a folder was moved to, myc trust --moved takes its " +
 	"state along"

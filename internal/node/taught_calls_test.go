@@ -1,4 +1,4 @@
-package taught
+package node
 
 import (
 	"fmt"
@@ -48,7 +48,7 @@ func TestTaught(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	uses, err := Read(t.Context(), index.New(db, o), now)
+	uses, err := taught(t.Context(), index.New(db, o), now)
 	if err != nil {
 		t.Fatal(err)
 	}

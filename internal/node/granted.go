@@ -1,5 +1,4 @@
-// Package granted says whether a session may run a command of ours that tells what governs agents.
-package granted
+package node
 
 import (
 	"slices"
@@ -9,12 +8,12 @@ import (
 	"mycelium/internal/policy"
 )
 
-// prefix begins an entry of allowedTools that names a command of ours. A skill that grants the whole shell names no command.
-const prefix = policy.AgentServer + "__Bash(myc "
+// grantPrefix begins an entry of allowedTools that names a command of ours. A skill that grants the whole shell names no command.
+const grantPrefix = policy.AgentServer + "__Bash(myc "
 
-// Command reports whether an active skill of the session names the command, such as "audit query", in its allowedTools, as in
+// commandGranted reports whether an active skill of the session names the command, such as "audit query", in its allowedTools, as in
 // agent__Bash(myc audit *), and the policy does not refuse the command. Declarations of one skill bound each other, as everywhere.
-func Command(s *session.Snapshot, command string) bool {
+func commandGranted(s *session.Snapshot, command string) bool {
 	argv := append([]string{"myc"}, strings.Fields(command)...)
 	call := policy.Call{
 		Scope: s.Scope, Item: policy.Bash, Args: policy.Args{"command": strings.Join(argv, " ")},
@@ -29,7 +28,7 @@ func Command(s *session.Snapshot, command string) bool {
 			continue
 		}
 		named := slices.DeleteFunc(slices.Clone(g.AllowedTools), func(entry string) bool {
-			return !strings.HasPrefix(strings.TrimPrefix(entry, "?"), prefix)
+			return !strings.HasPrefix(strings.TrimPrefix(entry, "?"), grantPrefix)
 		})
 		src.Grants = append(src.Grants, policy.Grant{Name: g.Name, AllowedRoles: []string{s.Scope.Principal.Role}, AllowedTools: named})
 	}

@@ -1,6 +1,4 @@
-// Package keeping has the approvals that people gave once and keep: a rule is written for a call that has run, so that it is not asked about
-// again.
-package keeping
+package node
 
 import (
 	"context"
@@ -24,8 +22,8 @@ import (
 // lately is how far back questions are looked at.
 const lately = 7 * 24 * time.Hour
 
-// Desk keeps approvals in one node.
-type Desk struct {
+// Keeping keeps approvals in one node.
+type Keeping struct {
 	Queue  *approval.Queue
 	Index  *index.Index
 	Policy func() *policy.Policy // in force
@@ -39,7 +37,7 @@ type Desk struct {
 
 // Offer enters a yes at an agent's own terminal among the answers, and says how it is kept. It offers nothing, and no error, if no rule can
 // be written for the call.
-func (d *Desk) Offer(ctx context.Context, r approval.Request, a approval.Answer) (run.Offer, error) {
+func (d *Keeping) Offer(ctx context.Context, r approval.Request, a approval.Answer) (run.Offer, error) {
 	r, err := d.Queue.Entered(ctx, r, a)
 	if err != nil {
 		return run.Offer{}, err
@@ -53,13 +51,13 @@ func (d *Desk) Offer(ctx context.Context, r approval.Request, a approval.Answer)
 }
 
 // Kept reports whether an approval was kept.
-func (d *Desk) Kept(ctx context.Context, id string) bool {
+func (d *Keeping) Kept(ctx context.Context, id string) bool {
 	r, err := d.Queue.Show(ctx, id)
 	return err == nil && r.Answer != nil && r.Answer.Rule != ""
 }
 
 // look says what would be kept; an error says why nothing can be.
-func (d *Desk) look(ctx context.Context, r approval.Request, as approval.As) (api.KeepReply, error) {
+func (d *Keeping) look(ctx context.Context, r approval.Request, as approval.As) (api.KeepReply, error) {
 	out := api.KeepReply{Request: r, As: as}
 	if as == "" {
 		out.As = r.KeepAs()
@@ -85,7 +83,7 @@ func (d *Desk) look(ctx context.Context, r approval.Request, as approval.As) (ap
 }
 
 // Keep writes the rule of an approval. The act is recorded first.
-func (d *Desk) Keep(ctx context.Context, by acts.By, p api.KeepParams) (api.KeepReply, error) {
+func (d *Keeping) Keep(ctx context.Context, by acts.By, p api.KeepParams) (api.KeepReply, error) {
 	r, err := d.Queue.Find(ctx, p.ID)
 	var several *approval.AmbiguousError
 	switch {
@@ -126,7 +124,7 @@ const rateFor = time.Minute
 const leastHours = 1
 
 // Asks counts the questions of the last 7 days. Within a minute it counts once.
-func (d *Desk) Asks(ctx context.Context) (index.Asks, error) {
+func (d *Keeping) Asks(ctx context.Context) (index.Asks, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now()
@@ -141,7 +139,7 @@ func (d *Desk) Asks(ctx context.Context) (index.Asks, error) {
 }
 
 // Rate says in a few words how often people were asked in the last 7 days; "" if agents were active for less than an hour.
-func (d *Desk) Rate(ctx context.Context) string {
+func (d *Keeping) Rate(ctx context.Context) string {
 	asks, err := d.Asks(ctx)
 	if err != nil || asks.Hours < leastHours {
 		return ""

@@ -1,5 +1,4 @@
-// Package said tells a session what a person said to the agent that has it, and the agent what its session is then.
-package said
+package node
 
 import (
 	"context"
@@ -15,12 +14,12 @@ import (
 // maxTeaching bounds the instructions of the role and of the active skills, in bytes: about 8,000 tokens.
 const maxTeaching = 32 << 10
 
-// provider is the provider of models that our agent asks. A role that prefers a model of another one prefers none here.
-const provider = "anthropic"
+// ourProvider is the provider of models that our agent asks. A role that prefers a model of another one prefers none here.
+const ourProvider = "anthropic"
 
-// Hear lets the active skills follow what was said, as the hook of another agent does with a prompt, and describes the session. Nothing
+// hear lets the active skills follow what was said, as the hook of another agent does with a prompt, and describes the session. Nothing
 // was said with "".
-func Hear(ctx context.Context, g *gate.Gate, live *session.Session, said string) (api.SaidReply, error) {
+func hear(ctx context.Context, g *gate.Gate, live *session.Session, said string) (api.SaidReply, error) {
 	var wanted []string
 	if said != "" {
 		live.Denied.Store(0) // a person has spoken
@@ -38,7 +37,7 @@ func Hear(ctx context.Context, g *gate.Gate, live *session.Session, said string)
 	out.Asks = wanted
 	sc := live.Snapshot()
 	if r, ok := sc.World.Policy.Role(sc.Scope.Principal.Role); ok && r.Model != nil && (r.Model.Provider == "" ||
-		r.Model.Provider == provider) {
+		r.Model.Provider == ourProvider) {
 		out.Model = r.Model.Model
 	}
 	return out, nil
