@@ -89,7 +89,7 @@ func addFlag(flags *pflag.FlagSet, name string, f reflect.StructField, at reflec
 	about, usual := f.Tag.Get("about"), f.Tag.Get("default")
 	if at.Kind() == reflect.String {
 		if at.SetString(usual); len(values(f)) > 0 {
-			about += ": " + strings.Join(values(f), ", ")
+			about += " (" + strings.Join(values(f), ", ") + ")"
 		}
 		flags.Var(&textFlag{at, f}, name, about)
 		return

@@ -142,7 +142,7 @@ func (o *Operation) Read(w http.ResponseWriter, r *http.Request, into ...any) er
 	}
 	for name := range query {
 		return failure.New(failure.Usage, fmt.Errorf("there is no parameter %q", text.OneLine(name)),
-			"/api/openapi.yaml says what each operation takes")
+			"the document of the API (/api/openapi.yaml of the pages) says what each operation takes")
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func readBody(w http.ResponseWriter, r *http.Request, into any, known map[string
 		}
 	}
 	if err != nil {
-		return failure.New(failure.Usage, fmt.Errorf("what was sent cannot be read: %w", err), "/api/openapi.yaml says what it has to be")
+		return failure.New(failure.Usage, fmt.Errorf("what was sent cannot be read: %w", err), "the document of the API (/api/openapi.yaml of the pages) says what it has to be")
 	}
 	return nil
 }
