@@ -83,7 +83,7 @@ soak:
 	KILLS=1000 $(GO) test -count=1 -v -timeout 60m -run '^TestKills$$' ./cmd/myc
 	SWARM_CHAOS=200 $(GO) test -count=1 -v -timeout 120m -parallel 4 -run '^TestChaos$$' ./internal/swarm
 	SWARM_KILLED=200 $(GO) test -count=1 -v -timeout 120m -parallel 3 -run '^TestSwarmKilled$$' ./cmd/myc
-	RACE_PROGRAM=1 GORACE=atexit_sleep_ms=100 $(GO) test -race -count=1 -timeout 60m ./...
+	ALL_AGENTS=1 RACE_PROGRAM=1 GORACE=atexit_sleep_ms=100 $(GO) test -race -count=1 -timeout 60m ./...
 	KILLS_OF_AGENT=100 $(GO) test -count=1 -v -timeout 60m -run '^Test(Question|Chat)Killed$$' ./cmd/myc
 	$(GO) test -count=1 -timeout 60m ./test/chains -long
 	$(GO) test -count=1 -v -timeout 120m ./test/differ -long

@@ -29,7 +29,7 @@ func needTerminals(t *testing.T) {
 	t.Helper()
 	_, err := exec.LookPath("tmux")
 	needed(t, err, "tmux")
-	for _, door := range agentDoors {
+	for _, door := range doors(agentDoors) {
 		_, err := door.find("../..", "claude")
 		needed(t, err, "Claude Code, "+door.name)
 	}
@@ -157,7 +157,7 @@ func TestOwnDialog(t *testing.T) {
 	if !withoutNetwork(t) {
 		return
 	}
-	for _, door := range agentDoors {
+	for _, door := range doors(agentDoors) {
 		if !door.http {
 			t.Run(door.name, func(t *testing.T) {
 				t.Parallel()

@@ -21,7 +21,7 @@ import (
 // values of its own: whichever of them arrived would be seen. The denied write does not run, and a command that is allowed sees the
 // person's values.
 func TestSettingsCannotReachTheHook(t *testing.T) {
-	for _, door := range agentDoors {
+	for _, door := range doors(agentDoors) {
 		_, err := door.find("../..", "claude")
 		needed(t, err, "Claude Code, "+door.name)
 	}
@@ -41,7 +41,7 @@ func TestSettingsCannotReachTheHook(t *testing.T) {
 		}
 		return string(text)
 	}
-	for _, door := range agentDoors {
+	for _, door := range doors(agentDoors) {
 		t.Run(door.name, func(t *testing.T) {
 			t.Parallel()
 			w := newFailWorld(t, "rules.yaml", "version: 1\nrules:\n  - {name: shows, action: allow, tool: Bash, args: {command: [env]}}\n"+

@@ -38,6 +38,15 @@ type agentDoor struct {
 var agentDoors = []agentDoor{{"2.1.197", faketest.Find, false}, {"newest", faketest.FindNewest, false},
 	{"newest over HTTP", faketest.FindNewest, true}}
 
+// doors are the doors of which a test tries each: all of them with ALL_AGENTS (make soak), else those of the newest version, which people
+// have.
+func doors(all []agentDoor) []agentDoor {
+	if os.Getenv("ALL_AGENTS") != "" {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(d agentDoor) bool { return !strings.HasPrefix(d.name, "newest") })
+}
+
 // agentFault is a fault that a real agent meets at a write.
 type agentFault struct {
 	name  string
@@ -199,14 +208,14 @@ func (w failWorld) kill() {
 // TestFailClosedWithAgents: real agents meet the faults, the oldest version that we promise something of and the newest, with the small
 // program and over HTTP. No write runs. An agent takes a second of a processor to start, so one run meets several faults.
 func TestFailClosedWithAgents(t *testing.T) {
-	for _, door := range agentDoors {
+	for _, door := range doors(agentDoors) {
 		_, err := door.find("../..", "claude")
 		needed(t, err, "Claude Code, "+door.name)
 	}
 	if !withoutNetwork(t) {
 		return
 	}
-	for _, door := range agentDoors {
+	for _, door := range doors(agentDoors) {
 		runs := faultRuns(door)
 		if !door.http {
 			runs = append(runs, programFaults(door))

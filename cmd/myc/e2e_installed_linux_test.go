@@ -21,14 +21,14 @@ import (
 // or into the project's on this machine, although the project's and the user's settings switch hooks off and set every variable that could
 // lead a hook elsewhere.
 func TestInstalledHookWithstands(t *testing.T) {
-	for _, door := range agentDoors[:2] {
+	for _, door := range doors(agentDoors[:2]) {
 		_, err := door.find("../..", "claude")
 		needed(t, err, "Claude Code, "+door.name)
 	}
 	if !withOwnEtc(t) {
 		return
 	}
-	for _, door := range agentDoors[:2] {
+	for _, door := range doors(agentDoors[:2]) {
 		for _, scope := range []string{"managed", "project"} {
 			t.Run(door.name+", "+scope, func(t *testing.T) {
 				// Half of them have a daemon: with either version, and in either scope.

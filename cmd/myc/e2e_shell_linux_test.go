@@ -45,7 +45,7 @@ func shellWorld() map[string]string {
 // TestAgentShell: the real Claude Code of both versions does a small task in the sandbox without one question: edit, build, test, commit.
 // What is kept from it there is kept, and what the hook did not admit does not run, also with hooks switched off.
 func TestAgentShell(t *testing.T) {
-	for _, door := range agentDoors[:2] {
+	for _, door := range doors(agentDoors[:2]) {
 		_, err := door.find("../..", "claude")
 		needed(t, err, "Claude Code, "+door.name)
 	}
@@ -62,13 +62,13 @@ func TestAgentShell(t *testing.T) {
 	p.git("add", ".")
 	p.git("commit", "-qm", "begin")
 	p.warmGo()
-	for i, door := range agentDoors[:2] { // in one project: the second one finds the build cache of the first
+	for i, door := range doors(agentDoors[:2]) { // in one project: the second one finds the build cache of the first
 		t.Run(door.name, func(t *testing.T) { agentTask(t, p, door, i) })
 	}
-	if got := p.read("../own-hook"); got != strings.Repeat("ran\n", 4) {
+	if got := p.read("../own-hook"); got != strings.Repeat("ran\n", 2*len(doors(agentDoors[:2]))) {
 		t.Errorf("the person's own hook says %q", got)
 	}
-	for _, door := range agentDoors[:2] {
+	for _, door := range doors(agentDoors[:2]) {
 		t.Run(door.name+", kept", func(t *testing.T) { agentKept(t, p, door) })
 	}
 	t.Run("asks", func(t *testing.T) { agentAsks(t, p, agentDoors[0]) })
@@ -318,7 +318,7 @@ curl -sSf https://npm.example.invalid/left-pad
 		t.Error("it was not pushed")
 	}
 	var lacks []audit.Record
-	if p.decode(&lacks, "audit", "query", "--rule", "sandbox"); len(lacks) != 6 {
+	if p.decode(&lacks, "audit", "query", "--rule", "sandbox"); len(lacks) != 4+len(doors(agentDoors[:2])) { // one of each door before
 		t.Errorf("%d records of lacks: %v", len(lacks), lacks)
 	}
 }

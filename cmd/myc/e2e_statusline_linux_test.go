@@ -14,7 +14,7 @@ func TestStatusLine(t *testing.T) {
 	if !withoutNetwork(t) {
 		return
 	}
-	for _, door := range agentDoors {
+	for _, door := range doors(agentDoors) {
 		if !door.http {
 			t.Run(door.name, func(t *testing.T) {
 				t.Parallel()

@@ -18,14 +18,14 @@ import (
 // or fail, tools that do not exist, calls of our gateway, and subagents. When a project's setting switches the hook off, the first call
 // that no hook decided is told: in status, in a record, and in a notice. Who installs the hook again ends the warning.
 func TestUngovernedIsProved(t *testing.T) {
-	for _, door := range agentDoors[:2] {
+	for _, door := range doors(agentDoors[:2]) {
 		_, err := door.find("../..", "claude")
 		needed(t, err, "Claude Code, "+door.name)
 	}
 	if !withoutNetwork(t) {
 		return
 	}
-	for _, door := range agentDoors[:2] {
+	for _, door := range doors(agentDoors[:2]) {
 		t.Run(door.name, func(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, familyWorld())

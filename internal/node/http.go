@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"mycelium/internal/gate/session"
 	"mycelium/internal/rpc/httpserver"
 )
@@ -77,20 +75,4 @@ func (n *Node) renewAnonymous(role string) {
 			n.logger.Warn("end the session of callers without a token", "error", err)
 		}
 	}
-}
-
-// httpError answers with an error as JSON.
-func httpError(w http.ResponseWriter, status int, text string) {
-	writeJSON(w, status, map[string]string{"error": text})
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	b, err := json.Marshal(v, json.Deterministic(true), json.FormatNilSliceAsNull(false))
-	if err != nil {
-		http.Error(w, "internal error", http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(b, '\n')) // #nosec G705 -- JSON, and said to be nothing else
 }

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	taughtBack        = 90 * 24 * time.Hour // three half-lives: what is older counts an eighth at most
-	maxSearches = 500                 // the newest ones
-	maxTaughtCalls    = 500                 // of one session
+	taughtBack     = 90 * 24 * time.Hour // three half-lives: what is older counts an eighth at most
+	maxSearches    = 500                 // the newest ones
+	maxTaughtCalls = 500                 // of one session
 )
 
 // taught returns the calls of tools that followed a search of their session, oldest first. The arguments are those of the log: redacted.

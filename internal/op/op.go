@@ -6,6 +6,7 @@ package op
 import (
 	"iter"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -54,7 +55,7 @@ func fields(t reflect.Type, at []int, yield func(reflect.StructField) bool) bool
 	}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		f.Index = append(at[:len(at):len(at)], i)
+		f.Index = slices.Concat(at, []int{i})
 		if f.Anonymous && f.Type.Kind() == reflect.Struct && !named(f) {
 			if !fields(f.Type, f.Index, yield) {
 				return false

@@ -65,13 +65,13 @@ func (r *report) runAll(raced, plain []string) (all []*exec.Cmd, err error) {
 	}
 	race := func() {
 		for batch := range batches {
-			run(goTest(slices.Concat([]string{"-race", withoutSQLite, "-p", strconv.Itoa((most + 1) / 2)}, os.Args[1:], batch)))
+			run(goTest(slices.Concat([]string{"-race", withoutSQLite, "-p", strconv.Itoa(most)}, os.Args[1:], batch)))
 		}
 	}
 	var work sync.WaitGroup
 	work.Go(race)
 	work.Go(func() {
-		// Most tests wait for processes rather than compute, so a third package runs on two processors.
+		// Most tests wait for processes rather than compute, so twice as many packages run as there are processors.
 		cmd := goTest(slices.Concat([]string{"-p", strconv.Itoa(most)}, os.Args[1:], plain))
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // most is compiled so already
 		run(cmd)

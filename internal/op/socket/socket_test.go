@@ -49,7 +49,7 @@ func TestSocket(t *testing.T) {
 		}
 		return nil
 	}}
-	do := func(_ context.Context, c op.Caller, p params) (params, error) {
+	do := func(_ context.Context, _ op.Caller, p params) (params, error) {
 		if p.ID == "none" {
 			return p, failure.New(failure.NotFound, errors.New("there is none"), "look elsewhere")
 		}
