@@ -18,7 +18,7 @@ import (
 //	fake   it plays somebody in tests and demonstrations
 const readers = `
 part   : internal/approval internal/backend/catalog internal/backend/mcpclient internal/builtin internal/gate internal/gate/facts internal/gate/view
-part   : internal/gateway/mcpserver internal/node internal/node/defdiff internal/node/roleprompt internal/node/spawned internal/policy/arguments
+part   : internal/gateway/mcpserver internal/node internal/node/roleprompt internal/node/spawned internal/policy/arguments
 part   : internal/run internal/scan internal/skill internal/rpc internal/config/toolindex internal/agent/screen internal/yamlfile internal/model
 own    : internal/agent/journal internal/audit internal/audit/index internal/backend/pin internal/config/accept internal/config/profiles
 own    : internal/config/save internal/daemon internal/gate/session internal/hook/door internal/keeper internal/memory internal/node/agentshell
