@@ -5,6 +5,7 @@ package change
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -72,17 +73,30 @@ func (f *File) Put(ctx context.Context, a *base.App) ([]meaning.Change, error) {
 	if !a.JSON {
 		base.ShowChanges(a.Out, cand, changes)
 	}
-	what := f.set().Recorded(acts.User(os.Getuid()), api.Answer{}.Via(), f.Act)
-	if err := f.Save(func() error {
-		_, err := acts.Record(ctx, acts.Logs(cand), what, what.Note())
-		return err
-	}); err != nil {
+	if err := f.save(ctx, acts.Logs(cand)); err != nil {
 		return nil, err
 	}
 	if f.Shipped && !a.JSON {
 		fmt.Fprintf(a.Out, "wrote %s: it was shipped by the program, and is a file of the project now\n", f.Name)
 	}
 	return append([]meaning.Change{}, changes...), nil
+}
+
+// save records the change in the log of a project, and puts it in force. A change that cannot be recorded is not made, and one that fails is
+// recorded as failed.
+func (f *File) save(ctx context.Context, logs *config.Project) error {
+	what, recorded := f.set().Recorded(acts.User(os.Getuid()), api.Answer{}.Via(), f.Act), false
+	err := f.Save(func() error {
+		_, err := acts.Record(ctx, logs, what, what.Note())
+		recorded = err == nil
+		return err
+	})
+	if err != nil && recorded {
+		what.Act += " failed"
+		_, failed := acts.Record(ctx, logs, what, what.Note())
+		err = errors.Join(err, failed)
+	}
+	return err
 }
 
 // loads is an error if the files do not load with the change, or name what does not exist.
