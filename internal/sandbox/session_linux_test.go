@@ -292,3 +292,24 @@ func TestSessionMounts(t *testing.T) {
 		t.Errorf("the command finds %q", out.String())
 	}
 }
+
+// TestKilledAtItsStart: a child that somebody killed before it said that it waits costs the command nothing: another one takes its place.
+func TestKilledAtItsStart(t *testing.T) {
+	c := projectCommand(t)
+	me := self(t)
+	script := filepath.Join(t.TempDir(), "child")
+	text := fmt.Sprintf("#!/bin/sh\nif [ -e %[1]s.ran ]; then exec %[2]s \"$@\"; fi\n: > %[1]s.ran\nkill -9 $$\nexit 1\n", script, me.Argv[0])
+	if err := os.WriteFile(script, []byte(text), 0o755); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	c.Argv, c.Out, c.Err = []string{"/bin/sh", "-c", "echo here"}, &out, &out
+	me.Argv, me.Small = append([]string{script}, me.Argv[1:]...), ""
+	r, err := Run(t.Context(), me, c)
+	if err != nil || r.ExitCode != 0 || strings.TrimSpace(out.String()) != "here" {
+		t.Errorf("%+v %v %s", r, err, &out)
+	}
+	if _, err := os.Stat(script + ".ran"); err != nil {
+		t.Errorf("the first one did not end: %v", err)
+	}
+}

@@ -149,8 +149,11 @@ func (b *Begun) Start(spec *Spec, streams Streams) (*Jailed, error) {
 		}
 		return &Jailed{seated: s, Listener: s.listener, ended: true}, nil
 	}
-	if b.options.Backend.Other() {
+	switch {
+	case b.options.Backend.Other():
 		spec, b.j, b.err = launchWrapped(b.ctx, b.self.Argv, b.options, spec)
+	case b.err != nil && b.ctx.Err() == nil:
+		b.j, b.err = begin(b.ctx, b.self, b.options) // somebody may have killed it before it said that it waits
 	}
 	if b.err != nil {
 		return nil, b.err
