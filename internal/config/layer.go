@@ -96,7 +96,7 @@ type document struct {
 	State      string                    `yaml:"state" about:"of the user's file only: the folder of the state, of all projects"`
 }
 
-// Document is the type of what a mycelium.yaml says.
+// Document is the type into which a mycelium.yaml is read.
 func Document() reflect.Type { return reflect.TypeFor[document]() }
 
 // clientDocument is a config.json or .mcp.json.

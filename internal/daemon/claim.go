@@ -52,8 +52,8 @@ type note struct {
 	Leaving bool   `json:"leaving,omitempty"` // it takes no connection any more, and ends when its last calls are done
 }
 
-// write writes the file in place and never replaces it, because the lock is on it. A reader finds the one note or the other: what is left of a
-// longer one is blank until it is cut off.
+// write writes the file in place and never replaces it, because the lock is on it. A reader finds the one note or the other: the
+// rest of a longer one is blank until it is cut off.
 func (n note) write(path string) error {
 	raw, err := json.Marshal(n)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestNoteIsWrittenInPlace: the note of a lock file is replaced by a longer and by a shorter one, in the same file and without a moment in which
-// the file is empty: what a reader finds before the rest is cut off says the same.
+// the file is empty: before the rest is cut off, a reader finds the same note.
 func TestNoteIsWrittenInPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "daemon.lock")
 	long, short := note{PID: 123456, Socket: strings.Repeat("s", 100), Kind: Served, Leaving: true}, note{PID: 7, Kind: Command}

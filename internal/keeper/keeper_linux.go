@@ -247,7 +247,7 @@ func (k *keeper) reap() bool {
 		}
 		if g := k.groups[pid]; g != nil {
 			g.leaderAlive = false
-			if !k.ending { // what the keeper ends did not end by itself: the owner is told by the keeper's end
+			if !k.ending { // a process that the keeper ends did not end by itself: the owner is told by the keeper's end
 				k.send(reply{PID: pid, Exit: exitText(status)})
 			}
 		}

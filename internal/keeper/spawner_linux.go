@@ -40,6 +40,7 @@ type client struct {
 	last    int64         // id of the last request
 	waiting map[int64]*spawnCall
 	alive   map[int]*child // by the id of the first process
+	closed  bool
 }
 
 // spawnCall is a spawn request that waits for its reply.
@@ -59,13 +60,20 @@ const spawnTimeout = 10 * time.Second
 
 var errKeeperDied = errors.New("the keeper of the server processes ended")
 
-// Spawn starts a program as a child of the keeper. A keeper that ends meanwhile has a successor, which is asked once.
+// Spawn starts a program as a child of the keeper. A keeper that ends meanwhile has a successor, which is asked once; one that Close ends has
+// none.
 func (c *client) Spawn(argv, env []string, dir string) (*Process, error) {
 	p, err := c.spawn(argv, env, dir)
-	if errors.Is(err, errKeeperDied) {
-		return c.spawn(argv, env, dir)
+	if !errors.Is(err, errKeeperDied) {
+		return p, err
 	}
-	return p, err
+	c.mu.Lock()
+	closed := c.closed
+	c.mu.Unlock()
+	if closed {
+		return nil, err
+	}
+	return c.spawn(argv, env, dir)
 }
 
 func (c *client) spawn(argv, env []string, dir string) (*Process, error) {
@@ -289,6 +297,9 @@ func (c *client) hangUp() {
 
 // Close ends the keeper and waits for it.
 func (c *client) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
 	c.hangUp()
 	c.wg.Wait()
 }

@@ -124,3 +124,24 @@ func TestKeeperDies(t *testing.T) {
 		})
 	}
 }
+
+// TestSpawnWhileItCloses: a process that is asked for while the keeper is closed is refused, and no other keeper begins for it.
+func TestSpawnWhileItCloses(t *testing.T) {
+	s := New([]string{self(t), "play-keeper"}, os.Environ(), "", slog.New(slog.DiscardHandler))
+	p := sh(t, s, `trap 'echo ending' TERM; echo begun; while :; do read line; done`)
+	var line string
+	if _, err := fmt.Fscan(p.Stdout, &line); err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan struct{})
+	go func() { s.Close(); close(closed) }()
+	if _, err := fmt.Fscan(p.Stdout, &line); err != nil || line != "ending" {
+		t.Errorf("%q %v", line, err)
+	}
+	if next, err := s.Spawn([]string{"/bin/sh", "-c", "exit 0"}, nil, t.TempDir()); err == nil {
+		t.Error("a process was started while the keeper closes")
+		closeAll([]*os.File{next.Stdin, next.Stdout, next.Stderr})
+		s.Close()
+	}
+	<-closed
+}

@@ -43,6 +43,6 @@ func (f *heldFolder) Gone() string {
 	return ""
 }
 
-// goneHint says what a person does about a folder that is gone.
+// goneHint tells a person how to mend a folder that is gone.
 const goneHint = "move the folder back, or end the daemon (myc stop -f); where a folder was moved to, myc trust --moved takes its " +
 	"state along"

@@ -53,11 +53,11 @@ func (n *Node) methods() socket.Table {
 	n.serverMethods(to)
 	n.approvalMethods(to)
 	n.sessionMethods(to)
-	catalog.Service{View: n.View, Learn: n.Servers.Learn}.Handle(to)
+	catalog.Catalog{View: n.View, Learn: n.Servers.Learn}.Handle(to)
 	why.Handle(to, n.View)
 	edits := &edit.Editor{View: n.View, Load: n.files.load, Reload: n.files.Reload, Log: n.log}
 	edits.Methods(to)
-	roles.Service{View: n.View, Load: n.files.load, Sessions: n.Sessions.List, Edits: edits}.Handle(to)
+	roles.Roles{View: n.View, Load: n.files.load, Sessions: n.Sessions.List, Edits: edits}.Handle(to)
 	return to
 }
 
@@ -154,7 +154,7 @@ func (n *Node) sessionMethods(to socket.Table) {
 	socket.Handle(to, api.SessionChange, func(ctx context.Context, _ op.Caller, p api.ChangeParams) (api.Session, error) {
 		return n.Sessions.Change(ctx, p)
 	})
-	socket.Handle(to, api.SessionRoles, func(ctx context.Context, _ op.Caller, p api.SessionRole) (api.Session, error) {
+	socket.Handle(to, api.SessionSetRole, func(ctx context.Context, _ op.Caller, p api.SessionRole) (api.Session, error) {
 		return n.Sessions.Change(ctx, api.ChangeParams{ID: p.ID, Role: p.Role})
 	})
 	socket.Handle(to, api.SessionEnd, func(ctx context.Context, _ op.Caller, p api.SessionRef) (none op.None, _ error) {

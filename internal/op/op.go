@@ -1,4 +1,4 @@
-// Package op is the shape of an operation. A row says how an operation is called, who may do it, what it takes and what it answers; one
+// Package op is the shape of an operation. A row has the name of an operation, its parameters, its result, and who may do it; one
 // function does it. The faces derive from the row: package cli makes its command, package socket serves it to commands and pages, and package
 // rest to programs.
 package op
@@ -11,13 +11,13 @@ import (
 )
 
 // Op is the row of an operation. P is the type of its parameters and R that of its result: structs whose fields have a JSON name, and a tag
-// about that says what a value is, a tag of that lists what it may be, separated by commas, and tags least and most for a number. A field with
+// about that describes the value, a tag of that lists its possible values, separated by commas, and tags least and most for a number. A field with
 // the tag by is not sent by the caller: the face sets it to the device on which the person acts. Package cli has tags of its own.
 type Op[P, R any] struct {
 	Name  string // on the socket
 	Act   string // the act of a person, for a refusal: agents may not do it; "": everybody may
-	About string // what it does, in a few words
-	Note  string // what a caller must know besides; "": nothing
+	About string // a description in a few words
+	Note  string // more for a caller; "": nothing
 	Route Route  // where it stands in the API; the zero value: it does not
 }
 

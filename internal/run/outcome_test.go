@@ -186,7 +186,7 @@ child decision deny person`
 	}
 }
 
-// TestAnswerIsStillTyped: a call that runs before its dialog was seen to close, as on a busy machine, was approved by whoever typed the answer.
+// TestAnswerIsStillTyped: if a call runs before its dialog was seen to close, as on a busy machine, the log names the person who answered.
 func TestAnswerIsStillTyped(t *testing.T) {
 	h := build(t, families())
 	at := func(e harness.Event) harness.Event {

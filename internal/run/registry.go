@@ -138,7 +138,7 @@ func (g *Registry) Event(ctx context.Context, s *session.Session, e harness.Even
 		return a
 	}
 	if s := r.view(); r.answering() {
-		g.panes.hold(s.Tmux, s.Pane)() // who has answered is known when the answer has been typed
+		g.panes.hold(s.Tmux, s.Pane)() // the answer is attributed when it has been typed
 	}
 	question := r.closeDialogs(e)
 	if e.Fault != "" {

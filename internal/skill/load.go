@@ -51,7 +51,7 @@ type declared struct {
 	elsewhere    `yaml:",inline"`
 }
 
-// Document is the type of what the files of a skill say, with the other names of its keys.
+// Document is the type into which the files of a skill are read, with the other names of its keys.
 func Document() (t reflect.Type, names map[string]string) {
 	return reflect.TypeFor[declared](), aliases()
 }

@@ -12,7 +12,6 @@ import (
 // Key is a key of a file.
 type Key struct {
 	Path    string // dotted, as server.addr; NAME stands for a name that people choose
-	About   string // what it is, by the tag about
 	Restart bool   // a running daemon has to be started again for it, by the tag restart of the field or of a section that has it
 }
 
@@ -40,7 +39,7 @@ func walk(t reflect.Type, at Key, visit func(Key)) {
 				continue
 			}
 			_, restart := f.Tag.Lookup("restart")
-			walk(f.Type, Key{at.Path + "." + name, f.Tag.Get("about"), at.Restart || restart}, visit)
+			walk(f.Type, Key{at.Path + "." + name, at.Restart || restart}, visit)
 		}
 	}
 }

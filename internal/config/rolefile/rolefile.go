@@ -94,7 +94,7 @@ type document struct {
 	SystemPrompt string `yaml:"systemPrompt" about:"another name of prompt"`
 }
 
-// Document is the type of what the file of a role says.
+// Document is the type into which the file of a role is read.
 func Document() reflect.Type { return reflect.TypeFor[document]() }
 
 func (d document) role() policy.Role {

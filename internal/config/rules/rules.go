@@ -24,7 +24,7 @@ type document struct {
 	} `yaml:"defaults" about:"what happens where no rule decides"`
 }
 
-// Document is the type of what a rules file says.
+// Document is the type into which a rules file is read.
 func Document() reflect.Type { return reflect.TypeFor[document]() }
 
 // File is a rules file. What its defaults say may only narrow.

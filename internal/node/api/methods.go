@@ -64,7 +64,7 @@ var (
 	SessionChange = op.Op[ChangeParams, Session]{Name: "session/change", Act: "change a session"}
 	SessionEnd    = op.Op[SessionRef, op.None]{Name: "session/end", Act: "end a session",
 		About: "End a session; its token stops working at once"}
-	SessionRoles = op.Op[SessionRole, Session]{Name: "session/set-role", Act: "change a session", About: "Switch the role of a session"}
+	SessionSetRole = op.Op[SessionRole, Session]{Name: "session/set-role", Act: "change a session", About: "Switch the role of a session"}
 
 	SessionTold = op.Op[ToldParams, bool]{Name: "session/told"} // whether a session may run a command that tells what governs agents
 

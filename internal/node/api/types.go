@@ -383,7 +383,7 @@ type KeepReply struct {
 	Questions rules.Questions  `json:"questions"`      // of the last 7 days
 }
 
-// Answer is what a person says about a request that waits.
+// Answer is the answer of a person to a request that waits.
 type Answer struct {
 	ID     string       `json:"id" about:"id of the request"`
 	Allow  *bool        `json:"allow" about:"whether the call may run; null is refused"`
@@ -396,7 +396,8 @@ type Answer struct {
 	Device string       `json:"device,omitempty" by:""` // empty: a terminal
 }
 
-// Complete is an error if the answer says neither to allow nor to deny, or does not say what was shown to a person who is not at a terminal.
+// Complete returns an error if the answer neither allows nor denies, or lacks the digest of the request. Only a person at a terminal may leave
+// the digest out.
 func (a Answer) Complete() error {
 	switch {
 	case a.Allow == nil:
@@ -407,7 +408,7 @@ func (a Answer) Complete() error {
 	return nil
 }
 
-// Complete is an error if the parameters do not say what was shown to a person who is not at a terminal.
+// Complete returns an error if the digest of the request is missing. Only a person at a terminal, or one who only looks, may leave it out.
 func (p KeepParams) Complete() error {
 	if p.Digest == "" && p.Device != "" && !p.Look {
 		return failure.New(failure.Usage, errors.New("it is not said which request is kept"), noDigest)

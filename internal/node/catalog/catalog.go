@@ -22,14 +22,14 @@ import (
 	"mycelium/internal/state"
 )
 
-// Service answers what people ask a node of all tools.
-type Service struct {
+// Catalog answers what people ask a node of all tools.
+type Catalog struct {
 	View  func() *project.View                 // what is in force
 	Learn func(context.Context) api.LearnReply // asks every server what it offers
 }
 
 // Handle adds the methods of the service to those that a socket answers.
-func (s Service) Handle(to socket.Table) {
+func (s Catalog) Handle(to socket.Table) {
 	socket.Handle(to, api.ToolsKnown, func(context.Context, op.Caller, op.None) (api.KnownTools, error) { return Known(s.View()) })
 	socket.Handle(to, api.ToolsSync, func(ctx context.Context, _ op.Caller, _ op.None) (api.SyncedTools, error) {
 		learned := s.Learn(ctx)

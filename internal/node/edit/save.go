@@ -19,7 +19,7 @@ import (
 	"mycelium/internal/text"
 )
 
-// Act is what is recorded of a save.
+// Act is the record of a save.
 type Act struct {
 	Act     string         `json:"act"`
 	By      string         `json:"by"`
@@ -36,7 +36,7 @@ type SavedFile struct {
 	Is   string `json:"is"`
 }
 
-// Recorded returns what is recorded of the change, which a person makes on a surface.
+// Recorded returns the record of the change, which a person makes on a surface.
 func (s *Set) Recorded(person, via, because string) Act {
 	out := Act{Act: "save files", By: person, Via: via, Because: because, Diffs: inForce(s)}
 	for _, f := range s.Files {

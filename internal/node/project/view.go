@@ -55,7 +55,7 @@ type View struct {
 // Enforce makes the view the one whose law the built-in servers keep. It has been compiled.
 func (v *View) Enforce() { v.inForce.Store(v) }
 
-// law is what the view in force says of the sandbox.
+// law returns the law of the sandbox in the view in force.
 func (v *View) law() (served.Law, bool) {
 	now := v.inForce.Load()
 	if now == nil {

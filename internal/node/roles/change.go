@@ -12,7 +12,7 @@ import (
 )
 
 // Change writes the file of a role, or of a new one if the id is empty, and returns the role as it is then.
-func (s Service) Change(ctx context.Context, person, id string, c api.RoleChange) (none api.RoleDetail, err error) {
+func (s Roles) Change(ctx context.Context, person, id string, c api.RoleChange) (none api.RoleDetail, err error) {
 	detail, err := s.Show(ctx, id)
 	if err != nil {
 		return none, err
@@ -52,7 +52,7 @@ func (s Service) Change(ctx context.Context, person, id string, c api.RoleChange
 }
 
 // Delete deletes a role that nothing names.
-func (s Service) Delete(ctx context.Context, person string, p api.RoleVersion) error {
+func (s Roles) Delete(ctx context.Context, person string, p api.RoleVersion) error {
 	detail, err := s.Show(ctx, p.ID)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (s Service) Delete(ctx context.Context, person string, p api.RoleVersion) e
 }
 
 // Restore puts a former version of a role's file in force again.
-func (s Service) Restore(ctx context.Context, person string, p api.RoleRestore) error {
+func (s Roles) Restore(ctx context.Context, person string, p api.RoleRestore) error {
 	is, err := s.Edits.Version(p.File, p.Version)
 	if err == nil && is.Digest == "" {
 		err = failure.New(failure.Invalid, errors.New("in this version the file was deleted"), "")
@@ -85,7 +85,7 @@ func (s Service) Restore(ctx context.Context, person string, p api.RoleRestore) 
 }
 
 // save saves one file, or says why it cannot be saved.
-func (s Service) save(ctx context.Context, person string, f api.FileEdit, device, because string) error {
+func (s Roles) save(ctx context.Context, person string, f api.FileEdit, device, because string) error {
 	saved, err := s.Edits.Save(ctx, person, api.FilesEdit{Files: []api.FileEdit{f}, Device: device, Because: because})
 	switch {
 	case err != nil:

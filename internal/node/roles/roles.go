@@ -70,8 +70,8 @@ func locked(p *config.Project, role string) string {
 	return ""
 }
 
-// Service does the operations on roles.
-type Service struct {
+// Roles does the operations on roles.
+type Roles struct {
 	View     func() *project.View            // what is in force
 	Load     func() (*config.Project, error) // reads the files anew
 	Sessions func(context.Context) ([]session.Summary, error)
@@ -79,7 +79,7 @@ type Service struct {
 }
 
 // Handle adds the operations to those that a socket serves.
-func (s Service) Handle(to socket.Table) {
+func (s Roles) Handle(to socket.Table) {
 	socket.Handle(to, api.RolesList, func(ctx context.Context, _ op.Caller, _ op.None) ([]api.Role, error) {
 		live, err := s.Sessions(ctx)
 		if err != nil {

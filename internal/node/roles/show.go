@@ -22,7 +22,7 @@ import (
 )
 
 // Show returns a role with what its file says. An empty id is that of a role that is new.
-func (s Service) Show(ctx context.Context, id string) (api.RoleDetail, error) {
+func (s Roles) Show(ctx context.Context, id string) (api.RoleDetail, error) {
 	v := s.View()
 	out := api.RoleDetail{Fields: fieldsOf(policy.Role{AllowedSkills: []string{}}), Further: []string{}, Entries: []api.ToolEntry{},
 		References: []string{}}

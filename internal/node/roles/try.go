@@ -20,7 +20,7 @@ import (
 )
 
 // Try says what a change of a role's file would do. It changes nothing.
-func (s Service) Try(ctx context.Context, t api.RoleTry) (api.RoleTried, error) {
+func (s Roles) Try(ctx context.Context, t api.RoleTry) (api.RoleTried, error) {
 	out := api.RoleTried{ID: t.ID, Sees: []api.RoleSees{}, Opens: []api.RoleSkill{}, Entries: []api.ToolEntry{},
 		Sessions: []api.ToolsChange{}, Others: []api.ToolsChange{}}
 	p, err := s.Load()

@@ -17,7 +17,7 @@ import (
 	"mycelium/internal/yamlfile"
 )
 
-// TestEveryKeyIsSaid: a schema says of each key what it is.
+// TestEveryKeyIsSaid: a schema describes each key.
 func TestEveryKeyIsSaid(t *testing.T) {
 	for _, name := range Names() {
 		b, err := Of(name)
@@ -91,7 +91,7 @@ func (c checker) check(t *testing.T, name, text string) error {
 	return c[name].Validate(v)
 }
 
-// TestFilesOfTheProgram: what init writes, and the roles and skills of the program, are valid.
+// TestFilesOfTheProgram: the files that init writes, and the roles and skills of the program, are valid.
 func TestFilesOfTheProgram(t *testing.T) {
 	c := newChecker(t)
 	for _, minimal := range []bool{false, true} {
@@ -197,7 +197,7 @@ func TestExamplesOfTheManual(t *testing.T) {
 	}
 }
 
-// TestFaults: what the program refuses by its kind, an editor marks.
+// TestFaults: the schemas refuse unknown keys and values of a wrong kind.
 func TestFaults(t *testing.T) {
 	c := newChecker(t)
 	for _, f := range []struct{ name, text string }{

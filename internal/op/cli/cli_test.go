@@ -20,7 +20,7 @@ type params struct {
 	Device string   `json:"device" by:""`
 }
 
-// TestCommand: a command of a row has its arguments and flags, and refuses what the row does not know.
+// TestCommand: a command of a row has its arguments and flags, and refuses unknown ones.
 func TestCommand(t *testing.T) {
 	run := func(args ...string) (got *params, err error) {
 		root := &cobra.Command{Use: "myc", SilenceErrors: true, SilenceUsage: true}

@@ -1,6 +1,5 @@
 // Package rest is the face of operations for programs: it reads their parameters from HTTP requests, answers with JSON or with a problem
-// (RFC 9457), and describes them in a document (OpenAPI 3.1). The document is written from the Go types, so that it says what the program
-// does.
+// (RFC 9457), and describes them in a document (OpenAPI 3.1). The document is written from the Go types, so that it is never behind the program.
 package rest
 
 import (
@@ -22,7 +21,7 @@ import (
 type Operation struct {
 	op.Route
 	Summary string // in a few words
-	About   string // what a caller must know besides; "": nothing
+	About   string // more for a caller; "": nothing
 	Open    bool   // it needs no signature
 	Media   string // the media type of what is sent back; "": application/json
 

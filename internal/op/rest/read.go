@@ -99,8 +99,8 @@ func codeOf(err error) string {
 	return "INTERNAL"
 }
 
-// Read fills in the parameters of an operation from a request. into points to a value of each type of Params, in their order. What the
-// operation does not take is refused: a filter whose name is wrong would otherwise show everything.
+// Read fills in the parameters of an operation from a request. into points to a value of each type of Params, in their order. A
+// parameter that the operation does not take is refused: a filter whose name is wrong would otherwise show everything.
 func (o *Operation) Read(w http.ResponseWriter, r *http.Request, into ...any) error {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -147,7 +147,7 @@ func (o *Operation) Read(w http.ResponseWriter, r *http.Request, into ...any) er
 	return nil
 }
 
-// readBody reads what a request sends: one JSON object with nothing that the operation does not take there.
+// readBody reads the body of a request: one JSON object with the members that the operation takes there, and no others.
 func readBody(w http.ResponseWriter, r *http.Request, into any, known map[string]bool) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return &unread{http.StatusUnsupportedMediaType, failure.New(failure.Usage, errors.New("the request is not marked as JSON"),

@@ -46,7 +46,7 @@ func posting() *Operation {
 	return operation("POST /things/{project}/{id}", reflect.TypeFor[of](), reflect.TypeFor[params]())
 }
 
-// asked sends a request to an operation, and returns its parameters and what was answered.
+// asked sends a request to an operation, and returns its parameters and the response.
 func asked[P any](o *Operation, r *http.Request) (project of, p P, w *httptest.ResponseRecorder) {
 	w = httptest.NewRecorder()
 	m := http.NewServeMux()
@@ -67,7 +67,7 @@ func request(method, target, body string, header ...string) *http.Request {
 	return r
 }
 
-// TestRead: what a path, a query and a body say is read, and what nothing takes is refused with the status of its fault.
+// TestRead: parameters are read from the path, the query and the body. An unknown one is refused with the status of the fault.
 func TestRead(t *testing.T) {
 	inJSON := []string{"Content-Type", "application/json"}
 	at, p, w := asked[params](posting(), request("POST", "/things/p/x", `{"kind":"red","count":9,"names":["a"]}`, inJSON...))
@@ -123,7 +123,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestDocument: the document has each parameter where a request has it, with what its tags say, and none that the face sets.
+// TestDocument: the document has each parameter where a request has it, with its tags, and none that the face sets.
 func TestDocument(t *testing.T) {
 	b, err := Document(About{}, []Operation{*posting()})
 	if err != nil {

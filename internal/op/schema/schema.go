@@ -1,5 +1,5 @@
-// Package schema writes JSON Schemas (2020-12) of Go types: of what the API takes and answers, as package json writes it, and of the files
-// that people write, as package yamlfile reads them.
+// Package schema writes JSON Schemas (2020-12) of Go types: of the parameters and results of the API, as package json writes them, and of the
+// files that people write, as package yamlfile reads them.
 package schema
 
 import (
@@ -187,7 +187,7 @@ func (s *Writer) Members(fields []reflect.StructField) (Object, error) {
 	return out, nil
 }
 
-// Field is the schema of a field with what its tags say.
+// Field is the schema of a field with its tags.
 func (s *Writer) Field(f reflect.StructField) (Object, error) {
 	out, err := s.Of(f.Type)
 	if err != nil {
@@ -196,7 +196,7 @@ func (s *Writer) Field(f reflect.StructField) (Object, error) {
 	if of := f.Tag.Get("of"); of != "" {
 		out["enum"] = strings.Split(of, ",")
 		if s.Closed {
-			out = Object{"enum": append(out["enum"].([]string), "")} // "" is what an absent key is
+			out = Object{"enum": append(out["enum"].([]string), "")} // an absent key is ""
 		}
 	}
 	if s.Closed {

@@ -1,4 +1,4 @@
-// Package socket is the face of operations on the socket of a node. It decodes parameters, refuses agents what only a person may do, and
+// Package socket is the face of operations on the socket of a node. It decodes parameters, refuses acts of a person to agents, and
 // gives an error its code; and it asks for an operation from the other end.
 package socket
 

@@ -39,7 +39,7 @@ func (l loop) Call(ctx context.Context, method string, p, result any) error {
 }
 
 // TestSocket: an operation is done as it was asked for, an error keeps its kind and its hint, an act of a person is refused to an agent, and
-// what an operation does not know is an error.
+// an unknown member is an error.
 func TestSocket(t *testing.T) {
 	acts := op.Op[params, params]{Name: "things/act", Act: "act on things"}
 	looks := op.Op[params, params]{Name: "things/look"}

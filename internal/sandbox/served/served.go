@@ -47,14 +47,14 @@ type Server struct {
 // the project of its commands; empty: the project's own folder.
 type Base func(folder string) (sandbox.Command, error)
 
-// Law is what the files in force say of the sandbox.
+// Law is the part of the files in force that is about the sandbox.
 type Law struct {
 	Profiles []sandbox.Profile                         // that there are
 	Closed   func(policy.Scope) (policy.Closed, error) // the names that the policy closes to a scope
 }
 
 // New makes the server. self says how the sandbox's child is started; interpreters are the programs that run a script, by its ending; law
-// returns what is in force now. Until it is known, nothing runs.
+// returns the one in force. Until it is known, nothing runs.
 func New(self jail.Self, interpreters map[string][]string, base Base, law func() (l Law, known bool)) (*Server, error) {
 	tools, err := builtin.Parse(Name, definitions, map[string]builtin.Func[*Server]{
 		"bash":                 builtin.With(bash),

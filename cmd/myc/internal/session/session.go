@@ -34,7 +34,7 @@ func (a *app) sessionCmd() *cobra.Command {
 		&cobra.Command{Use: "show ID", Short: "Show a session", Example: "  myc session show s-1a2b",
 			Args: base.ArgRange(1, 1, "one session id"),
 			RunE: func(c *cobra.Command, args []string) error { return a.sessionShow(c.Context(), args[0]) }},
-		base.Row(a.App, api.SessionRoles, "", "  myc session set-role s-1a2b developer",
+		base.Row(a.App, api.SessionSetRole, "", "  myc session set-role s-1a2b developer",
 			func(_ context.Context, _ api.SessionRole, r api.Session) error { return a.changed(r) }),
 		&cobra.Command{Use: "skills ID [+SKILL] [-SKILL]", Short: "Activate (+) and deactivate (-) skills of a session",
 			Example: "  myc session skills s-1a2b +editor -reader",
