@@ -63,12 +63,24 @@ func (p *project) processOf(words string) int {
 	return found
 }
 
-// kill sends a signal.
+// kill sends a signal. After SIGSTOP it waits until each thread has stopped: until then, another one may still answer.
 func (p *project) kill(pid int, sig syscall.Signal) {
 	p.t.Helper()
 	if err := syscall.Kill(pid, sig); err != nil {
 		p.t.Fatal(err)
 	}
+	if sig == syscall.SIGSTOP {
+		p.eventually("the process has stopped", func() bool { return halted(pid) })
+	}
+}
+
+// halted reports whether each thread of a process is stopped.
+func halted(pid int) bool {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	return err == nil && len(threads) > 0 && !slices.ContainsFunc(threads, func(path string) bool {
+		b, err := os.ReadFile(path)
+		return err == nil && !bytes.HasPrefix(b[bytes.LastIndexByte(b, ')')+1:], []byte(" T"))
+	})
 }
 
 // atWork waits until a server has so many calls at work.

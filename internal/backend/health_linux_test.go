@@ -1,9 +1,12 @@
 package backend
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,9 +29,7 @@ func TestIdleServerThatStopped(t *testing.T) {
 	if n := countLines(t, starts); n != 1 || p.Status()[0].State != StateReady {
 		t.Fatalf("%d starts, status %+v", n, p.Status()[0])
 	}
-	if err := syscall.Kill(readPID(t, starts), syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	halt(t, readPID(t, starts))
 	waitFor(t, func() bool {
 		s := p.Status()[0]
 		return s.State == StateFailed && strings.HasPrefix(s.Error, "it did not answer a ping within 3s, so that it was ended")
@@ -39,6 +40,24 @@ func TestIdleServerThatStopped(t *testing.T) {
 	if got, err := ask(ctx, t, p, "s", nil); err != nil || got != fakeResult { // the next need starts it
 		t.Error(got, err)
 	}
+}
+
+// halt stops a process, and returns when each of its threads has stopped: until then, another thread may still answer.
+func halt(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		if err != nil || len(threads) == 0 {
+			t.Fatalf("process %d has no threads: %v", pid, err)
+		}
+		return !slices.ContainsFunc(threads, func(path string) bool {
+			b, err := os.ReadFile(path)
+			return err == nil && !bytes.HasPrefix(b[bytes.LastIndexByte(b, ')')+1:], []byte(" T"))
+		})
+	})
 }
 
 // A server that stops in the middle of a call: the call has its time-out, then the server is ended, and the next call has a new one.
@@ -52,9 +71,7 @@ func TestServerThatStopsInACall(t *testing.T) {
 	if err := p.Learn(ctx, "s"); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Kill(readPID(t, starts), syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	halt(t, readPID(t, starts))
 	if _, err := ask(ctx, t, p, "s", nil); err == nil || !strings.Contains(err.Error(), "did not answer tools/call within 2s") {
 		t.Errorf("error %v", err)
 	}
